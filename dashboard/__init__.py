@@ -1,0 +1,1 @@
+"""The dashboard of colltune: deciding between collective algorithms, exporting and showing the decision."""

@@ -1,0 +1,61 @@
+"""The command ``colltune``: what the pages do, without a browser.
+
+Answers go to standard output (``--json``: strict JSON), everything else to standard error. The exit
+status is 0 on success, 2 on bad usage or bad input, 1 on a fault of colltune itself. Everything heavy is
+imported where it is used, so that ``colltune --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+
+from dashboard.cli_options import LATER_COMMANDS, Usage, parse
+
+#: Errors whose message says what the user can do, by the module that defines them.
+_USER_ERRORS = {
+    "loaders.errors": "LoadError",
+    "dashboard.decisions.errors": "DecisionError",
+    "dashboard.export.target": "ExportError",
+}
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv
+        Arguments without the program's name; default: those of this process.
+
+    Returns
+    -------
+    int
+        Exit status.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    # A label from a file may hold characters that the terminal's encoding does not have.
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
+    try:
+        run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What reads our output has gone (`colltune map … | head`); Python's own flush at exit must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return _INTERRUPTED
+    except SystemExit as end:  # --help and --version
+        return int(end.code or 0)
+    except Exception as error:  # noqa: BLE001 - the rim of the program: whatever is wrong ends in one clear line
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return _report(error)
+    return 0

@@ -1,0 +1,215 @@
+"""What the command prints for people: sizes and times with units, aligned tables, the decision map as text."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+_SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+_TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
+def size(count: int) -> str:
+    """Bytes with their unit, never rounded: ``64 KiB``, ``1.5 MiB``, but ``1000000 B``."""
+    return " ".join(size_parts(count))
+
+
+def size_parts(count: int) -> tuple[str, str]:
+    """Number and unit of `size`; a unit is taken when two decimals say the size exactly."""
+    for unit, factor in _SIZES:
+        if count >= factor and count * 100 % factor == 0:
+            return f"{count / factor:.2f}".rstrip("0").rstrip("."), unit
+    return str(count), "B"
+
+
+def time(seconds: float | None) -> str:
+    """Seconds in the unit that suits, three digits: ``1.05 ms``; ``-`` for not measured."""
+    if seconds is None or not math.isfinite(seconds):
+        return "-"
+    unit, factor = next(((u, f) for u, f in _TIMES if abs(seconds) >= f), _TIMES[-1])
+    value = seconds / factor
+    return f"{value:.{max(0, 2 - math.floor(math.log10(max(abs(value), 1))))}f} {unit}"
+
+
+def percent(value: float | None) -> str:
+    """``10.76 %``; ``-`` for none."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.2f} %"
+
+
+def one_line(text: object) -> str:
+    """Text without line ends or control characters, so that it cannot break a table or a terminal."""
+    return "".join(char if char.isprintable() else " " for char in str(text))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> list[str]:
+    """Lines of a table with aligned columns, those in `right` to the right."""
+    cells = [list(head), *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    to_right = set(right)
+    lines = []
+    for row in cells:
+        padded = [
+            text.rjust(width) if column in to_right else text.ljust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def frame_table(frame: pd.DataFrame) -> list[str]:
+    """Lines of a table of numbers; columns named ``penalty…`` are in percent."""
+    head = [f"{name} (%)" if str(name).startswith("penalty") else str(name) for name in frame.columns]
+    rows = [["-" if value is None else f"{value:.6g}" for value in row] for row in frame_rows(frame)]
+    return table([name.replace("_", " ") for name in head], rows, right=range(len(head)))
+
+
+def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
+    """Rows of a table as plain Python values, None where a number is missing."""
+    for row in frame.itertuples(index=False):
+        values = [value.item() if hasattr(value, "item") else value for value in row]
+        yield [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
+
+
+def map_text(dmap: xr.Dataset, width: int) -> list[str]:
+    """Draw a decision map as letters, with a legend.
+
+    Parameters
+    ----------
+    dmap
+        As `dashboard.decisions.decision_map` gives it.
+    width
+        Columns of the terminal; a map that is wider is drawn in several parts.
+
+    Returns
+    -------
+    list of str
+        One line a communicator size, one column a message size, ``.`` where nothing was measured. Only methods that are the
+        best somewhere get a letter, the most frequent one ``A``; beyond 52 of them, two letters each.
+    """
+    best = dmap["best"].transpose("comm_size", "message_size").values.tolist()
+    methods = [one_line(label) for label in dmap["method"].values.tolist()]
+    counts = Counter(index for row in best for index in row if index >= 0)
+    winners = sorted(counts, key=lambda index: (-counts[index], index))
+    codes = dict(zip(winners, _codes(len(winners)), strict=True))
+    rows = [[codes.get(index, ".") for index in row] for row in best]
+    lines = _grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows, width)
+    measured = sum(counts.values())
+    legend = [
+        [codes[index], index, methods[index], counts[index], f"{100 * counts[index] / measured:.1f} %"]
+        for index in winners
+    ]
+    lines += ["", *table(["", "index", "method", "cells", "share"], legend, right=(1, 3, 4))]
+    never = len(methods) - len(winners)
+    if never:
+        lines.append(f"{never} of {len(methods)} methods are nowhere the best.")
+    missing = sum(len(row) for row in best) - measured
+    if missing:
+        lines.append(f". = not measured ({missing} cells)")
+    return lines
+
+
+def _codes(count: int) -> list[str]:
+    if count <= len(_LETTERS):
+        return list(_LETTERS[:count])
+    return [f"{_LETTERS[i // 26 % 52]}{string.ascii_lowercase[i % 26]}" for i in range(count)]
+
+
+def _grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Lines of the map, cut into parts that fit the width, under headings of two lines (number, unit)."""
+    heads = [size_parts(count) for count in message]
+    columns = [
+        max(len(heads[c][0]), len(heads[c][1]), *(len(row[c]) for row in rows)) + 1 for c in range(len(message))
+    ]
+    first = max(len("processes"), *(len(str(count)) for count in comm))
+    lines: list[str] = []
+    start = 0
+    while start < len(message):
+        stop, used = start + 1, first + columns[start]
+        while stop < len(message) and used + columns[stop] <= width:
+            used += columns[stop]
+            stop += 1
+        part = range(start, stop)
+        lines += [""] if lines else []
+        lines.append(" " * first + "".join(heads[c][0].rjust(columns[c]) for c in part))
+        lines.append("processes".rjust(first) + "".join(heads[c][1].rjust(columns[c]) for c in part))
+        for count, row in zip(comm, rows, strict=True):
+            lines.append(str(count).rjust(first) + "".join(row[c].rjust(columns[c]) for c in part))
+        start = stop
+    return lines
+
+
+def decision_text(answer: Mapping[str, Any], source_lines: int) -> list[str]:
+    """Lines on a decision function's size and quality, from the JSON answer of ``decide``."""
+    options = ", ".join(f"{name} {'none' if value is None else value}" for name, value in answer["options"].items())
+    depth, loss = answer["depth"], answer["penalty"]
+    rows = [
+        ("decision", f"{answer['collective']}, {answer['tree']}" + (f" ({options})" if options else "")),
+        ("size", f"{answer['leaves']} leaves, {answer['nodes']} nodes"),
+        ("depth", ", ".join(f"{name} {number(depth[name])}" for name in ("max", "min", "mean", "expected"))),
+        ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
+        ("not measured", f"{loss['unmeasured']} cells whose chosen method was not measured there"),
+        ("C source", f"{source_lines} lines, equal branches merged"),
+    ]
+    return [f"{name:14}{text}" for name, text in rows]
+
+
+def number(value: float | None) -> str:
+    """Up to two decimals, ``-`` for none."""
+    return "-" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def info_text(answer: Mapping[str, Any]) -> list[str]:
+    """Lines of ``info``: the files, why rows were skipped, what each collective has."""
+    files = answer["files"]
+    rows = [
+        [f["path"], f["format"] or "-", f["rows"], f["skipped"], f["error"] or ", ".join(f["collectives"])]
+        for f in files
+    ]
+    lines = table(["file", "format", "rows", "skipped", "what it holds"], rows, right=(2, 3))
+    skipped = [
+        [f["path"], count, reason] for f in files for reason, count in (f.get("reasons") or {}).items() if f["skipped"]
+    ]
+    if skipped:
+        lines += ["", *table(["skipped in", "rows", "why"], skipped, right=(1,))]
+    examples = [
+        [f"{f['path']}:{skip['line']}", skip["reason"], skip["text"][:60]]
+        for f in files
+        for skip in (f.get("skips") or [])[:3]
+    ]
+    if examples:
+        lines += ["", *table(["for example", "why", "text"], examples)]
+    notes = dict.fromkeys(f"{note}" for f in files for note in f.get("notes") or [])
+    lines += ["", *(f"note: {one_line(note)}" for note in notes)] if notes else []
+    for name, cube in answer["collectives"].items():
+        lines += ["", *_collective_text(name, cube)]
+    return lines
+
+
+def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
+    def span(values: Sequence[Any], text: Any) -> str:
+        return f"{len(values)} ({text(min(values))} to {text(max(values))})" if values else "0"
+
+    noise = cube["noise"]
+    about = [f"{cube['measured']} of {cube['cells']} cells measured ({100 * cube['measured'] / cube['cells']:.1f} %)"]
+    if noise["median"] is not None:
+        about.append(f"spread / time: median {percent(noise['median'])}, 90 % below {percent(noise['p90'])}")
+    lines = [
+        f"{name}: {len(cube['methods'])} methods, communicator sizes {span(cube['comm_size'], str)}, "
+        f"message sizes {span(cube['message_size'], size)}",
+        f"    {'; '.join(about)}",
+        f"    statistic: {cube['statistic']}" if cube["statistic"] else "",
+    ]
+    partly = [m for m in cube["methods"] if m["measured"] < m["cells"]]
+    if partly:
+        lines.append(f"    {len(partly)} methods are not measured everywhere:")
+        rows = [[m["method"], f"{m['measured']} of {m['cells']}"] for m in partly]
+        lines += [f"    {line}" for line in table(["method", "cells"], rows)]
+    return [line for line in lines if line]

@@ -1,0 +1,98 @@
+"""The pieces of a decision function: methods, tests, leaves and splits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True)
+class Method:
+    """An algorithm with its parameters.
+
+    Attributes
+    ----------
+    label
+        What people read, such as ``pipeline 8KiB``.
+    algorithm
+        Name of the algorithm.
+    segment_size
+        Bytes, 0 = not segmented.
+    parameters
+        Further parameters (fan-out, …), text or numbers.
+    """
+
+    label: str
+    algorithm: str
+    segment_size: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """True when ``attribute <= cut``; a cut of infinity is always true."""
+
+    __test__ = False  # pytest would take the name for a test case
+
+    attribute: str
+    cut: float = math.inf
+
+    def __str__(self) -> str:
+        return f"{self.attribute} <= {plain_number(self.cut)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The end of a path: take this method (index into the decision function's methods)."""
+
+    method: int
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Tests made together, and where each outcome leads.
+
+    Attributes
+    ----------
+    tests
+        At least one. A quadtree has two (communicator size, message size), a binary tree one.
+    children
+        ``2 ** len(tests)``; bit k of a child's position is set when ``tests[k]`` is false, so the
+        first child is where all tests hold.
+    """
+
+    tests: tuple[Test, ...]
+    children: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        if not self.tests or len(self.children) != 2 ** len(self.tests):
+            raise ValueError(
+                f"a split of {len(self.tests)} tests with {len(self.children)} children; "
+                "it needs at least one test and 2 ** (number of tests) children"
+            )
+
+
+Node = Leaf | Split
+
+
+class Rule(NamedTuple):
+    """One rule of a decision function.
+
+    Attributes
+    ----------
+    bounds
+        For each attribute that is restricted: ``(low, high)``, meaning ``low < attribute <= high``
+        (-inf, inf = open).
+    method
+        Index of the method.
+    """
+
+    bounds: dict[str, tuple[float, float]]
+    method: int
+
+
+def plain_number(value: float) -> str:
+    """Write a cut as people would: whole numbers without a point, infinity as ``inf``."""
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))

@@ -1,0 +1,42 @@
+"""Decision functions as JSON: the saved form that `DecisionFunction.from_json` reads again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.export.target import ExportError, Target
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+
+def to_json(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None = None) -> str:
+    """Write decision functions as strict JSON.
+
+    Parameters
+    ----------
+    decisions
+        At least one.
+    provenance
+        Not used: what is known of its origin is saved within each decision function.
+
+    Returns
+    -------
+    str
+        One decision function gives exactly its saved form; several give a list of them.
+
+    Raises
+    ------
+    ExportError
+        There is no decision function.
+    """
+    del provenance
+    if not decisions:
+        raise ExportError("there is no decision function to export")
+    saved = [decision.to_dict() for decision in decisions]
+    return json.dumps(saved[0] if len(saved) == 1 else saved, allow_nan=False, indent=1) + "\n"
+
+
+TARGET = Target("json", "JSON (saved decision function)", ".json", to_json)

@@ -1,0 +1,137 @@
+"""Where an exported decision function comes from, in lines of text that every target's comments use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+#: Collectives whose message size is the block per process; all others give the whole vector.
+BLOCK_COLLECTIVES = frozenset(
+    {
+        "allgather",
+        "allgatherv",
+        "alltoall",
+        "alltoallv",
+        "gather",
+        "gatherv",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "scatter",
+        "scatterv",
+    }
+)
+
+
+def size_meaning(collective: str) -> str:
+    """Say what the message size of a collective counts, by the project's convention."""
+    plain = collective.removesuffix("_persistent").removeprefix("i")
+    if plain == "barrier":
+        return "always 0: a barrier carries no data"
+    if plain in BLOCK_COLLECTIVES:
+        return "bytes of the block per process (not the total over all processes)"
+    if plain == "pt2pt":
+        return "bytes of the message"
+    return "bytes of the whole vector"
+
+
+def version() -> str:
+    """Version of colltune, or a word that says that it is not installed."""
+    try:
+        return metadata.version("colltune")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def today() -> str:
+    """Date for the header: that of ``SOURCE_DATE_EPOCH`` if set (reproducible builds), else today's in UTC."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    return moment.date().isoformat()
+
+
+def generator(provenance: Mapping[str, Any] | None = None) -> str:
+    """``colltune 0.1.0, 2026-11-20``; `provenance` may set ``version`` and ``date``."""
+    given = provenance or {}
+    return f"colltune {given.get('version') or version()}, {given.get('date') or today()}"
+
+
+def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = None) -> list[str]:
+    """Describe a decision function, its quality and its data, one fact a line.
+
+    Parameters
+    ----------
+    decision
+        The decision function; its own ``provenance`` tells of the data.
+    provenance
+        What it does not know itself: ``statistics``, the result of `dashboard.decisions.statistics` or
+        a mapping from collectives to such results, and any further facts of the data, which go before its own.
+
+    Returns
+    -------
+    list of str
+        Without line ends; not yet escaped for any language.
+    """
+    given = dict(provenance or {})
+    statistics = _statistics_of(decision.collective, given.pop("statistics", None))
+    facts = {**decision.provenance, **{k: v for k, v in given.items() if k not in ("date", "version")}}
+    lines = [
+        f"Message size: {size_meaning(decision.collective)}.",
+        f"Decision: {_tree(decision)}.",
+        *_quality(statistics),
+        *_data(facts),
+    ]
+    return [line for line in lines if line]
+
+
+def _statistics_of(collective: str, statistics: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if statistics is None:
+        return {}
+    if "penalty" in statistics:
+        return statistics
+    chosen: Mapping[str, Any] = statistics.get(collective) or {}
+    return chosen
+
+
+def _tree(decision: DecisionFunction) -> str:
+    options = ", ".join(f"{name} {_value(value)}" for name, value in decision.options.items())
+    return f"{decision.kind} ({options})" if options else decision.kind
+
+
+def _quality(statistics: Mapping[str, Any]) -> list[str]:
+    lines = []
+    if depth := statistics.get("depth"):
+        words = [f"{name} {_value(depth[name])}" for name in ("max", "min", "mean", "expected") if name in depth]
+        sizes = [f"{statistics[name]} {name}" for name in ("leaves", "nodes") if name in statistics]
+        lines.append(f"Before merging: {', '.join(sizes)}; depth {', '.join(words)}.")
+    if penalty := statistics.get("penalty"):
+        words = [f"{name} {_value(penalty.get(name))} %" for name in ("mean", "median", "min", "max")]
+        unmeasured = penalty.get("unmeasured")
+        rest = f"; {unmeasured} cells where the chosen method was not measured" if unmeasured else ""
+        lines.append(f"Performance penalty against the best measured: {', '.join(words)}{rest}.")
+    return lines
+
+
+def _data(facts: Mapping[str, Any]) -> list[str]:
+    sources = facts.get("sources")
+    count = sources if isinstance(sources, int) else len(sources) if isinstance(sources, list | tuple) else None
+    origin = [f"digest {facts['digest']}" if facts.get("digest") else ""]
+    if count is not None:
+        origin.append(f"{count} source{'' if count == 1 else 's'}")
+    lines = ["Data: " + ", ".join(word for word in origin if word) + "."] if any(origin) else []
+    skip = {"collective", "digest", "sources", "units"}
+    for name, value in facts.items():
+        if name not in skip and isinstance(value, str | int | float) and str(value):
+            lines.append(f"{name.replace('_', ' ').capitalize()}: {_value(value)}.")
+    return lines
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.4g}" if isinstance(value, float) else str(value).rstrip(".")

@@ -1,0 +1,43 @@
+"""Widgets of the pages: the one place where their library is named.
+
+Importing panel-material-ui changes, in the whole process, which widgets Panel builds from params;
+pages therefore take their widgets from here, and so does the app.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel_material_ui as pmui
+
+Alert = pmui.Alert
+Button = pmui.Button
+FileDownload = pmui.FileDownload
+FileInput = pmui.FileInput
+Page = pmui.Page
+RadioButtonGroup = pmui.RadioButtonGroup
+Select = pmui.Select
+Switch = pmui.Switch
+Tabs = pmui.Tabs
+TextInput = pmui.TextInput
+
+
+def live_slider(kind: type[pmui.IntSlider] | type[pmui.FloatSlider], **params: Any) -> Any:
+    """Make a slider whose every position reaches the server at once.
+
+    Panel holds each event back for 50 ms. What follows these sliders drops stale positions itself
+    (`dashboard.pages._later`), so the wait would only be seen as lag.
+    """
+    slider = kind(**params)
+    slider._debounce = 0  # noqa: SLF001 - Panel has no public setting for it
+    return slider
+
+
+def int_slider(**params: Any) -> pmui.IntSlider:
+    """Make an integer slider without Panel's wait."""
+    return live_slider(pmui.IntSlider, **params)
+
+
+def float_slider(**params: Any) -> pmui.FloatSlider:
+    """Make a slider without Panel's wait."""
+    return live_slider(pmui.FloatSlider, **params)

@@ -1,0 +1,211 @@
+"""Decision maps: which method at which size, with the regions of a tree drawn over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.raster import Raster
+
+X = hv.Dimension("message_size_at", label="message size")
+Y = hv.Dimension("comm_size_at", label="processes")
+
+#: Maps of more cells than this have no letters: they would not fit.
+MOST_LETTERS = 900
+
+_INK = "#111111"
+
+
+def codes_type(count: int) -> type[np.unsignedinteger[Any]]:
+    """Smallest type whose largest value is free to say "nothing here" beside `count` values."""
+    return np.uint8 if count < 255 else np.uint16
+
+
+def paint_codes(values: NDArray[np.integer[Any]], raster: Raster, count: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Image of codes 0 … count - 1 of cells, negative ones becoming the largest value of the type.
+
+    Parameters
+    ----------
+    values
+        Codes, shape (comm_size, message_size).
+    raster
+        Pixels of the map.
+    count
+        Number of codes.
+    """
+    kind = codes_type(count)
+    nothing = np.iinfo(kind).max
+    return raster.paint(np.where(values < 0, nothing, values).astype(kind))
+
+
+def code_image(pixels: NDArray[np.unsignedinteger[Any]], raster: Raster, name: str, colors: list[str]) -> hv.Image:
+    """Draw an image of codes in fixed colours; where there is nothing, what lies below shows.
+
+    Parameters
+    ----------
+    pixels
+        As `paint_codes` makes them.
+    raster
+        Pixels of the map.
+    name
+        Of the value.
+    colors
+        Along the codes.
+    """
+    left, bottom, right, top = raster.bounds
+    rows, columns = pixels.shape
+    xs = left + (np.arange(columns) + 0.5) * (right - left) / columns
+    ys = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
+    image = hv.Image((xs, ys, pixels), kdims=[X, Y], vdims=[name], bounds=(left, bottom, right, top))
+    return image.opts(
+        cmap=list(colors),
+        clim=(-0.5, len(colors) - 0.5),
+        clipping_colors={"max": "rgba(0, 0, 0, 0)", "NaN": "rgba(0, 0, 0, 0)"},
+        colorbar=False,
+        backend="bokeh",
+    )
+
+
+def method_image(methods: NDArray[np.integer[Any]], raster: Raster, key: MethodKey) -> hv.Image:
+    """Draw the method of each cell in its colour; cells without one (-1) are left open.
+
+    Parameters
+    ----------
+    methods
+        Method indices, shape (comm_size, message_size).
+    raster
+        Pixels of the map.
+    key
+        Colours.
+    """
+    return code_image(paint_codes(methods, raster, len(key.labels)), raster, "method", list(key.colors))
+
+
+def unmeasured_ground(axes: Axes) -> hv.Rectangles:
+    """Hatched ground of a map, seen wherever nothing was measured."""
+    (left, right), (bottom, top) = axes.x.limits, axes.y.limits
+    return hv.Rectangles([(left, bottom, right, top)], kdims=[X, Y, "message_size_to", "comm_size_to"]).opts(
+        fill_color="#c8c8c8",
+        line_alpha=0,
+        backend_opts={
+            "glyph.hatch_pattern": "right_diagonal_line",
+            "glyph.hatch_color": "#6b6b6b",
+            "glyph.hatch_scale": 7,
+            "glyph.hatch_weight": 1,
+        },
+        backend="bokeh",
+    )
+
+
+def region_segments(regions: pd.DataFrame, axes: Axes) -> NDArray[np.float64]:
+    """Lines between the regions of a decision function, as few as draw all of them.
+
+    Parameters
+    ----------
+    regions
+        One row a leaf: ``comm_low, comm_high, message_low, message_high`` (low exclusive, high inclusive).
+    axes
+        Of the map; lines run between measured sizes, where cells end.
+
+    Returns
+    -------
+    array, shape (lines, 4)
+        ``x0, y0, x1, y1``; lines in one line that touch are joined.
+    """
+    left, right = (axes.x.borders(regions[name]) for name in ("message_low", "message_high"))
+    bottom, top = (axes.y.borders(regions[name]) for name in ("comm_low", "comm_high"))
+    # Regions between repeated sizes of the square have no extent on the map.
+    seen = (left < right) & (bottom < top)
+    left, right, bottom, top = left[seen], right[seen], bottom[seen], top[seen]
+    inner_x, inner_y = right < axes.x.limits[1], top < axes.y.limits[1]
+    upright = _joined(right[inner_x], bottom[inner_x], top[inner_x])
+    level = _joined(top[inner_y], left[inner_y], right[inner_y])
+    return np.concatenate([upright[:, [0, 1, 0, 2]], level[:, [1, 0, 2, 0]]])
+
+
+def _joined(at: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Intervals [start, end] on parallel lines, merged where one begins at or before the end of another.
+    if not at.size:
+        return np.empty((0, 3))
+    order = np.lexsort((start, at))
+    at, start, end = at[order], start[order], end[order]
+    new = np.ones(at.size, dtype=bool)
+    # Within a line ends may be nested; ranking lines apart makes one running maximum do for all.
+    lift = np.cumsum(np.concatenate([[0.0], (at[1:] != at[:-1]) * (np.ptp(end) + np.ptp(start) + np.ptp([start[0], end[0]]) + 1)]))
+    reach = np.maximum.accumulate(end + lift)
+    new[1:] = start[1:] + lift[1:] > reach[:-1]
+    first = np.flatnonzero(new)
+    return np.column_stack([at[first], start[first], np.maximum.reduceat(end, first)])
+
+
+def outline_columns(segments: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Columns of the outline: both ends of each line and a gap, so that all are one stroke of the pen."""
+    gap = np.full(len(segments), np.nan)
+    x = np.column_stack([segments[:, 0], segments[:, 2], gap]).ravel()
+    y = np.column_stack([segments[:, 1], segments[:, 3], gap]).ravel()
+    return {X.name: x if x.size else np.array([np.nan]), Y.name: y if y.size else np.array([np.nan])}
+
+
+def region_outline(segments: NDArray[np.float64]) -> hv.Curve:
+    """Draw the lines between regions.
+
+    Parameters
+    ----------
+    segments
+        As `region_segments` makes them.
+    """
+    columns = outline_columns(segments)
+    width = 1.5 if len(segments) < 400 else 0.75
+    return hv.Curve((columns[X.name], columns[Y.name]), X, Y).opts(color=_INK, line_width=width, backend="bokeh")
+
+
+def letter_columns(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> dict[str, NDArray[Any]]:
+    """Columns of the letters in the cells; none on a map of more than `MOST_LETTERS` cells."""
+    if axes.cells > MOST_LETTERS:
+        return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "letter": np.array([""])}
+    x = (axes.x.edges[1:] + axes.x.edges[:-1]) / 2
+    y = (axes.y.edges[1:] + axes.y.edges[:-1]) / 2
+    letters = np.array([*key.letters, ""])
+    return {
+        X.name: np.tile(x, y.size),
+        Y.name: np.repeat(y, x.size),
+        "letter": letters[methods.ravel()],
+    }
+
+
+def cell_letters(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> hv.Labels:
+    """Write the letter of each cell's method in it.
+
+    Parameters
+    ----------
+    methods
+        Method indices, shape (comm_size, message_size); -1 gets no letter.
+    axes
+        Of the map.
+    key
+        Letters.
+    """
+    columns = letter_columns(methods, axes, key)
+    return hv.Labels((columns[X.name], columns[Y.name], columns["letter"]), [X, Y], "letter").opts(
+        text_color=_INK, text_font_size="9px", backend="bokeh"
+    )
+
+
+def pin_columns(cell: tuple[int, int] | None, axes: Axes) -> dict[str, NDArray[np.float64]]:
+    """Columns of the marker of the pinned cell ``(comm_size, message_size)``."""
+    x, y = axes.centre(cell)
+    return {X.name: np.array([x]), Y.name: np.array([y])}
+
+
+def pin_marker(cell: tuple[int, int] | None, axes: Axes) -> hv.Points:
+    """Mark the pinned cell: a ring, dark with a light rim, to be seen on any colour and on cells of any size."""
+    columns = pin_columns(cell, axes)
+    return hv.Points((columns[X.name], columns[Y.name]), [X, Y]).opts(
+        marker="circle_cross", size=17, fill_alpha=0.0, line_color=_INK, line_width=2.5, backend="bokeh"
+    )

@@ -1,0 +1,100 @@
+"""From the paths a user gives to the files to read and their formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loaders.errors import LoadError
+from loaders.hints import Hints
+from loaders.source import Format, Source
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+@dataclass
+class Found:
+    """Files to read, and what was left aside.
+
+    Attributes
+    ----------
+    files
+        ``(path, named)`` in order; `named` = given by the user rather than found in a folder.
+    notes
+        Remarks, such as sub-folders that were not entered.
+    """
+
+    files: list[tuple[Path, bool]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def find(paths: Paths, hints: Hints) -> Found:
+    """List the files that the paths name; a folder gives its files in the order of their names.
+
+    Sub-folders are entered with the hint ``recursive``, or where a folder holds no files of its own.
+
+    Raises
+    ------
+    LoadError
+        A path does not exist, or nothing was found.
+    """
+    found = Found()
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    for entry in given:
+        path = Path(entry)
+        if path.is_dir() and not _is_zarr(path):
+            _folder(path, hints, found)
+        elif path.exists():
+            found.files.append((path, True))
+        else:
+            raise LoadError("there is no such file or folder", path=path)
+    if not found.files:
+        raise LoadError(f"no files found in {', '.join(map(str, given)) or 'an empty list'}")
+    return found
+
+
+def _folder(folder: Path, hints: Hints, found: Found) -> None:
+    try:
+        entries = sorted(e for e in folder.iterdir() if not e.name.startswith("."))
+    except OSError as error:
+        raise LoadError(f"cannot be listed: {error.strerror or error}", path=folder) from error
+    files = [e for e in entries if e.is_file() or _is_zarr(e)]
+    folders = [e for e in entries if e.is_dir() and not _is_zarr(e)]
+    found.files.extend((f, False) for f in files)
+    if hints.values.get("recursive") or not files:
+        for sub in folders:
+            _folder(sub, hints, found)
+    elif folders:
+        names = ", ".join(f"{f.name}/" for f in folders)
+        found.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
+
+
+def _is_zarr(path: Path) -> bool:
+    return path.is_dir() and any((path / name).exists() for name in (".zgroup", "zarr.json"))
+
+
+def detect(source: Source, formats: Mapping[str, Format], name: str | None = None) -> Format:
+    """The format of a file, by its content, or the one named.
+
+    Raises
+    ------
+    LoadError
+        The name is unknown, or no format recognises the file.
+    """
+    if name is not None:
+        if name not in formats:
+            raise LoadError(f"there is no format {name!r}; possible are {', '.join(formats)}")
+        return formats[name]
+    if source.path.is_dir():
+        return formats["zarr"]
+    head = source.head()
+    if not head.strip():
+        raise source.fail("the file is empty")
+    for candidate in formats.values():
+        if candidate.recognises(head, source.path):
+            return candidate
+    raise source.fail(
+        f"the content is of no format that is known ({', '.join(formats)}); if it is one of these, name it with format"
+    )

@@ -1,0 +1,281 @@
+"""Hints: what the user says of files that do not tell everything themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from loaders.errors import LoadError, MissingHintError
+from loaders.source import Source
+
+#: Hints that are columns of a table of rows, with their types.
+FIELDS: Mapping[str, type] = {
+    "collective": str,
+    "algorithm": str,
+    "segment_size": int,
+    "comm_size": int,
+    "message_size": int,
+    "ppn": int,
+    "library_id": int,
+}
+#: Hints that hold for whole files.
+ATTRIBUTES = ("system", "network", "library", "library_version")
+#: Hints for readers and for finding files.
+OPTIONS = ("pattern", "statistic", "columns", "recursive")
+#: File names of this form are understood without a pattern.
+OWN_PATTERN = "{collective}__{algorithm}__seg{segment_size}.*"
+
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size such as ``8192``, ``8K``, ``8KiB`` or ``1 MiB`` (powers of 1024).
+
+    Raises
+    ------
+    ValueError
+        The text is not a size.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a size; write 8192, 8K or 8KiB")
+    return int(match[1]) * _UNITS[(match[2] or "").lower()]
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a path pattern such as ``{collective}__{algorithm}__seg{segment_size}.sko``.
+
+    The pattern is held against the end of the path; ``*`` stands for anything within one part of it,
+    ``{_}`` for something to ignore. Names are those of `FIELDS` and `ATTRIBUTES`.
+
+    Raises
+    ------
+    LoadError
+        A name in braces is unknown or stands twice.
+    """
+    allowed = (*FIELDS, *ATTRIBUTES)
+    seen: set[str] = set()
+    parts: list[str] = []
+    position = 0
+    for match in _PLACEHOLDER.finditer(pattern):
+        name = match[1]
+        parts.append(_literal(pattern[position : match.start()]))
+        position = match.end()
+        if name == "_":
+            parts.append(r"[^/]*?")
+        elif name not in allowed:
+            raise LoadError(f"the pattern {pattern!r} names {{{name}}}; possible are {', '.join(allowed)} and _")
+        elif name in seen:
+            raise LoadError(f"the pattern {pattern!r} names {{{name}}} twice")
+        else:
+            parts.append(f"(?P<{name}>{r'[0-9]+[KMGkmg]?i?[Bb]?' if FIELDS.get(name) is int else r'[^/]+?'})")
+        seen.add(name)
+    parts.append(_literal(pattern[position:]))
+    return re.compile(r"(?:^|/)" + "".join(parts) + r"$")
+
+
+def _literal(text: str) -> str:
+    return re.escape(text).replace(r"\*", r"[^/]*")
+
+
+@dataclass
+class Hints:
+    """The user's hints, checked.
+
+    Parameters
+    ----------
+    values
+        By name: those of `FIELDS`, `ATTRIBUTES` and `OPTIONS`.
+
+    Raises
+    ------
+    LoadError
+        A name is unknown or a value has the wrong type; the message lists the possible names.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = (*FIELDS, *ATTRIBUTES, *OPTIONS)
+        values: dict[str, Any] = {}
+        for name, value in self.values.items():
+            if name not in known:
+                raise LoadError(f"there is no hint {name!r}; possible are {', '.join(known)}")
+            if value is not None:
+                values[name] = _typed(name, value)
+        self.values = values
+        pattern = values.get("pattern")
+        self._pattern = None if pattern is None else compile_pattern(pattern)
+        self._own = compile_pattern(OWN_PATTERN)
+
+    def options(self) -> dict[str, Any]:
+        """What a reader may look at."""
+        return dict(self.values)
+
+    def matches(self, path: PurePath) -> bool:
+        """Whether the path is one that the pattern, if given, speaks of."""
+        return self._pattern is None or self._pattern.search(path.as_posix()) is not None
+
+    def of(self, path: PurePath) -> dict[str, Any]:
+        """Values for one file: what the pattern says of its path, then what holds for all.
+
+        Raises
+        ------
+        LoadError
+            The path does not match the pattern, or says something else than a value given.
+        """
+        found: dict[str, Any] = {}
+        if self._pattern is not None:
+            match = self._pattern.search(path.as_posix())
+            if match is None:
+                raise LoadError(f"the path does not match the pattern {self.values['pattern']!r}", path=path)
+            found = {name: _typed(name, text) for name, text in match.groupdict().items()}
+        for name in (*FIELDS, *ATTRIBUTES):
+            value = self.values.get(name)
+            if value is None:
+                continue
+            if name in found and found[name] != value:
+                raise LoadError(f"the pattern says {name} {found[name]!r}, the hint {value!r}", path=path)
+            found[name] = value
+        return found
+
+    def from_own_name(self, path: PurePath) -> dict[str, Any]:
+        """What a file name of the form `OWN_PATTERN` says; empty for any other or where a pattern is given."""
+        match = None if self._pattern is not None else self._own.search(path.as_posix())
+        return {} if match is None else {n: _typed(n, t) for n, t in match.groupdict().items()}
+
+
+def _typed(name: str, value: Any) -> Any:
+    if FIELDS.get(name) is int:
+        try:
+            number = parse_size(value) if isinstance(value, str) else int(value)
+        except (TypeError, ValueError) as error:
+            raise LoadError(f"the hint {name} must be a whole number, not {value!r}") from error
+        lowest = 1 if name in ("comm_size", "ppn") else 0
+        if not lowest <= number < 2**62:
+            raise LoadError(f"the hint {name} must be at least {lowest}, not {value!r}")
+        return number
+    if name in (*FIELDS, *ATTRIBUTES, "pattern", "statistic") and not isinstance(value, str):
+        raise LoadError(f"the hint {name} must be text, not {value!r}")
+    return value
+
+
+class FileHints:
+    """Applies the hints to the tables of one file, and finds contradictions and gaps."""
+
+    def __init__(self, hints: Hints, source: Source) -> None:
+        self._source = source
+        self._given = hints.of(source.path)
+        self._own = hints.from_own_name(source.path)
+        self._used: set[str] = set()
+        self._against: dict[str, object] = {}
+        self.needs: set[str] = set()
+
+    def apply(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Fill in what the table lacks; rows of other systems than the one asked for are left out.
+
+        What is still lacking afterwards is collected in `needs`.
+        """
+        table = self._one_system(table)
+        for name in FIELDS:
+            if name in table:
+                self._compare(name, table)
+            else:
+                self._fill(name, table)
+        if "segment_size" not in table:
+            table["segment_size"] = 0
+        self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
+        if "message_size" not in table and "total_size" not in table:
+            self._no_message_size(table)
+        return table
+
+    def finish(self) -> None:
+        """Check after the last table.
+
+        Raises
+        ------
+        MissingHintError
+            Something is lacking that a hint must say.
+        LoadError
+            A hint contradicts the file.
+        """
+        for name, found in self._against.items():
+            if name not in self._used:
+                raise self._source.fail(f"the hint says {name} {self._given[name]!r}, the file says {found!r}")
+        for name in ATTRIBUTES:
+            told, given = self._source.attrs.get(name), self._given.get(name)
+            if told is not None and given is not None and told != given:
+                raise self._source.fail(f"the hint says {name} {given!r}, the file says {told!r}")
+            if given is not None:
+                self._source.attrs[name] = given
+        if self.needs:
+            raise missing(self.needs, self._source)
+
+    def _compare(self, name: str, table: pd.DataFrame) -> None:
+        if name not in self._given:
+            return
+        if (table[name] == self._given[name]).any():
+            self._used.add(name)
+        elif len(table):
+            self._against[name] = table[name].iloc[0]
+
+    def _fill(self, name: str, table: pd.DataFrame) -> None:
+        value = self._given.get(name, self._own.get(name))
+        if value is None or (name == "message_size" and "total_size" in table):
+            return
+        table[name] = value
+        self._used.add(name)
+        if name not in self._given:
+            self._source.note(f"{name} taken from the file name")
+
+    def _no_message_size(self, table: pd.DataFrame) -> None:
+        if "collective" in table and (table["collective"] == "barrier").all():
+            table["message_size"] = 0
+        else:
+            self.needs.add("message_size")
+
+    def _one_system(self, table: pd.DataFrame) -> pd.DataFrame:
+        if "system" not in table:
+            return table
+        wanted = self._given.get("system")
+        names = [str(n) for n in table["system"].unique()]
+        if wanted is None:
+            told = self._source.attrs.setdefault("system", names[0] if names else "")
+            others = sorted({*names, str(told)})
+            if len(others) > 1:
+                raise self._source.fail(
+                    f"holds results of several systems; choose one with system: {', '.join(others)}"
+                )
+        else:
+            keep = table["system"].astype(str) == wanted
+            for name, count in table["system"].astype(str)[~keep].value_counts().items():
+                self._source.skip_many(int(count), f"of another system ({name})")
+            self._source.rows -= int((~keep).sum())
+            table = table[keep]
+        return table.drop(columns="system")
+
+
+def missing(needs: set[str], source: Source) -> MissingHintError:
+    """The error for a file that does not tell everything, with examples of what to give."""
+    names = sorted(needs)
+    examples = {
+        "collective": "bcast",
+        "algorithm": "binomial (or default for the library's own choice)",
+        "comm_size": "16",
+        "message_size": "1024",
+    }
+    values = ", ".join(f"{name} = {examples[name]}" for name in names)
+    pattern = "_".join(f"{{{name}}}" for name in names)
+    return MissingHintError(
+        f"the file does not say {' and '.join(names)}; give hints ({values}) or a pattern over the path "
+        f"such as '{pattern}{source.path.suffix or '.out'}'",
+        hints=names,
+        path=source.path,
+    )

@@ -1,0 +1,223 @@
+"""Opening results: find the files, read them, apply the hints, make the cubes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
+from loaders.errors import LoadError
+from loaders.files import Found, Paths, detect, find
+from loaders.formats import FORMATS
+from loaders.hints import FileHints, Hints
+from loaders.rows import CollectiveRows
+from loaders.source import Progress, Source
+from loaders.storage import complete, is_stored, open_stored
+
+
+def open_results(
+    paths: Paths, format: str | None = None, *, progress: Progress | None = None, **hints: Any
+) -> xr.DataTree:
+    """Load benchmark files into one cube per collective.
+
+    Parameters
+    ----------
+    paths
+        Files, folders or a mixed list. A folder gives the files in it in the order of their names.
+    format
+        A name in `FORMATS` if the content is not to decide.
+    progress
+        Called as ``progress(path, bytes done, bytes in all)``.
+    **hints
+        What the files do not say: ``collective, algorithm, segment_size, comm_size, message_size, ppn,
+        library_id, system, network, library, library_version`` as values, or ``pattern`` over the path
+        such as ``"{collective}__{algorithm}__seg{segment_size}.sko"``. ``statistic`` (max, mean, median,
+        min) chooses among several columns of times, ``columns`` maps the columns of a table,
+        ``recursive=True`` enters sub-folders.
+
+    Returns
+    -------
+    xarray.DataTree
+        One child per collective, each a cube: ``time`` in seconds over ``method, comm_size,
+        message_size[, ppn]``, sizes in bytes. ``attrs["sources"]`` tells as JSON what each file gave.
+        A single large netCDF file or Zarr store opens lazily.
+
+    Raises
+    ------
+    LoadError
+        A file cannot be used, hints contradict files, or files contradict each other.
+    MissingHintError
+        A file does not say everything; `hints` names what is to be given.
+    """
+    checked = Hints(hints)
+    found = find(paths, checked)
+    if format is None and len(found.files) == 1 and not hints and is_stored(found.files[0][0]):
+        return _stored(found.files[0][0])
+    collector = _Collector()
+    for source, tables, named in _readers(found, format, checked, progress):
+        collector.take(source, tables, checked, named=named)
+    return collector.tree(found)
+
+
+def scan(
+    paths: Paths, format: str | None = None, *, progress: Progress | None = None, **hints: Any
+) -> list[dict[str, Any]]:
+    """Read files without making cubes: what each of them gives, needs and leaves out.
+
+    Parameters
+    ----------
+    paths, format, progress, **hints
+        As for `open_results`.
+
+    Returns
+    -------
+    list of dict
+        For each file ``path, format, rows`` (loaded)``, skipped, present, collectives, needs`` (hints to
+        give)``, skips`` (``line, text, reason``)``, reasons, notes, attrs, digest, error``.
+
+    Raises
+    ------
+    LoadError
+        A path does not exist or a hint is wrong; faults of single files stand in ``error``.
+    """
+    checked = Hints(hints)
+    reports = []
+    for source, tables, _ in _readers(find(paths, checked), format, checked, progress):
+        collectives: dict[str, None] = {}
+        needs: set[str] = set()
+        error = None
+        try:
+            file_hints = FileHints(checked, source)
+            for table in tables:
+                filled = file_hints.apply(table)
+                if "collective" in filled:
+                    collectives.update(dict.fromkeys(map(str, filled["collective"].unique())))
+            needs = file_hints.needs
+            if not needs:
+                file_hints.finish()
+        except LoadError as fault:
+            error = str(fault)
+        reports.append({**report(source, error), "collectives": list(collectives), "needs": sorted(needs)})
+    return reports
+
+
+def report(source: Source, error: str | None = None) -> dict[str, Any]:
+    """What one file gave, in plain types."""
+    return {
+        "path": str(source.path),
+        "format": source.options.get("_format"),
+        "rows": source.rows,
+        "skipped": source.skipped,
+        "present": source.rows + source.skipped,
+        "reasons": dict(source.reasons),
+        "skips": [{"line": s.line, "text": s.text, "reason": s.reason} for s in source.skips],
+        "notes": list(source.notes),
+        "attrs": {k: v for k, v in source.attrs.items() if isinstance(v, str | int | float)},
+        "digest": source.digest() if source.path.is_file() else None,
+        "error": error,
+    }
+
+
+def _readers(
+    found: Found, format: str | None, hints: Hints, progress: Progress | None
+) -> Iterator[tuple[Source, Iterator[pd.DataFrame], bool]]:
+    """Each file with an iterator over its tables; faults come when the iterator starts."""
+    for path, named in found.files:
+        source = Source(path, options=hints.options(), progress=progress)
+        yield source, _tables(source, format, hints), named
+
+
+def _tables(source: Source, format: str | None, hints: Hints) -> Iterator[pd.DataFrame]:
+    if not hints.matches(source.path):
+        raise source.fail(f"the path does not match the pattern {hints.values['pattern']!r}")
+    chosen = detect(source, FORMATS, format)
+    source.options["_format"] = chosen.name
+    yield from chosen.read(source)
+
+
+class _Collector:
+    """Rows and remarks of all files until the cubes are made."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, CollectiveRows] = {}
+        self._told: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        self._reports: list[dict[str, Any]] = []
+        self._refused: list[LoadError] = []
+
+    def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
+        collectives: dict[str, None] = {}
+        raw = False
+        try:
+            file_hints = FileHints(hints, source)
+            for table in tables:
+                filled = file_hints.apply(table)
+                raw = raw or "repetition" in filled
+                if not file_hints.needs and len(filled):
+                    self._add(source, filled, collectives)
+            file_hints.finish()
+        except LoadError as error:
+            # A folder may hold other things beside results; what was named must be usable.
+            if named or source.rows:
+                raise
+            self._refused.append(error)
+            self._reports.append({**report(source, str(error)), "collectives": []})
+            return
+        attrs = {k: v for k, v in source.attrs.items() if isinstance(v, str | int | float)}
+        if raw:
+            attrs["statistic"] = "; ".join(filter(None, (RAW_STATISTIC, str(attrs.get("statistic", "")))))
+        for collective in collectives:
+            self._told.setdefault(collective, []).append((str(source.path), attrs))
+        self._reports.append({**report(source), "collectives": list(collectives)})
+
+    def _add(self, source: Source, table: pd.DataFrame, collectives: dict[str, None]) -> None:
+        for column in ("comm_size", "ppn"):
+            if column in table and (table[column] < 1).any():
+                bad = table[column] < 1
+                source.skip_many(int(bad.sum()), f"{column} is below 1")
+                source.rows -= int(bad.sum())
+                table = table[~bad]
+        names = table["collective"].unique()
+        for name in names:
+            part = table if len(names) == 1 else table[table["collective"] == name]
+            if len(part):
+                collectives[str(name)] = None
+                self._rows.setdefault(str(name), CollectiveRows()).add(part)
+
+    def tree(self, found: Found) -> xr.DataTree:
+        if not self._rows:
+            reasons = "\n".join(f"  {error}" for error in self._refused[:10])
+            more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
+            raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
+        sources = json.dumps(self._reports)
+        cubes: dict[str, xr.Dataset] = {}
+        for name in list(self._rows):
+            attrs = combine_attrs(self._told[name])
+            mine = [
+                {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}
+                for r in self._reports
+                if name in r["collectives"]
+            ]
+            cubes[name] = make_cube(name, self._rows.pop(name), {**attrs, "sources": json.dumps(mine)})
+        tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
+        tree.attrs["sources"] = sources
+        tree.attrs["notes"] = json.dumps(found.notes)
+        return tree
+
+
+def _stored(path: Any) -> xr.DataTree:
+    opened = open_stored(path)
+    cubes = {f"/{name}": complete(node.to_dataset(), name) for name, node in opened.children.items()}
+    tree = xr.DataTree.from_dict(cubes)
+    tree.attrs.update(opened.attrs)
+    tree.attrs.setdefault(
+        "sources",
+        json.dumps(
+            [{"path": str(path), "format": "zarr" if path.is_dir() else "netcdf", "collectives": list(opened.children)}]
+        ),
+    )
+    tree.attrs.setdefault("notes", "[]")
+    return tree

@@ -1,0 +1,264 @@
+"""OSU Micro-Benchmarks, 5.6 to 7.4: latency tests of collectives and of two processes.
+
+A title (``# OSU MPI Broadcast Latency Test v7.4``), from 7.1 on a datatype, a header whose words are
+two or more blanks apart, then rows of as many fields. Times are microseconds. Neither the number of
+processes nor the algorithm is told. Source: osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from loaders import text
+from loaders.source import Format, Source
+
+_MEAN = "mean over processes"
+#: Columns of times, with their kind and what they are.
+_TIMES: Mapping[str, tuple[str, str]] = {
+    "max latency": ("completion", "OSU Max Latency: mean over iterations, of the slowest process"),
+    "avg latency": (_MEAN, "OSU Avg Latency: mean over iterations and processes"),
+    "latency": (_MEAN, "OSU Latency: mean over iterations"),
+    "pure comm.": (_MEAN, "OSU Pure Comm.: mean over iterations and processes, without computation"),
+    "max comm.": ("completion", "OSU Max Comm.: mean over iterations, of the slowest process"),
+    "min latency": ("minimum over processes", "OSU Min Latency: mean over iterations, of the fastest process"),
+    "min comm.": ("minimum over processes", "OSU Min Comm.: mean over iterations, of the fastest process"),
+    "p50 tail lat": ("median", "OSU P50 Tail Lat: median over iterations"),
+}
+#: Which columns serve which statistic; None = no statistic asked for.
+_CHOICES: Mapping[str | None, tuple[str, ...]] = {
+    None: ("max latency", "avg latency", "latency", "pure comm."),
+    "max": ("max latency", "max comm."),
+    "mean": ("avg latency", "latency", "pure comm."),
+    "median": ("p50 tail lat",),
+    "min": ("min latency", "min comm."),
+}
+_STATISTICS = ("max", "mean", "median", "min")
+_TOTALS = frozenset(f"{p}reduce_scatter{s}" for p in ("", "i") for s in ("", "_persistent", "_block"))
+_INTEGERS = frozenset({"size", "iterations", "transmit size"})
+
+_FOUND = re.compile(rb"^[ \t]*#[ \t]*(?:OSU[ \t]+\S.*Test|Size(?:[ \t]{2,}|\t)\S.*(?:\(us\)|/s))", re.MULTILINE)
+_TITLE = re.compile(
+    r"#\s*OSU\s+(?P<library>MPI|\w+?)(?P<window>_\w+)?(?:-(?P<memory>[A-Z]+))?\s+"
+    r"(?P<what>.*?)\s*Test(?:\s+\(?v(?:ersion\s*)?(?P<version>\d[\w.]*))?",
+    re.IGNORECASE,
+)
+_DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$")
+_HEADER = re.compile(r"#\s*(?:Size(?:\s{2,}|\t)|(?:Avg Latency|Latency|Overall)\s?\(us\)|Bandwidth \(MB/s\))")
+_WORDS = re.compile(r"[^\S ]+|\s{2,}")
+_PATTERNS = {
+    "": ("pingpong", 2),
+    "multi": ("multi_pingpong", None),
+    "multi-threaded": ("pingpong_multithreaded", 2),
+    "multi-process": ("pingpong_multiprocess", 2),
+}
+_NAMES = (
+    "reduce_scatter_block reduce_scatter allgatherv allgather allreduce alltoallv alltoallw alltoall barrier "
+    "bcast gatherv gather reduce scatterv scatter"
+).split()
+
+
+class Title(NamedTuple):
+    """What a title tells; `refused` says why the rows below it are no times of collectives."""
+
+    text: str = ""
+    collective: str | None = None
+    algorithm: str | None = None
+    comm_size: int | None = None
+    refused: str = ""
+
+
+@dataclass
+class _State:
+    """Where in the file the reader is, and what it has collected."""
+
+    title: Title | None = None
+    titles: dict[str, None] = field(default_factory=dict)
+    datatype: str = ""
+    datatypes_here: set[str] = field(default_factory=set)
+    first_datatypes: dict[str | None, str] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)
+    fresh: bool = False
+    used: dict[str | None, str] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether the text holds a title of OSU or a header of its tables."""
+    return text.found(_FOUND, (b"OSU ", b"# Size"), head, path)
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read every table; see `loaders.source.Format`.
+
+    Of several columns the Max Latency is taken, which other benchmarks' completion times compare with,
+    else the Avg Latency; for non-blocking operations the Pure Comm. time. Where a collective is measured
+    with several datatypes, the first is the plain method and the others have the parameter ``datatype``.
+    """
+    asked = text.wanted_statistic(source, _STATISTICS)
+    state = _State()
+    for line in text.lines(source):
+        stripped = line.text.strip()
+        if stripped.startswith("#"):
+            _comment(source, state, stripped)
+        elif reason := _row(state, line, asked):
+            source.skip(line.number, line.text, reason)
+        else:
+            source.loaded(1)
+        if len(state.rows) >= text.ROWS_HELD:
+            yield from text.tables(state.rows)
+            state.rows = []
+    yield from text.tables(state.rows)
+    _finish(source, state)
+
+
+def _comment(source: Source, state: _State, line: str) -> None:
+    kind = text.title_of(line)
+    if kind is not None:
+        state.title = parse_title(line) if kind == "osu" else None
+        state.datatype, state.columns, state.fresh = "", [], True
+        state.datatypes_here = set()
+        if state.title is not None:
+            _learn(source, state, line)
+    elif (match := _DATATYPE.match(line)) is not None:
+        if match[1] in state.datatypes_here:
+            # The title between two tables is garbled: what follows is of another collective.
+            state.title = None
+        state.datatypes_here.add(match[1])
+        state.datatype, state.columns, state.fresh = match[1], [], True
+    elif _HEADER.match(line):
+        if not state.fresh:
+            state.title = None
+        state.fresh = False
+        words = _WORDS.split(line.lstrip("#").strip())
+        state.columns = [re.sub(r"\s?\(us\)$", "", word).lower() for word in words]
+
+
+def _learn(source: Source, state: _State, line: str) -> None:
+    match = _TITLE.match(line)
+    state.titles[line] = None
+    if match is None:
+        return
+    if match["version"]:
+        source.attrs.setdefault("benchmark", f"OSU Micro-Benchmarks {match['version']}")
+    if match["memory"]:
+        source.attrs.setdefault("accelerator", match["memory"].upper())
+        source.note(f"buffers in {match['memory'].upper()} memory")
+
+
+def parse_title(line: str) -> Title:
+    """Collective and algorithm of a title such as ``# OSU MPI Non-Blocking Broadcast Latency Test v7.4``."""
+    match = _TITLE.match(line)
+    if match is None:
+        return Title(line, refused="the title is not one of a latency test")
+    what = match["what"].lower()
+    if re.search(r"bandwidth|message rate", what):
+        return Title(line, refused="a bandwidth, not a time")
+    if match["window"]:
+        return Title(line, refused="a one-sided operation, not a collective")
+    persistent = "persistent" in what
+    what, latency = re.subn(r"\blatency\b", "", what)
+    if not latency:
+        return Title(line, refused="the title is not one of a latency test")
+    what = re.sub(r"\bpersistent\b|\bpersonalized\s+exchange\b", "", what).strip()
+    if what in _PATTERNS:
+        algorithm, processes = _PATTERNS[what]
+        return Title(line, "pt2pt", algorithm + "_persistent" * persistent, processes)
+    what, nonblocking = re.subn(r"^non-?blocking\s+", "", what)
+    what, neighbours = re.subn(r"^neighborhood\s+", "", what)
+    name = what.replace("all-to-all", "alltoall").replace("broadcast", "bcast").strip()
+    if name not in _NAMES:
+        return Title(line, refused="the title is not one of a latency test of a known collective")
+    name = "i" * bool(nonblocking) + "neighbor_" * bool(neighbours) + name + "_persistent" * persistent
+    return Title(line, name)
+
+
+def _row(state: _State, line: text.Line, asked: str | None) -> str:
+    """Take a row into the state; the reason where it cannot be taken."""
+    if not state.columns:
+        return "not a row of a table"
+    fields = dict(zip(state.columns, line.text.split(), strict=False))
+    if len(line.text.split()) != len(state.columns) or not all(_fits(n, f) for n, f in fields.items()):
+        return "cut off" if not line.whole else "not a row of the table"
+    if state.title is None and state.titles:
+        return "below no title"
+    title = state.title or Title()
+    column = next((c for c in _CHOICES[asked] if c in fields), None)
+    if title.refused:
+        return title.refused
+    if column is None:
+        return "a bandwidth, not a time" if asked is None else f"the table has no column for the statistic {asked!r}"
+    return _fault(title, fields, column, line) or _keep(state, title, fields, column)
+
+
+def _fits(name: str, value: str) -> bool:
+    if name in _INTEGERS:
+        return text.whole(value) is not None
+    return value in ("Pass", "Fail") if name == "validation" else text.decimal(value) is not None
+
+
+def _fault(title: Title, fields: Mapping[str, str], column: str, line: text.Line) -> str:
+    if text.cut_off(line) and fields.get("validation") != line.text.split()[-1]:
+        return "cut off"
+    if fields.get("validation") == "Fail":
+        return "validation failed"
+    if text.positive(fields[column]) is None:
+        return "the time is not positive"
+    if text.whole(fields.get("iterations", "1")) == 0:
+        return "no repetitions"
+    if text.whole(fields.get("size", "1")) == 0 and title.collective != "pt2pt":
+        return "size 0: no data are moved"
+    if "size" not in fields and title.collective is not None and "barrier" not in title.collective:
+        return "no message size"
+    return ""
+
+
+def _keep(state: _State, title: Title, fields: Mapping[str, str], column: str) -> str:
+    if state.used.setdefault(title.collective, column) != column:
+        chosen = state.used[title.collective]
+        return f"the table has no column {chosen!r}, which other tables have; the statistic 'mean' is in both"
+    row: dict[str, Any] = {"time": float(fields[column]) * 1e-6}
+    size = "total_size" if title.collective in _TOTALS else "message_size"
+    row[size] = int(fields.get("size", "0"))
+    if title.collective is not None:
+        row["collective"] = title.collective
+    if title.algorithm is not None:
+        row["algorithm"] = title.algorithm
+    if title.comm_size is not None:
+        row["comm_size"] = title.comm_size
+    if "iterations" in fields:
+        row["repetitions"] = int(fields["iterations"])
+    if state.datatype != state.first_datatypes.setdefault(title.collective, state.datatype):
+        row["datatype"] = state.datatype
+    state.rows.append(row)
+    return ""
+
+
+def _finish(source: Source, state: _State) -> None:
+    """Say what was read, or why nothing was."""
+    source.attrs.setdefault("benchmark", "OSU Micro-Benchmarks")
+    columns = dict.fromkeys(state.used.values())
+    source.attrs["statistic"] = "; ".join(_TIMES[c][1] for c in columns)
+    source.attrs["statistic_kind"] = "; ".join(dict.fromkeys(_TIMES[c][0] for c in columns))
+    for collective, datatype in state.first_datatypes.items():
+        if datatype and collective is not None:
+            source.note(f"{collective}: datatype {datatype}")
+    if any(c in _TOTALS for c in state.used):
+        source.note("reduce_scatter: the total vector is divided by the communicator size")
+    if not source.rows:
+        titles = ", ".join(repr(t.lstrip("# ")) for t in list(state.titles)[:3]) or "no title"
+        reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
+        raise source.fail(
+            f"no times of collectives found ({titles}: {reasons}); right would be '# OSU MPI … Latency Test', "
+            "'# Size  Avg Latency(us)' and rows such as '1  6.57'"
+        )
+
+
+FORMAT = Format("osu", "OSU Micro-Benchmarks", recognises, read)
+
+__all__ = ("FORMAT", "Title", "parse_title", "read", "recognises")

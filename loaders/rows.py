@@ -1,0 +1,158 @@
+"""Rows of many files, kept compactly until the cubes are made of them.
+
+Each row costs about 30 bytes: a method number, places on the axes, a time. Text and sizes are held
+once, in vocabularies, so that large files need less memory than they have bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from loaders.source import COLUMNS
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_METHOD = ("algorithm", "segment_size")
+_NOT_PARAMETERS = frozenset({*COLUMNS, "total_size", "sample"})
+
+
+@dataclass(frozen=True)
+class MethodKey:
+    """What makes a method: its algorithm and parameters. `parameters` are sorted ``(name, value)``."""
+
+    algorithm: str
+    segment_size: int
+    parameters: tuple[tuple[str, Hashable], ...] = ()
+
+
+class Vocabulary:
+    """Numbers for values, in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, value: Hashable) -> int:
+        """Return the number of one value; a new one gets the next."""
+        number = self._numbers.setdefault(value, len(self.values))
+        if number == len(self.values):
+            self.values.append(value)
+        return number
+
+    def numbers(self, values: Iterable[Hashable]) -> npt.NDArray[np.int32]:
+        """Return the numbers of many values."""
+        return np.fromiter((self.number(v) for v in values), dtype=np.int32)
+
+    def encode(self, column: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """Encode a whole column of integers."""
+        codes, uniques = pd.factorize(np.asarray(column))
+        return self.numbers(int(u) for u in uniques)[codes]
+
+
+@dataclass
+class Part:
+    """Rows of one collective in columns of equal length; `None` where a column is not told."""
+
+    method: npt.NDArray[np.int32]
+    comm_size: npt.NDArray[np.int32]
+    message_size: npt.NDArray[np.int32]
+    ppn: npt.NDArray[np.int32]
+    time: Floats
+    time_std: Floats | None = None
+    repetitions: Floats | None = None
+    raw: bool = False
+
+
+@dataclass
+class CollectiveRows:
+    """All rows of one collective, with the vocabularies of its axes."""
+
+    methods: Vocabulary = field(default_factory=Vocabulary)
+    library_ids: dict[int, int] = field(default_factory=dict)
+    comm_sizes: Vocabulary = field(default_factory=Vocabulary)
+    message_sizes: Vocabulary = field(default_factory=Vocabulary)
+    ppns: Vocabulary = field(default_factory=Vocabulary)
+    parts: list[Part] = field(default_factory=list)
+    rounded: int = 0
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Add a table (one collective, all columns there) of aggregated rows or of raw samples."""
+        method = self._methods(table)
+        comm_size = table["comm_size"].to_numpy(dtype=np.int64)
+        ppn = table["ppn"].to_numpy(dtype=np.int64) if "ppn" in table else np.zeros(len(table), dtype=np.int64)
+        self.parts.append(
+            Part(
+                method=method,
+                comm_size=self.comm_sizes.encode(comm_size),
+                message_size=self.message_sizes.encode(self._message_size(table, comm_size)),
+                ppn=self.ppns.encode(ppn),
+                time=table["time"].to_numpy(dtype=np.float64),
+                time_std=_floats(table, "time_std"),
+                repetitions=_floats(table, "repetitions"),
+                raw="repetition" in table,
+            )
+        )
+
+    def _methods(self, table: pd.DataFrame) -> npt.NDArray[np.int32]:
+        extra = sorted(str(c) for c in table.columns if c not in _NOT_PARAMETERS)
+        names = [*_METHOD, *extra]
+        code = np.zeros(len(table), dtype=np.int64)
+        levels: list[Any] = []
+        for name in names:
+            codes, uniques = pd.factorize(table[name], use_na_sentinel=True)
+            levels.append([None, *uniques])
+            code = code * (len(uniques) + 1) + (codes + 1)
+        combined, firsts = pd.factorize(code)
+        numbers = self.methods.numbers(self._key(int(c), levels, extra) for c in firsts)
+        method = numbers[combined]
+        if "library_id" in table:
+            pairs = (
+                pd.DataFrame({"method": method, "id": table["library_id"].to_numpy()})
+                .dropna()
+                .query("id >= 0")
+                .drop_duplicates()
+            )
+            for number, library_id in pairs.itertuples(index=False):
+                self.library_ids.setdefault(int(number), int(library_id))
+        return method
+
+    @staticmethod
+    def _key(code: int, levels: list[Any], extra: list[str]) -> MethodKey:
+        values = []
+        for level in reversed(levels):
+            code, place = divmod(code, len(level))
+            values.append(level[place])
+        algorithm, segment_size, *rest = reversed(values)
+        parameters = tuple(
+            (name, _plain(value)) for name, value in zip(extra, rest, strict=True) if not _is_missing(value)
+        )
+        return MethodKey(str(algorithm), 0 if _is_missing(segment_size) else int(segment_size), parameters)
+
+    def _message_size(self, table: pd.DataFrame, comm_size: Ints) -> Ints:
+        if "message_size" in table:
+            return table["message_size"].to_numpy(dtype=np.int64)
+        total = table["total_size"].to_numpy(dtype=np.int64)
+        block = (2 * total + comm_size) // (2 * comm_size)
+        self.rounded += int((block * comm_size != total).sum())
+        return np.where(total > 0, np.maximum(block, 1), 0)
+
+
+def _floats(table: pd.DataFrame, name: str) -> Floats | None:
+    return table[name].to_numpy(dtype=np.float64, na_value=np.nan) if name in table else None
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or bool(pd.isna(value))
+
+
+def _plain(value: Any) -> Hashable:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value

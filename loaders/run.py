@@ -1,0 +1,176 @@
+"""colltune's own run format: JSON Lines, appended to while a campaign runs.
+
+The first line is a header ``{"colltune_run": 1, "attrs": {…}}`` (``attrs``: system, network, library,
+library_version, benchmark, statistic, …), every further line one measured point::
+
+    {"collective": "bcast", "algorithm": "pipeline", "segment_size": 8192, "comm_size": 8,
+     "message_size": 65536, "samples": [1.23e-3, 1.21e-3]}
+
+Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold
+``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
+object of further method parameters) and ``error`` (text: the method was refused or gave a wrong
+result; such a point is not timed). A resumed campaign may repeat the header. A line that a crash cut
+off is passed over; the next one starts anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pandas as pd
+
+from loaders.source import Format, Source
+
+_SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
+_POINTS = 20_000
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether the text starts with the run header."""
+    return head.lstrip()[:64].replace(b" ", b"").startswith(b'{"colltune_run":')
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read all whole points; see `loaders.source.Format`."""
+    source.attrs.setdefault("statistic_kind", "completion")
+    samples: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    for number, line in source.lines():
+        if not line.strip():
+            continue
+        fault = _take(source, line, samples, points)
+        if fault:
+            source.skip(number, line, fault)
+        if len(samples) + len(points) >= _POINTS:
+            yield from _tables(samples, points)
+            samples, points = [], []
+    yield from _tables(samples, points)
+    if not source.rows:
+        raise source.fail(f"the run holds no finished point ({source.skipped} lines passed over)")
+
+
+def _take(source: Source, line: str, samples: list[dict[str, Any]], points: list[dict[str, Any]]) -> str:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return "not a whole JSON record"
+    if not isinstance(record, dict):
+        return "not a JSON object"
+    if "colltune_run" in record:
+        attrs = record.get("attrs", {})
+        if isinstance(attrs, dict):
+            source.attrs.update({str(k): v for k, v in attrs.items() if isinstance(v, str | int | float)})
+        return ""
+    if "error" in record:
+        return f"not timed: {record['error']}"[:120]
+    fault = _check(record)
+    if fault:
+        return fault
+    row = {k: record[k] for k in ("collective", "algorithm", *_SIZES) if record.get(k) is not None}
+    row["parameters"] = record.get("parameters") or {}
+    if "samples" in record:
+        row.pop("repetitions", None)
+        samples.append({**row, "time": record["samples"]})
+    else:
+        points.append({**row, "time": record["time"], "time_std": record.get("time_std", math.nan)})
+    source.loaded(1)
+    return ""
+
+
+def _check(record: Mapping[str, Any]) -> str:
+    for name in ("collective", "algorithm"):
+        if not isinstance(record.get(name), str) or not record[name]:
+            return f"{name!r} is missing"
+    for name in _SIZES:
+        value = record.get(name)
+        needed = name in ("comm_size", "message_size")
+        if (needed or value is not None) and (type(value) is not int or not 0 <= value < 2**62):
+            return f"{name!r} is not a size"
+    if not isinstance(record.get("parameters") or {}, dict):
+        return "'parameters' is not an object"
+    times = record.get("samples", [record.get("time")])
+    if not isinstance(times, list) or not times:
+        return "no times"
+    if not all(type(t) in (int, float) and math.isfinite(t) and t > 0 for t in times):
+        return "a time is not a positive number"
+    return ""
+
+
+def _tables(samples: list[dict[str, Any]], points: list[dict[str, Any]]) -> Iterator[pd.DataFrame]:
+    for rows, raw in ((points, False), (samples, True)):
+        kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for row in rows:
+            parameters = row.pop("parameters")
+            flat = {**parameters, **row}
+            kinds.setdefault(tuple(sorted(flat)), []).append(flat)
+        for group in kinds.values():
+            table = pd.DataFrame(group)
+            if raw:
+                table = table.explode("time", ignore_index=True)
+                table["time"] = table["time"].astype("float64")
+                table["repetition"] = 0
+            yield table
+
+
+class RunWriter:
+    """Append points to a run file, each flushed to disk before the next is measured.
+
+    Parameters
+    ----------
+    path
+        The file; made with a header if it is new, else appended to.
+    attrs
+        What holds for the whole run: system, network, library, benchmark, statistic, …
+    """
+
+    def __init__(self, path: str | os.PathLike[str], attrs: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        torn = self.path.exists() and self.path.stat().st_size > 0 and not self._ends_whole()
+        self._stream = self.path.open("a", encoding="utf-8")
+        if torn:
+            self._stream.write("\n")
+        self._write({"colltune_run": 1, "attrs": dict(attrs)})
+
+    def append(self, point: Mapping[str, Any]) -> None:
+        """Append one measured point (see the module's text); on disk when this returns.
+
+        Raises
+        ------
+        ValueError
+            The point lacks something or holds a time that is not positive.
+        """
+        fault = "" if "error" in point else _check(point)
+        if fault:
+            raise ValueError(f"a run cannot take this point: {fault}: {dict(point)}")
+        self._write(point)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ends_whole(self) -> bool:
+        with self.path.open("rb") as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read(1) == b"\n"
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        self._stream.write(json.dumps(record, allow_nan=False) + "\n")
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+
+FORMAT = Format("run", "colltune run (JSON Lines)", recognises, read)

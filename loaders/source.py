@@ -1,0 +1,207 @@
+"""One benchmark file on its way in: its text, what was read of it and what was passed over."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from loaders.errors import LoadError
+
+BLOCK_BYTES = 16 << 20
+HEAD_BYTES = 1 << 16
+KEPT_SKIPS = 1000
+KEPT_TEXT = 200
+MAX_LINE = 1 << 20
+
+#: Columns that a reader may yield; any other column is a further parameter of the method.
+COLUMNS = (
+    "collective",
+    "algorithm",
+    "segment_size",
+    "comm_size",
+    "message_size",
+    "ppn",
+    "time",
+    "time_std",
+    "repetitions",
+    "repetition",
+    "library_id",
+    "system",
+)
+
+_Stream = io.BufferedReader | gzip.GzipFile
+Progress = Callable[[str, int, int], None]
+"""Called as ``progress(path, bytes_done, bytes_total)`` while a file is read."""
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A row that was not loaded: its line (from 1, 0 = no line), its text and the reason."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass
+class Source:
+    """A file being read.
+
+    A reader takes the text from `lines` or `blocks`, yields tables of rows, and says here what it
+    loaded (`loaded`), passed over (`skip`) and learned of the whole file (`attrs`). Every row that
+    is present must be counted once, as loaded or as skipped.
+
+    Attributes
+    ----------
+    path
+        The file.
+    attrs
+        What the file says of the whole of itself: ``system, network, library, library_version,
+        benchmark, statistic, date, …``, text or numbers.
+    rows
+        Rows loaded so far.
+    skipped
+        Rows skipped so far.
+    skips
+        The first `KEPT_SKIPS` of them, with line and reason.
+    reasons
+        How many rows were skipped for which reason.
+    notes
+        Remarks for the user on how the file was read (conversions, choices made).
+    options
+        The user's hints, for readers that must choose (``statistic=…``, ``columns=…``).
+    """
+
+    path: Path
+    options: dict[str, Any] = field(default_factory=dict)
+    progress: Progress | None = None
+    attrs: dict[str, Any] = field(default_factory=dict)
+    rows: int = 0
+    skipped: int = 0
+    skips: list[Skip] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def loaded(self, rows: int) -> None:
+        """Count `rows` rows of the file as loaded."""
+        self.rows += rows
+
+    def skip(self, line: int, text: str | bytes, reason: str) -> None:
+        """Count one row as skipped; its line from 1, its text and why."""
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+        self.skipped += 1
+        self.reasons[reason] += 1
+        if len(self.skips) < KEPT_SKIPS:
+            self.skips.append(Skip(line, text.rstrip("\r\n")[:KEPT_TEXT], reason))
+
+    def skip_many(self, count: int, reason: str) -> None:
+        """Count `count` rows that were left out together, such as rows of another system."""
+        if count:
+            self.skipped += count
+            self.reasons[reason] += count
+
+    def note(self, text: str) -> None:
+        """Add a remark once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def fail(self, message: str, line: int | None = None) -> LoadError:
+        """Make the error that names this file (and line); the caller raises it."""
+        return LoadError(message, path=self.path, line=line)
+
+    def open(self) -> _Stream:
+        """Open the bytes of the file; gzip is unpacked on the way."""
+        try:
+            stream = self.path.open("rb")
+        except OSError as error:
+            raise LoadError(f"cannot be opened: {error.strerror or error}", path=self.path) from error
+        if stream.read(2) == b"\x1f\x8b":
+            stream.close()
+            return gzip.open(self.path, "rb")
+        stream.seek(0)
+        return stream
+
+    def head(self) -> bytes:
+        """First 64 KiB, for recognising the format."""
+        with self.open() as stream:
+            return self._read(stream, HEAD_BYTES)
+
+    def digest(self) -> str:
+        """SHA-256 of the file as it lies on disk, first 16 hex digits."""
+        with self.path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 16 MiB each."""
+        total = self.path.stat().st_size
+        number, rest, done = 1, b"", 0
+        with self.open() as stream:
+            while data := self._read(stream, BLOCK_BYTES):
+                done += len(data)
+                if self.progress is not None:
+                    self.progress(str(self.path), min(done, total), total)
+                cut = data.rfind(b"\n") + 1
+                if not cut:
+                    rest += data
+                    if len(rest) > 4 * BLOCK_BYTES:
+                        raise self.fail("a line is longer than 64 MiB; this is not a text file of results", number)
+                    continue
+                block, rest = rest + data[:cut], data[cut:]
+                yield number, block
+                number += block.count(b"\n")
+        if rest:
+            yield number, rest
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield ``(line number, text without line end)``; undecodable bytes become U+FFFD."""
+        for number, block in self.blocks():
+            for offset, raw in enumerate(block.split(b"\n")[: -1 if block.endswith(b"\n") else None]):
+                yield number + offset, raw[:MAX_LINE].decode("utf-8", "replace").rstrip("\r")
+
+    def _read(self, stream: _Stream, size: int) -> bytes:
+        """Read up to `size` bytes; of a damaged compressed file what can still be unpacked."""
+        pieces: list[bytes] = []
+        try:
+            while size > 0 and (piece := stream.read1(size)):
+                pieces.append(piece)
+                size -= len(piece)
+        except (OSError, EOFError, zlib.error) as error:
+            reason = f"the rest of the file cannot be read: {error}"
+            if reason not in self.reasons:
+                self.skip(0, "", reason)
+        return b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: how it is recognised and how it is read.
+
+    Attributes
+    ----------
+    name
+        As in ``format=`` and ``--format``.
+    title
+        For people.
+    recognises
+        ``recognises(head, path)``: whether the first 64 KiB (and the name) are of this format.
+    read
+        ``read(source)``: yields tables of rows. Columns are those of `COLUMNS` that the file tells
+        (sizes in bytes by the project's convention, times in seconds), one row a measured point or,
+        with a column ``repetition``, one row a raw sample. What the file does not tell is left out:
+        hints add it.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[bytes, Path], bool]
+    read: Callable[[Source], Iterator[pd.DataFrame]]

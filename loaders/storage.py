@@ -1,0 +1,165 @@
+"""Results on disk: netCDF and Zarr in and out (lazily when large), the long table out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from loaders.cube import annotate, cube_table
+from loaders.errors import LoadError
+from loaders.source import Format, Source
+
+#: Results of more bytes than this (unpacked) are opened lazily with dask.
+LAZY_BYTES = 256 << 20
+_NETCDF = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
+
+
+def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
+    """Write results to ``.nc`` (netCDF), ``.zarr`` or ``.csv`` (the long table), by the name's ending.
+
+    Parameters
+    ----------
+    tree
+        Results as of `loaders.open_results`.
+    path
+        The file; an existing one is replaced.
+
+    Raises
+    ------
+    LoadError
+        The ending is none of these, or the file cannot be written.
+    """
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        _remove(partial)
+        if target.suffix == ".nc":
+            tree.to_netcdf(partial, engine="h5netcdf")
+        elif target.suffix == ".zarr":
+            # Version 2: the string arrays of version 3 have no specification yet.
+            tree.to_zarr(partial, zarr_format=2, consolidated=True)
+        elif target.suffix == ".csv":
+            tables = [cube_table(node.to_dataset()) for node in tree.children.values()]
+            pd.concat(tables).to_csv(partial, index=False)
+        else:
+            raise LoadError("results are saved as .nc, .zarr or .csv; give the name one of these endings", path=target)
+        _remove(target)
+        partial.rename(target)
+    except OSError as error:
+        raise LoadError(f"cannot be written: {error.strerror or error}", path=target) from error
+    finally:
+        _remove(partial)
+    return target
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def is_stored(path: Path) -> bool:
+    """Whether the path is a netCDF file or a Zarr store."""
+    if path.is_dir():
+        return True
+    with path.open("rb") as stream:
+        return _is_netcdf(stream.read(8))
+
+
+def _is_netcdf(head: bytes) -> bool:
+    return any(head.startswith(magic) for magic in _NETCDF)
+
+
+def open_stored(path: Path) -> xr.DataTree:
+    """Open results saved by `save_results`; lazily (dask) beyond `LAZY_BYTES`.
+
+    Raises
+    ------
+    LoadError
+        It is not such a file, or holds no cube.
+    """
+    engine = "zarr" if path.is_dir() else "h5netcdf"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = xr.open_datatree(path, engine=engine, chunks={})
+    except Exception as error:  # the engines raise anything on a damaged file
+        raise LoadError(f"cannot be opened as results ({engine}): {error}", path=path) from error
+    for name, node in tree.children.items():
+        _check(path, name, node.to_dataset())
+    if not tree.children:
+        raise LoadError("holds no cube: there is one group a collective, each with 'time'", path=path)
+    if sum(node.to_dataset().nbytes for node in tree.children.values()) <= LAZY_BYTES:
+        try:
+            loaded = tree.load()
+        except Exception as error:
+            raise LoadError(f"cannot be read: {error}", path=path) from error
+        tree.close()
+        return loaded
+    return _timed(tree)
+
+
+def _check(path: Path, name: str, cube: xr.Dataset) -> None:
+    if "time" not in cube and "sample" not in cube:
+        raise LoadError(f"group {name!r} has neither 'time' nor 'sample'", path=path)
+    values = cube["time"] if "time" in cube else cube["sample"]
+    lacking = [d for d in ("method", "comm_size", "message_size") if d not in values.dims or d not in cube.coords]
+    if lacking:
+        raise LoadError(f"group {name!r} lacks the dimensions {', '.join(lacking)}", path=path)
+    units = values.attrs.get("units", "s")
+    if units != "s":
+        raise LoadError(f"group {name!r} has times in {units!r}; they must be in seconds", path=path)
+
+
+def _timed(tree: xr.DataTree) -> xr.DataTree:
+    """Add the median of the samples, lazily, where a large file holds samples only."""
+    for name, node in tree.children.items():
+        cube = node.to_dataset()
+        if "time" not in cube:
+            whole = cube["sample"].chunk({"repetition": -1})
+            cube["time"] = whole.median("repetition", skipna=True)
+            cube["repetitions"] = whole.count("repetition").astype(np.float64)
+            tree[name] = xr.DataTree(cube)
+    return tree
+
+
+def complete(cube: xr.Dataset, name: str) -> xr.Dataset:
+    """Fill in what a cube saved by others may lack: algorithm, segment size, repetitions, digest."""
+    out = cube.assign_attrs({"collective": name, **cube.attrs})
+    if "time" not in out:
+        out["time"] = out["sample"].median("repetition", skipna=True)
+    if "repetitions" not in out:
+        out["repetitions"] = xr.full_like(out["time"], np.nan)
+    if "algorithm" not in out.coords:
+        out = out.assign_coords(algorithm=("method", out["method"].values))
+    if "segment_size" not in out.coords:
+        out = out.assign_coords(segment_size=("method", np.zeros(out.sizes["method"], dtype=np.int64)))
+    return annotate(out)
+
+
+def _read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read saved results as rows, so that they combine with other files."""
+    tree = open_stored(source.path)
+    for name, node in tree.children.items():
+        cube = complete(node.to_dataset(), name)
+        attrs: dict[str, Any] = {k: v for k, v in cube.attrs.items() if k not in ("collective", "digest", "sources")}
+        source.attrs.update({str(k): v for k, v in attrs.items()})
+        table = cube_table(cube)
+        if len(table):
+            source.loaded(len(table))
+            yield table
+    if not source.rows:
+        raise source.fail("holds no measured cell")
+
+
+NETCDF = Format("netcdf", "colltune results, netCDF", lambda head, path: _is_netcdf(head), _read)
+ZARR = Format("zarr", "colltune results, Zarr", lambda head, path: path.is_dir(), _read)

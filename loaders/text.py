@@ -1,0 +1,143 @@
+"""What the readers of printed benchmark tables share: lines, numbers, titles, and tables of rows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from loaders.errors import LoadError
+from loaders.source import HEAD_BYTES, MAX_LINE, Source
+
+#: Rows held before they are handed on as tables.
+ROWS_HELD = 20_000
+#: How far into a file the header is looked for when a job's chatter fills the head.
+LOOK_BYTES = 8 << 20
+
+_WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+_DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
+_TWO_DECIMALS = re.compile(r"\.\d\d$", re.ASCII)
+_TITLE = re.compile(
+    r"#\s*(?:(?P<osu>OSU\s)|(?P<mpi4py>MPI\s.*\sTest\s*$)|(?P<imb>Benchmarking\s|Intel\s*\(R\)\s*MPI\s)"
+    r"|(?P<skampi4>/\*\s*@in)|(?P<skampi>SKaMPI\s|begin\s+result\s)|(?P<reprompi>@|Command-[Ll]ine\s))"
+)
+
+
+class Line(NamedTuple):
+    """A line: its number from 1, its text, and whether a line end follows (else it may be cut off)."""
+
+    number: int
+    text: str
+    whole: bool
+
+
+def lines(source: Source) -> Iterator[Line]:
+    """Yield every line that is not blank; undecodable bytes become U+FFFD."""
+    for first, block in source.blocks():
+        parts = block.split(b"\n")
+        last = len(parts) - 1
+        for offset, raw in enumerate(parts):
+            text = raw[:MAX_LINE].decode("utf-8", "replace").rstrip()
+            if text.strip():
+                yield Line(first + offset, text, offset < last)
+
+
+def title_of(comment: str) -> str | None:
+    """Name the format whose title or header a comment line is, None for any other comment."""
+    match = _TITLE.match(comment)
+    return None if match is None else match.lastgroup
+
+
+def whole(text: str) -> int | None:
+    """Return a whole number of at most 15 digits; None for anything else."""
+    return int(text) if _WHOLE.fullmatch(text) else None
+
+
+def decimal(text: str) -> float | None:
+    """Return a finite decimal number; None for anything else, such as ``nan`` or ``12.3.4``."""
+    if not _DECIMAL.fullmatch(text):
+        return None
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def positive(text: str) -> float | None:
+    """Return a finite number above 0; None for anything else."""
+    value = decimal(text)
+    return value if value is not None and value > 0 else None
+
+
+def cut_off(line: Line) -> bool:
+    """Whether the file may end inside the last number of this line (tables print two decimals)."""
+    return not line.whole and not _TWO_DECIMALS.search(line.text)
+
+
+def tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[pd.DataFrame]:
+    """Make tables of rows, one for each set of columns, in the order of first appearance."""
+    kinds: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault(tuple(row), []).append(row)
+    for group in kinds.values():
+        yield pd.DataFrame(group)
+
+
+def wanted_statistic(source: Source, possible: Sequence[str]) -> str | None:
+    """Return the statistic that the hint ``statistic`` asks for; None where it asks for none.
+
+    Raises
+    ------
+    LoadError
+        The format has no such statistic.
+    """
+    asked = source.options.get("statistic")
+    if asked is None:
+        return None
+    name = {"avg": "mean", "average": "mean"}.get(str(asked).lower(), str(asked).lower())
+    if name not in possible:
+        raise source.fail(f"there is no statistic {asked!r} in this format; possible are {', '.join(possible)}")
+    return name
+
+
+def found(pattern: re.Pattern[bytes], needles: Sequence[bytes], head: bytes, path: Path) -> bool:
+    """Whether a header stands in the head or, where chatter fills the head, in the next `LOOK_BYTES`.
+
+    Parameters
+    ----------
+    pattern
+        The header.
+    needles
+        Bytes one of which every match holds: finding them is much faster than the pattern.
+    head
+        First 64 KiB of the file.
+    path
+        The file, read on only if the head is full, is text, and holds no other format's header.
+    """
+    if _search(pattern, needles, head):
+        return True
+    if len(head) < HEAD_BYTES or b"\0" in head or _tabular(head):
+        return False
+    source = Source(path)
+    try:
+        with source.open() as stream:
+            return _search(pattern, needles, stream.read(LOOK_BYTES))
+    except (LoadError, OSError, EOFError):
+        return False
+
+
+def _search(pattern: re.Pattern[bytes], needles: Sequence[bytes], data: bytes) -> bool:
+    return any(needle in data for needle in needles) and pattern.search(data) is not None
+
+
+def _tabular(head: bytes) -> bool:
+    """Whether the head is another format's: a title, JSON, or lines with one number of commas or tabs."""
+    if head.lstrip()[:1] in (b"{", b"["):
+        return True
+    rows = [row for row in head.splitlines()[:50] if row.strip()]
+    if any(title_of(row.decode("utf-8", "replace").strip()) for row in rows):
+        return True
+    separators: tuple[Callable[[bytes], int], ...] = (lambda r: r.count(b","), lambda r: r.count(b"\t"))
+    return any(count(rows[0]) > 1 and len({count(row) for row in rows}) == 1 for count in separators) if rows else False

@@ -1,0 +1,161 @@
+"""What many tests need: data, a browser, a served dashboard; and when a test may be skipped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, settings
+from playwright.sync_api import sync_playwright
+
+from tests.serving import Served
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from playwright.sync_api import Browser, Page, Route
+
+ROOT = Path(__file__).resolve().parent.parent
+FAST_ETHERNET = ROOT / "sample_data" / "fast-ethernet-16"
+FAST_ETHERNET_PATTERN = "{collective}__{algorithm}__seg{segment_size}.sko"
+
+# Default: the same examples at every run, so that a red test is red for everyone.
+# `--hypothesis-profile=thorough` searches on; run it before a release or after a parser changed.
+_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", max_examples=40, derandomize=True, database=None, **_UNTIMED)
+settings.register_profile("thorough", max_examples=2000, **_UNTIMED)
+settings.load_profile("default")
+
+
+def need(available: object, reason: str) -> None:
+    """Skip the test with `reason` if something it needs is not there; in CI fail, since CI installs it."""
+    if available:
+        return
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(f"{reason} (CI=true: not skipped)", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder with reference files of every format, ``../shared`` or ``$COLLTUNE_SHARED``."""
+    path = Path(os.environ.get("COLLTUNE_SHARED", ROOT.parent / "shared"))
+    need((path / "data").is_dir(), f"{path / 'data'}: no such folder; set COLLTUNE_SHARED to the one that holds data/")
+    return path
+
+
+@pytest.fixture(scope="session")
+def samples(shared: Path) -> Path:
+    """Folder with one subfolder of real benchmark files for each format."""
+    return shared / "data" / "samples"
+
+
+@pytest.fixture(scope="session")
+def fast_ethernet_files() -> list[Path]:
+    """Files of the sample data, one for each method, in file-name order (repeated launches left out)."""
+    return sorted(FAST_ETHERNET.glob("*.sko"))
+
+
+@pytest.fixture(scope="session")
+def fast_ethernet(fast_ethernet_files: list[Path]) -> xr.DataTree:
+    """Give the results of the sample data: methods in file-name order, five collectives and pt2pt.
+
+    Shared by the whole run: take a copy before changing it.
+    """
+    from loaders import open_results
+
+    return open_results(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
+
+
+@pytest.fixture(scope="session")
+def fast_ethernet_bcast(fast_ethernet: xr.DataTree) -> xr.Dataset:
+    """Broadcast cube of the sample data: 25 methods, 11 communicator sizes, 19 message sizes."""
+    return fast_ethernet["bcast"].to_dataset()
+
+
+@pytest.fixture(scope="session")
+def gcc() -> str:
+    """C compiler, ``$CC`` or gcc."""
+    path = shutil.which(os.environ.get("CC", "gcc"))
+    need(path, "no C compiler: gcc is not on the PATH, and CC names none")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def mpiexec() -> str:
+    """Start command of the MPI: of this venv if it holds one, else of the machine."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    path = str(beside) if beside.exists() else shutil.which("mpiexec")
+    need(path, "no MPI: mpiexec is neither in the venv nor on the PATH")
+    return str(path)
+
+
+def find_chromium() -> str | None:
+    """Path of Chromium: ``$COLLTUNE_CHROMIUM``, or the first one on the PATH."""
+    named = os.environ.get("COLLTUNE_CHROMIUM")
+    names = [named] if named else ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome", "chrome"]
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+# A module's own: while Playwright runs, the main thread has a running event loop, and tests that start one would fail.
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Headless Chromium, driven by Playwright."""
+    executable = find_chromium()
+    need(executable, "no browser: chromium is not on the PATH, and COLLTUNE_CHROMIUM names none")
+    quiet = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=[*quiet, "--no-first-run", "--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class WatchedPage:
+    """A browser page with what it asked for outside this machine and what went wrong in it."""
+
+    page: Page
+    foreign: list[str]
+    errors: list[str]
+
+
+@pytest.fixture
+def watched_page(chromium: Browser) -> Iterator[WatchedPage]:
+    """Open an empty page that stops, and writes down, each request that would leave the machine."""
+    context = chromium.new_context(accept_downloads=True, viewport={"width": 1600, "height": 1200})
+    watched = WatchedPage(context.new_page(), [], [])
+
+    def guard(route: Route) -> None:
+        url = urlsplit(route.request.url)
+        if url.scheme in {"data", "blob"} or url.hostname in {"localhost", "127.0.0.1"}:
+            route.continue_()
+        else:
+            watched.foreign.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", guard)
+    watched.page.on("pageerror", lambda error: watched.errors.append(str(error)))
+    yield watched
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def serve_dashboard() -> Iterator[Callable[..., Served]]:
+    """Give ``serve_dashboard(*arguments)``, which runs ``panel serve dashboard`` from the checkout on a free port."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments: str) -> Served:
+            server = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
+            served = Served([*server, *arguments], ROOT)
+            stack.callback(served.stop)
+            served.wait_until_ready()
+            return served
+
+        yield start

@@ -1,0 +1,137 @@
+"""Cubes: grids, pooling, units, combining and what must not be combined."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loaders import LoadError, open_results
+from loaders.cube import combine_attrs, cube_table, format_segment, make_cube
+from loaders.rows import CollectiveRows
+from tests.files import skampi
+
+
+def cube_of(**columns: object) -> xr.Dataset:
+    rows = CollectiveRows()
+    rows.add(pd.DataFrame({"segment_size": 0, **columns}))
+    return make_cube("bcast", rows, {})
+
+
+def test_unmeasured_cells_are_missing_and_axes_sorted(tmp_path: Path) -> None:
+    cube = open_results(skampi(tmp_path / "a.sko", (8, 64, 9.0, 0, 5), (2, 1, 5.0, 0, 5)), algorithm="linear")["bcast"]
+    assert cube["comm_size"].values.tolist() == [2, 8]
+    assert cube["message_size"].values.tolist() == [1, 64]
+    assert np.isnan(cube["time"].values[0]).tolist() == [[False, True], [True, False]]
+
+
+def test_units_and_digest_are_there(tmp_path: Path) -> None:
+    cube = open_results(skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5)), algorithm="linear")["bcast"]
+    units = {n: cube[n].attrs["units"] for n in ("time", "time_std", "message_size", "segment_size", "comm_size")}
+    assert units == {"time": "s", "time_std": "s", "message_size": "B", "segment_size": "B", "comm_size": "1"}
+    assert len(cube.attrs["digest"]) == 16
+    (source,) = json.loads(cube.attrs["sources"])
+    assert source["rows"] == 1
+    assert len(source["digest"]) == 16
+
+
+def test_the_same_method_measured_twice_is_pooled_by_repetitions(tmp_path: Path) -> None:
+    """Pooling two launches gives what all their repetitions together would."""
+    rng = np.random.default_rng(1)
+    launches = [rng.normal(100, 5, 8), rng.normal(110, 3, 24)]
+    for number, samples in enumerate(launches):
+        error = samples.std(ddof=1) / len(samples) ** 0.5
+        skampi(tmp_path / f"{number}.sko", (4, 64, samples.mean(), error, len(samples)))
+    cell = open_results(tmp_path, algorithm="linear")["bcast"].to_dataset().isel(method=0, comm_size=0, message_size=0)
+    together = np.concatenate(launches) * 1e-6
+    assert int(cell["repetitions"]) == 32
+    assert float(cell["time"]) == pytest.approx(together.mean())
+    assert float(cell["time_std"]) == pytest.approx(together.std(ddof=1))
+
+
+def test_raw_samples_of_one_cell_pool_in_order() -> None:
+    cube = cube_of(
+        algorithm="x", comm_size=2, message_size=[1, 1, 8, 1], repetition=[0, 1, 0, 0], time=[3.0, 1.0, 9.0, 2.0]
+    )
+    assert cube["sample"].sel(message_size=1).values.ravel().tolist() == [3.0, 1.0, 2.0]
+    assert cube["time"].values.ravel().tolist() == [2.0, 9.0]
+    assert cube["repetitions"].values.ravel().tolist() == [3.0, 1.0]
+    assert np.isnan(cube["sample"].sel(message_size=8).values.ravel()[1:]).all()
+
+
+def test_processes_per_node_are_a_dimension_only_where_they_differ() -> None:
+    one = cube_of(algorithm="x", comm_size=[2, 4], message_size=1, ppn=2, time=[1.0, 2.0])
+    assert one["time"].dims == ("method", "comm_size", "message_size")
+    assert one.attrs["ppn"] == 2
+    two = cube_of(algorithm="x", comm_size=[4, 4], message_size=1, ppn=[1, 2], time=[1.0, 2.0])
+    assert two["time"].dims == ("method", "comm_size", "message_size", "ppn")
+    assert two["time"].values.ravel().tolist() == [1.0, 2.0]
+
+
+def test_methods_keep_the_order_of_their_first_appearance(tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        skampi(tmp_path / f"{name}.sko", (2, 1, 5.0, 0, 5))
+    files = [tmp_path / f"{name}.sko" for name in ("b", "a", "c")]
+    cube = open_results(files, pattern="{algorithm}.sko")["bcast"]
+    assert cube["method"].values.tolist() == ["b", "a", "c"]
+    assert open_results(tmp_path, pattern="{algorithm}.sko")["bcast"]["method"].values.tolist() == ["a", "b", "c"]
+
+
+def test_totals_become_blocks_and_rounding_is_told() -> None:
+    cube = cube_of(algorithm="x", comm_size=[4, 60, 60], total_size=[4096, 256, 32], time=[1.0, 2.0, 3.0])
+    assert cube["message_size"].values.tolist() == [1, 4, 1024]
+    assert "2 totals not divisible" in cube.attrs["rounded"]
+
+
+def test_different_systems_are_a_conflict(tmp_path: Path) -> None:
+    for system in ("grig", "frodo"):
+        (tmp_path / system).mkdir()
+        skampi(tmp_path / system / "a.sko", (2, 1, 5.0, 0, 5))
+    with pytest.raises(LoadError, match=r"frodo/a\.sko: system is 'frodo' here but 'grig' in .*grig/a\.sko"):
+        open_results([tmp_path / "grig", tmp_path / "frodo"], pattern="{system}/a.sko", algorithm="x")
+
+
+def test_other_attributes_are_listed_side_by_side() -> None:
+    assert combine_attrs([("a", {"date": "Mon"}), ("b", {"date": "Tue"}), ("c", {"date": "Mon"})]) == {
+        "date": "Mon; Tue"
+    }
+
+
+def test_an_absurd_grid_is_refused_before_it_eats_the_memory() -> None:
+    count = 20_000
+    with pytest.raises(LoadError, match="cells; are the columns mapped rightly"):
+        cube_of(algorithm="x", comm_size=np.arange(1, count + 1), message_size=np.arange(count), time=1.0)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("xyz"),
+            st.sampled_from([0, 1024]),
+            st.integers(1, 5),
+            st.integers(0, 9),
+            st.floats(1e-9, 1e3),
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_every_row_reaches_its_cell(rows: list[tuple[str, int, int, int, float]]) -> None:
+    frame = pd.DataFrame(rows, columns=["algorithm", "segment_size", "comm_size", "message_size", "time"])
+    collected = CollectiveRows()
+    collected.add(frame.iloc[: len(frame) // 2])
+    collected.add(frame.iloc[len(frame) // 2 :])
+    cube = make_cube("bcast", collected, {})
+    keys = ["algorithm", "segment_size", "comm_size", "message_size"]
+    expected = frame.groupby(keys)["time"].mean().sort_index()
+    back = cube_table(cube).set_index(keys)["time"].sort_index()
+    pd.testing.assert_series_equal(back, expected, rtol=1e-12, check_index_type=False)
+
+
+@pytest.mark.parametrize(("size", "text"), [(1024, "1KiB"), (8192, "8KiB"), (1000, "1000B"), (1 << 20, "1MiB")])
+def test_segment_sizes_in_labels(size: int, text: str) -> None:
+    assert format_segment(size) == text

@@ -1,0 +1,81 @@
+"""Hints: values, patterns, contradictions and gaps."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loaders import LoadError, MissingHintError, open_results
+from loaders.hints import Hints, compile_pattern, parse_size
+
+ROW = '# SKaMPI Version 6.0.0\n# begin result "MPI_Bcast-nodes-count"\nnodes= 2 count= 1 1 105.4 4.0 5 9.9 105.4\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("8192", 8192), ("8K", 8192), ("8KiB", 8192), ("1 MiB", 1 << 20), ("0", 0), ("2g", 2 << 30)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@given(st.text(max_size=12))
+def test_sizes_are_read_or_refused(text: str) -> None:
+    try:
+        assert parse_size(text) >= 0
+    except ValueError as error:
+        if "not a size" not in str(error):
+            raise
+
+
+def test_a_pattern_reads_the_path_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "grig" / "bcast-pipeline-8K.out"
+    file.parent.mkdir()
+    file.write_text(ROW)
+    cube = open_results(file, pattern="{system}/{collective}-{algorithm}-{segment_size}.out")["bcast"].to_dataset()
+    assert cube["method"].values.tolist() == ["pipeline 8KiB"]
+    assert cube.attrs["system"] == "grig"
+
+
+def test_the_project_s_own_file_names_need_no_pattern(tmp_path: Path) -> None:
+    (tmp_path / "bcast__binary_tree__seg1024.sko").write_text(ROW)
+    assert open_results(tmp_path)["bcast"]["method"].values.tolist() == ["binary_tree 1KiB"]
+
+
+def test_placeholders_may_hold_underscores_and_star_skips_a_part() -> None:
+    match = compile_pattern("{collective}__{algorithm}__*.sko").search("/x/reduce_scatter__recursive_halving__np4.sko")
+    assert match is not None
+    assert match.groupdict() == {"collective": "reduce_scatter", "algorithm": "recursive_halving"}
+
+
+@pytest.mark.parametrize("pattern", ["{colective}.sko", "{algorithm}_{algorithm}.sko"])
+def test_patterns_with_wrong_names_are_refused(pattern: str) -> None:
+    with pytest.raises(LoadError, match=r"possible are|twice"):
+        Hints({"pattern": pattern})
+
+
+def test_a_missing_answer_names_the_hint_to_give(tmp_path: Path) -> None:
+    (tmp_path / "a.sko").write_text(ROW)
+    with pytest.raises(MissingHintError, match=r"a\.sko: the file does not say algorithm") as caught:
+        open_results(tmp_path / "a.sko")
+    assert caught.value.hints == ("algorithm",)
+
+
+@pytest.mark.parametrize("hints", [{"comm_size": 4}, {"collective": "reduce"}])
+def test_a_hint_that_contradicts_the_file_is_an_error(tmp_path: Path, hints: dict[str, object]) -> None:
+    (tmp_path / "a.sko").write_text(ROW)
+    with pytest.raises(LoadError, match=r"the hint says .* the file says"):
+        open_results(tmp_path / "a.sko", algorithm="x", **hints)
+
+
+def test_unknown_hints_are_refused_with_the_possible_names(tmp_path: Path) -> None:
+    (tmp_path / "a.sko").write_text(ROW)
+    with pytest.raises(LoadError, match=r"no hint 'algoritm'; possible are collective, algorithm"):
+        open_results(tmp_path / "a.sko", algoritm="x")
+
+
+def test_a_hint_of_the_wrong_type_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.sko").write_text(ROW)
+    for value in ("many", 0, -3):
+        with pytest.raises(LoadError, match="comm_size"):
+            open_results(tmp_path / "a.sko", algorithm="x", comm_size=value)

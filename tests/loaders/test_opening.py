@@ -1,0 +1,72 @@
+"""Folders, lists and reports: what is read, what is left aside, and that it is said."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from loaders import LoadError, open_results, scan
+from tests.files import skampi
+
+
+def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Path) -> None:
+    skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    (tmp_path / "README.md").write_text("# about\n")
+    (tmp_path / "repeat").mkdir()
+    skampi(tmp_path / "repeat" / "bcast__linear__seg0.sko", (2, 1, 7.0, 0, 5))
+    results = open_results(tmp_path)
+    assert results["bcast"]["time"].values.ravel().tolist() == pytest.approx([5e-6])
+    assert "repeat/" in json.loads(results.attrs["notes"])[0]
+    readme = next(s for s in json.loads(results.attrs["sources"]) if s["path"].endswith("README.md"))
+    assert "no format that is known" in readme["error"]
+    deep = open_results(tmp_path, recursive=True)
+    assert deep["bcast"]["time"].values.ravel().tolist() == pytest.approx([6e-6])
+
+
+def test_a_named_file_that_is_no_result_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# about\n")
+    for paths in (tmp_path / "README.md", tmp_path):
+        with pytest.raises(LoadError, match=r"README\.md"):
+            open_results(paths)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\x00" * 4096, bytes(range(256)) * 40])
+def test_files_that_are_no_text_of_results_are_load_errors(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.bin").write_bytes(content)
+    with pytest.raises(LoadError, match=r"a\.bin"):
+        open_results(tmp_path / "a.bin")
+
+
+def test_paths_that_do_not_exist_are_load_errors(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="no such file"):
+        open_results(tmp_path / "nowhere")
+    with pytest.raises(LoadError, match="no files found"):
+        open_results(tmp_path)
+
+
+def test_a_compressed_file_that_ends_early_gives_its_whole_rows(tmp_path: Path) -> None:
+    plain = skampi(tmp_path / "a.sko", *((2, m, 5.0 + m, 0, 5) for m in range(1, 20_000)))
+    packed = tmp_path / "a.sko.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes())[:-2000])
+    (report,) = scan(packed, algorithm="x")
+    assert 0 < report["rows"] < 19_999
+    assert any("cannot be read" in reason for reason in report["reasons"])
+
+
+def test_an_unknown_format_name_lists_the_known_ones(tmp_path: Path) -> None:
+    file = skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5))
+    with pytest.raises(LoadError, match=r"there is no format 'scampi'; possible are .*skampi"):
+        open_results(file, format="scampi", algorithm="x")
+
+
+def test_progress_is_told_for_every_file(tmp_path: Path) -> None:
+    file = skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5))
+    seen: list[tuple[str, int, int]] = []
+    open_results(file, algorithm="x", progress=lambda *step: seen.append(step))
+    assert seen[-1] == (str(file), file.stat().st_size, file.stat().st_size)
+
+
+def test_a_report_says_what_a_file_needs_without_failing(tmp_path: Path) -> None:
+    (report,) = scan(skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5)))
+    assert (report["rows"], report["needs"], report["error"]) == (1, ["algorithm"], None)

@@ -1,0 +1,80 @@
+"""The run format: appended to while a campaign runs, readable after any crash."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loaders import LoadError, RunWriter, open_results, scan
+
+POINT = {
+    "collective": "bcast",
+    "algorithm": "pipeline",
+    "segment_size": 8192,
+    "comm_size": 8,
+    "message_size": 65536,
+    "samples": [3e-3, 1e-3, 2e-3],
+}
+
+
+def test_samples_are_kept_and_reduced_to_their_median(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {"system": "grig", "library": "Open MPI"}) as run:
+        run.append(POINT)
+        run.append({**POINT, "message_size": 1, "samples": [5e-6]})
+    cube = open_results(tmp_path / "a.run")["bcast"].to_dataset()
+    assert cube["method"].values.tolist() == ["pipeline 8KiB"]
+    assert cube.attrs["system"] == "grig"
+    cell = cube.isel(method=0).sel(comm_size=8, message_size=65536)
+    assert float(cell["time"]) == 2e-3
+    assert float(cell["time_std"]) == pytest.approx(np.std(POINT["samples"], ddof=1))
+    assert cell["sample"].values.tolist() == POINT["samples"]
+    assert cube["sample"].sel(message_size=1).values.ravel().tolist()[0] == 5e-6
+
+
+def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    with RunWriter(path, {}) as run:
+        run.append(POINT)
+        run.append({**POINT, "comm_size": 16})
+    whole = path.read_bytes()
+    for cut in range(len(whole) - 60, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        with RunWriter(path, {}) as run:
+            run.append({**POINT, "comm_size": 4})
+        cube = open_results(path)["bcast"]
+        assert cube["comm_size"].values.tolist() == [4, 8]
+        (report,) = scan(path)
+        assert (report["rows"], report["skipped"]) == (2, 1)
+
+
+def test_refused_methods_are_recorded_and_not_timed(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append(POINT)
+        run.append({"collective": "bcast", "algorithm": "knomial", "error": "MPI_ERR_ARG"})
+    (report,) = scan(tmp_path / "a.run")
+    assert report["reasons"] == {"not timed: MPI_ERR_ARG": 1}
+
+
+def test_parameters_make_methods_of_their_own(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        for fanout in (2, 4):
+            run.append({**POINT, "algorithm": "chain", "parameters": {"fanout": fanout}})
+    cube = open_results(tmp_path / "a.run")["bcast"].to_dataset()
+    assert cube["method"].values.tolist() == ["chain 8KiB fanout=2", "chain 8KiB fanout=4"]
+    assert cube["fanout"].values.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"samples": []}, {"samples": [0.0]}, {"samples": [float("nan")]}, {"comm_size": -1}, {"collective": ""}],
+)
+def test_the_writer_refuses_what_the_reader_would(tmp_path: Path, fault: dict[str, object]) -> None:
+    with RunWriter(tmp_path / "a.run", {}) as run, pytest.raises(ValueError, match="cannot take"):
+        run.append({**POINT, **fault})
+
+
+def test_a_run_without_points_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text(json.dumps({"colltune_run": 1, "attrs": {}}) + "\n")
+    with pytest.raises(LoadError, match="no finished point"):
+        open_results(tmp_path / "a.run")

@@ -1,0 +1,50 @@
+"""The notebooks: committed as they should be, and run from the first cell to the last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    """Read a notebook in the current notebook format."""
+    return nbformat.read(path, as_version=4)
+
+
+def test_there_is_a_notebook() -> None:
+    assert [path.name for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+class TestNotebook:
+    def test_is_committed_without_outputs(self, path: Path) -> None:
+        cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
+        assert [cell.source for cell in cells if cell.outputs or cell.execution_count is not None] == []
+
+    def test_can_be_run_by_papermill(self, path: Path) -> None:
+        notebook = read(path)
+        nbformat.validate(notebook)
+        assert notebook.metadata.kernelspec.name == "python3"
+        assert notebook.metadata.language_info.name == "python"
+        tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+        assert len(tagged) == 1
+
+    def test_runs_from_anywhere_with_warnings_as_errors(
+        self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PYTHONPATH", str(path.parent.parent))
+        monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+        notebook = read(path)
+        first = nbformat.v4.new_code_cell("import warnings\nwarnings.simplefilter('error')")
+        notebook.cells.insert(0, first)
+        client = NotebookClient(
+            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        )
+        client.execute()
+        last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
+        assert last.execution_count == sum(cell.cell_type == "code" for cell in notebook.cells)

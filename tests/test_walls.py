@@ -1,0 +1,136 @@
+"""The two walls: what computes draws nothing, and what is not run under mpiexec knows no MPI."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DRAWING = {"panel", "holoviews", "bokeh", "panel_material_ui", "geoviews", "datashader", "matplotlib"}
+
+# From the top down; a module imports from its own row and from those below it only.
+LAYERS = [
+    {"dashboard.main", "dashboard.serve"},
+    {"dashboard.app"},
+    {"dashboard.pages"},
+    {"dashboard.plots", "dashboard.state"},
+    {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
+    {"loaders"},
+]
+# `decisions` knows nothing of `models` (nor of the writers), `export` of neither pages nor plots.
+STRANGERS = {"dashboard.decisions": {"dashboard.models", "dashboard.export", "dashboard.benchmarks"}}
+MAY_DRAW = ("dashboard.pages", "dashboard.plots", "dashboard.app", "dashboard.main", "dashboard.serve")
+KNOWS_MPI = "dashboard.benchmarks"
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Yield the dotted name and the file of every module of both packages."""
+    for package in ("loaders", "dashboard"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            parts = file.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
+
+
+def within(name: str, packages: tuple[str, ...] | set[str]) -> bool:
+    """Whether the module `name` is one of `packages` or inside one."""
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def imports(name: str, file: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and full name of everything that a module imports, inside its functions too."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+
+
+def layer(name: str) -> int | None:
+    """Row of `LAYERS` that a module is in; None for those that stand beside them, such as the command."""
+    return next((row for row, packages in enumerate(LAYERS) if within(name, packages)), None)
+
+
+BELOW_THE_WALL = [name for name, _ in modules() if not within(name, MAY_DRAW) and not name.endswith("__main__")]
+NO_MPI = [name for name, _ in modules() if not within(name, (KNOWS_MPI,))]
+
+
+def loaded_by(names: list[str]) -> dict[str, list[str]]:
+    """Import `names` one after the other in a fresh interpreter; tell which top-level packages each brought along."""
+    program = (
+        "import importlib, json, sys\n"
+        "seen, brought = set(), {}\n"
+        "for name in json.loads(sys.argv[1]):\n"
+        "    importlib.import_module(name)\n"
+        "    now = {module.partition('.')[0] for module in sys.modules}\n"
+        "    brought[name], seen = sorted(now - seen), now\n"
+        "print(json.dumps(brought))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(names)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_nothing_below_the_plots_brings_a_drawing_library_along() -> None:
+    brought = loaded_by(BELOW_THE_WALL)
+    assert {name: DRAWING & set(packages) for name, packages in brought.items() if DRAWING & set(packages)} == {}
+
+
+def test_the_command_starts_without_a_drawing_library() -> None:
+    assert DRAWING & set(loaded_by(["dashboard.cli"])["dashboard.cli"]) == set()
+
+
+def test_no_module_outside_the_benchmarks_names_mpi4py() -> None:
+    named = [
+        f"{file.relative_to(ROOT)}:{line} imports {target}"
+        for name, file in modules()
+        if name in NO_MPI
+        for line, target in imports(name, file)
+        if within(target, ("mpi4py",))
+    ]
+    assert named == []
+
+
+def test_no_page_and_no_plot_brings_mpi4py_along() -> None:
+    brought = loaded_by([name for name in NO_MPI if name != "dashboard.main"])
+    assert [name for name, packages in brought.items() if "mpi4py" in packages] == []
+
+
+def test_no_module_imports_from_a_layer_above_its_own() -> None:
+    upward = [
+        f"{file.relative_to(ROOT)}:{line} imports {target}"
+        for name, file in modules()
+        for line, target in imports(name, file)
+        if (here := layer(name)) is not None and (there := layer(target)) is not None and there < here
+    ]
+    assert upward == []
+
+
+@pytest.mark.parametrize(("package", "strangers"), STRANGERS.items(), ids=str)
+def test_a_package_knows_nothing_of_its_strangers(package: str, strangers: set[str]) -> None:
+    met = [
+        f"{file.relative_to(ROOT)}:{line} imports {target}"
+        for name, file in modules()
+        if within(name, (package,))
+        for line, target in imports(name, file)
+        if within(target, strangers)
+    ]
+    assert met == []
+
+
+def test_only_the_app_knows_the_template_library() -> None:
+    # Importing it changes the widgets that panel builds from params, in the whole process.
+    knowing = {
+        name for name, file in modules() for _, target in imports(name, file) if within(target, ("panel_material_ui",))
+    }
+    assert knowing <= {"dashboard.app"}
