@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
-from dashboard.cli_options import LATER_COMMANDS, Usage, parse
+from dashboard.cli_options import Usage, parse
 
 #: Errors whose message says what the user can do, by the module that defines them.
 _USER_ERRORS = {
@@ -59,3 +59,34 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _report(error)
     return 0
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Read the arguments and do what they say."""
+    args = parse(arguments)
+    from dashboard.cli_commands import COMMANDS
+
+    COMMANDS[args.command](args)
+
+
+def _report(error: Exception) -> int:
+    """Print what went wrong as one line and give the exit status for it."""
+    text = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+    if isinstance(error, Usage) or any(_is_a(error, *known) for known in _USER_ERRORS.items()):
+        _say(f"error: {text}")
+        return 2
+    _say(f"error: unexpected {type(error).__name__}: {text} (--debug shows where)")
+    return 1
+
+
+def _is_a(error: Exception, module: str, name: str) -> bool:
+    """Whether the error is of this class; if its module was not even imported it is not."""
+    return module in sys.modules and isinstance(error, getattr(sys.modules[module], name))
+
+
+def _say(text: str) -> None:
+    print(f"colltune: {text}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -24,34 +24,39 @@ if TYPE_CHECKING:
 #: A drawn tree of more leaves than this is no help.
 _DRAWN_LEAVES = 64
 _SAVED_AS = (".nc", ".zarr", ".csv")
+_COLLECTIVE_IS_HINT = ("info", "convert", "serve")
+_NAMED = 5
 _PROGRESS_AFTER_S = 0.5
 _PROGRESS_EVERY_S = 0.1
 
 
 def say(text: str) -> None:
     """Print one line for people on standard error."""
-    print(f"colltune: {' '.join(text.split('\n'))}", file=sys.stderr)
+    print(f"colltune: {text}", file=sys.stderr)
 
 
 def info(args: argparse.Namespace) -> None:
-    """Show what files hold; Usage if none of them, or one named outright, is of use."""
+    """Show what files hold, also where hints are lacking; Usage if a named file, or all of them, are of no use."""
     from loaders import LoadError, scan
 
-    why = None
+    cubes: dict[str, dict[str, Any]] = {}
     try:
         results = _open(args)
         files = json.loads(results.attrs["sources"])
+        cubes = {name: coverage(node.to_dataset()) for name, node in results.children.items()}
     except LoadError as error:
-        results, why = None, error
         with _Progress() as progress:
             files = scan(args.paths, args.format, progress=progress, **_hints(args))
-    answer = {
-        "files": [_file(entry) for entry in files],
-        "collectives": {n: coverage(c.to_dataset()) for n, c in results.children.items()} if results is not None else {},
-    }
+        if not any(file["error"] for file in files):
+            say(f"note: {error}")
+    files = [_file(file) for file in files]
+    answer = {"files": files, "collectives": cubes}
     _print(args, answer, lambda: cli_text.info_text(answer))
-    if why is not None:
-        raise why
+    faults = [file for file in files if file["error"]]
+    named = {str(Path(path)) for path in args.paths}
+    for file in faults:
+        if file["path"] in named or len(faults) == len(files):
+            raise Usage(file["error"])
 
 
 def convert(args: argparse.Namespace) -> None:
@@ -86,10 +91,7 @@ def decide(args: argparse.Namespace) -> None:
     if args.sweep:
         _sweep(args, name, cube)
         return
-    from dashboard.decisions import statistics
-
-    decision = _decision(args, cube)
-    numbers = statistics(cube, decision, **_ppn_of(decision))
+    decision, numbers = _decided(args, cube)
     answer = {
         "collective": name,
         "tree": args.tree,
@@ -103,15 +105,14 @@ def decide(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target."""
-    from dashboard.decisions import statistics
     from dashboard.export import TARGETS
 
-    decisions, numbers = [], {}
+    decisions, statistics, sources = [], {}, {}
     for name, cube in _cubes(args, args.collective):
-        decision = _decision(args, cube)
+        decision, statistics[name] = _decided(args, cube)
+        sources[name] = cube.attrs.get("sources")
         decisions.append(decision)
-        numbers[name] = statistics(cube, decision, **_ppn_of(decision))
-    text = TARGETS[args.to].write(decisions, {"statistics": numbers})
+    text = TARGETS[args.to].write(decisions, {"statistics": statistics, "sources": sources})
     if args.output == "-":
         sys.stdout.write(text)
         return
@@ -120,14 +121,235 @@ def export(args: argparse.Namespace) -> None:
     except OSError as error:
         raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
     what = ", ".join(f"{decision.collective} ({decision.leaves} leaves)" for decision in decisions)
-    say(f"wrote {args.output}: {what}, {text.count('\n')} lines")
+    say(f"wrote {args.output}: {what}, {text.count(chr(10))} lines")
 
 
 def serve(args: argparse.Namespace) -> None:
     """Run the dashboard until it is stopped."""
     from dashboard.serve import serve as run
 
-    run(args.paths or [], address=args.address, port=args.port, show=not args.no_browser, format=args.format, **_hints(args))
+    hints = {**_hints(args), **({"format": args.format} if args.format else {})}
+    where = {"address": args.address, "port": args.port, "show": not args.no_browser, "origins": args.origins}
+    try:
+        run(args.paths or (), **where, **hints)
+    except OSError as error:
+        raise Usage(f"cannot serve at {args.address}:{args.port}: {error.strerror or error}") from error
+
+
+def coverage(cube: xr.Dataset) -> dict[str, Any]:
+    """How complete and how noisy the results of one collective are.
+
+    Returns
+    -------
+    dict
+        ``methods`` (each with ``method, measured, cells``), the axes, ``measured`` of ``cells``, ``statistic`` and
+        ``noise``: median and 90 % quantile of ``time_std / time`` in percent, None where no spread is known.
+    """
+    import numpy as np
+
+    there = cube["time"].notnull()
+    others = [dim for dim in there.dims if dim != "method"]
+    counts = there.sum(others).values.tolist()
+    each = math.prod(cube.sizes[dim] for dim in others)
+    noise: dict[str, float | None] = {"median": None, "p90": None}
+    if "time_std" in cube:
+        spread = (100 * cube["time_std"] / cube["time"]).values
+        spread = spread[np.isfinite(spread)]
+        if spread.size:
+            noise = {"median": float(np.median(spread)), "p90": float(np.quantile(spread, 0.9))}
+    axes = {name: cube[name].values.tolist() for name in ("comm_size", "message_size", "ppn") if name in cube.dims}
+    return {
+        "methods": [
+            {"method": str(label), "measured": count, "cells": each}
+            for label, count in zip(cube["method"].values, counts, strict=True)
+        ],
+        **axes,
+        "measured": sum(counts),
+        "cells": each * len(counts),
+        "statistic": cube.attrs.get("statistic"),
+        "statistic_kind": cube.attrs.get("statistic_kind"),
+        "noise": noise,
+    }
+
+
+def _file(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """One file's report; stored results say less of themselves than benchmark files."""
+    usual: dict[str, Any] = {
+        "path": None,
+        "format": None,
+        "rows": 0,
+        "skipped": 0,
+        "collectives": [],
+        "needs": [],
+        "error": None,
+    }
+    return {**usual, **entry}
+
+
+def _hints(args: argparse.Namespace) -> dict[str, Any]:
+    hints = {name: value for name in HINTS if (value := getattr(args, name, None)) is not None}
+    if "columns" in hints:
+        hints["columns"] = dict(hints["columns"])
+    if "ppn_hint" in hints:
+        hints["ppn"] = hints.pop("ppn_hint")
+    # Where -c is a hint it stands for every file; elsewhere it chooses from what the files say themselves.
+    if args.command in _COLLECTIVE_IS_HINT and args.collective is not None:
+        hints["collective"] = args.collective
+    return hints
+
+
+def _open(args: argparse.Namespace) -> xr.DataTree:
+    """Load the results; what was left out is said on standard error."""
+    from loaders import MissingHintError, open_results
+
+    hints = _hints(args)
+    wanted = args.collective if isinstance(args.collective, str) else (args.collective or [None])[0]
+    with _Progress() as progress:
+        try:
+            results = open_results(args.paths, args.format, progress=progress, **hints)
+        except MissingHintError as error:
+            if "collective" not in error.hints or wanted is None or "collective" in hints:
+                raise
+            results = open_results(args.paths, args.format, progress=progress, **hints, collective=wanted)
+    for note in json.loads(results.attrs.get("notes", "[]")):
+        say(f"note: {note}")
+    if args.command != "info":
+        _say_what_was_left(json.loads(results.attrs.get("sources", "[]")))
+    return results
+
+
+def _say_what_was_left(sources: Iterable[Mapping[str, Any]]) -> None:
+    files = [_file(source) for source in sources]
+    skipped = sum(file["skipped"] for file in files)
+    if skipped:
+        present = skipped + sum(file["rows"] for file in files)
+        say(f"note: {skipped} of {present} rows were skipped; 'colltune info' says which and why")
+    unused = [Path(str(file["path"])).name for file in files if file["error"]]
+    if unused:
+        names = ", ".join(unused[:_NAMED]) + (", …" if len(unused) > _NAMED else "")
+        say(f"note: {len(unused)} of {len(files)} files were not used ({names}); 'colltune info' says why")
+
+
+def _cubes(args: argparse.Namespace, names: Sequence[str] | None) -> list[tuple[str, xr.Dataset]]:
+    """The cubes of the collectives asked for, or of the only one there is."""
+    results = _open(args)
+    there = list(results.children)
+    if not names:
+        # A ping-pong is measured beside the collectives; nothing is decided about it.
+        candidates = [name for name in there if name != "pt2pt"] or there
+        if len(candidates) > 1:
+            raise Usage(f"these results hold {', '.join(there)}; choose with -c, such as -c {candidates[0]}")
+        names = candidates
+    for name in names:
+        if name not in there:
+            near = difflib.get_close_matches(name, there, 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise Usage(f"-c {name}: these results hold {', '.join(there)}{meant}")
+    return [(name, results[name].to_dataset()) for name in dict.fromkeys(names)]
+
+
+def _one(args: argparse.Namespace) -> tuple[str, xr.Dataset]:
+    return _cubes(args, [args.collective] if args.collective else None)[0]
+
+
+def _map(cube: xr.Dataset, ppn: int | None, tolerance: float = 0.0) -> xr.Dataset:
+    from dashboard import decisions
+
+    dmap = decisions.decision_map(cube, ppn=ppn, tolerance=tolerance)
+    if note := dmap.attrs.get("ppn_note"):
+        say(f"note: {note}" + ("" if ppn else "; --ppn chooses"))
+    return dmap
+
+
+def _decided(args: argparse.Namespace, cube: xr.Dataset) -> tuple[DecisionFunction, dict[str, Any]]:
+    """The decision function asked for, and its statistics."""
+    from dashboard import decisions
+
+    dmap = _map(cube, args.ppn)
+    if args.tree == "exact":
+        decision = decisions.exact(dmap)
+    else:
+        decision = decisions.quadtree(dmap, max_depth=args.max_depth, threshold=_threshold(args))
+    numbers = decisions.statistics(cube, decision, ppn=dmap.attrs.get("ppn") if "ppn" in cube.dims else args.ppn)
+    return decision, numbers
+
+
+def _threshold(args: argparse.Namespace) -> float:
+    return 1.0 if args.threshold is None else float(args.threshold)
+
+
+def _sweep(args: argparse.Namespace, name: str, cube: xr.Dataset) -> None:
+    from dashboard import decisions
+
+    ppn = _map(cube, args.ppn).attrs.get("ppn") if "ppn" in cube.dims else args.ppn
+    if args.sweep == "depth":
+        frame = decisions.sweep_depth(cube, ppn=ppn, threshold=_threshold(args))
+    else:
+        frame = decisions.sweep_threshold(cube, max_depth=args.max_depth, ppn=ppn)
+    columns = [str(column) for column in frame.columns]
+    rows = [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
+    answer = {"collective": name, "tree": args.tree, "sweep": args.sweep, "rows": rows}
+    _print(args, answer, lambda: cli_text.frame_table(frame))
+
+
+def _map_lines(name: str, dmap: xr.Dataset, tolerance: float) -> list[str]:
+    told = [str(dmap.attrs[key]) for key in ("system", "network", "library", "library_version") if dmap.attrs.get(key)]
+    lines = [f"{name}: the fastest method for each pair of sizes" + (f" ({', '.join(told)})" if told else ""), ""]
+    lines += cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns)
+    if tolerance:
+        ties, measured = int((dmap["ties"] > 1).sum()), int((dmap["measured"] > 0).sum())
+        lines.append(f"{ties} of {measured} cells have more than one method within {tolerance:g} % of the best.")
+    return lines
+
+
+def _decision_lines(args: argparse.Namespace, answer: Mapping[str, Any], decision: DecisionFunction) -> list[str]:
+    from dashboard.export import source_lines
+
+    lines = cli_text.decision_text(answer, source_lines(decision))
+    if args.draw or (args.draw is None and decision.leaves <= _DRAWN_LEAVES):
+        drawn = decision.simplified().to_text().splitlines()
+        return [*lines, "", "with equal branches merged:", *map(cli_text.one_line, drawn)]
+    if args.draw is None:
+        lines += ["", "--draw draws the tree"]
+    return lines
+
+
+def _rows(array: xr.DataArray) -> list[list[Any]]:
+    rows: list[list[Any]] = array.transpose("comm_size", "message_size").values.tolist()
+    return rows
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _print(args: argparse.Namespace, answer: Mapping[str, Any], lines: Callable[[], Iterable[str]]) -> None:
+    print(json.dumps(answer, allow_nan=False) if args.json else "\n".join(lines()))
+
+
+class _Progress:
+    """Shows on a terminal how far a long load is; quick loads and files show nothing."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _PROGRESS_AFTER_S
+        self._shown = 0
+
+    def __enter__(self) -> Callable[[str, int, int], None] | None:
+        return self._show if sys.stderr.isatty() else None
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r" + " " * self._shown + "\r", end="", file=sys.stderr, flush=True)
+
+    def _show(self, path: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _PROGRESS_EVERY_S
+        share = f"{100 * done // total:3d} %" if total else ""
+        text = f"loading {Path(path).name} {share}"[: shutil.get_terminal_size().columns - 1]
+        print("\r" + text.ljust(self._shown), end="", file=sys.stderr, flush=True)
+        self._shown = len(text)
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {

@@ -38,7 +38,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises instead of printing several lines and leaving."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+        super().__init__(*args, **{"allow_abbrev": False, **kwargs})
 
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see '{self.prog} --help')")
@@ -87,7 +87,7 @@ def _available(option: str, value: str | None, now: Sequence[str], later: Sequen
         raise Usage(f"{option} {value}: there is no such choice; available: {', '.join(now)}")
 
 
-def build() -> argparse.ArgumentParser:
+def build() -> _Parser:
     """Make the parser with all subcommands."""
     parser = _Parser(
         prog="colltune",
@@ -98,7 +98,7 @@ def build() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     common, hints, chosen, tree = _common(), _hints(), _chosen(), _tree()
 
-    def add(name: str, summary: str, *parents: argparse.ArgumentParser, paths: str = "+") -> argparse.ArgumentParser:
+    def add(name: str, summary: str, *parents: _Parser, paths: str = "+") -> _Parser:
         made = commands.add_parser(name, help=summary, description=summary, parents=[*parents, common])
         where = "benchmark files or folders with them, .nc, .zarr or long tables"
         made.add_argument("paths", nargs=paths, metavar="PATH", help=where)
@@ -108,27 +108,46 @@ def build() -> argparse.ArgumentParser:
     as_hint.add_argument("-c", "--collective", help="the collective, where the files do not say it")
     as_hint.add_argument("--ppn", dest="ppn_hint", type=_count, metavar="N", help="processes per node, likewise")
 
-    info = add("info", "Show what the files hold, how complete and how noisy it is, what was skipped and why.", hints, as_hint)
+    info = add(
+        "info", "Show what the files hold, how complete and how noisy it is, what was skipped and why.", hints, as_hint
+    )
     _json(info)
     convert = add("convert", "Load results and save them as .nc, .zarr or .csv (long table).", hints, as_hint)
     convert.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr or .csv")
     dmap = add("map", "Show the decision map: the best method for each pair of sizes.", hints, chosen)
-    dmap.add_argument("--tolerance", type=float, default=0.0, metavar="PCT", help="count methods within PCT %% of the best as ties")
+    dmap.add_argument(
+        "--tolerance", type=float, default=0.0, metavar="PCT", help="count methods within PCT %% of the best as ties"
+    )
     _json(dmap)
-    decide = add("decide", "Make a decision function; show its size and what it costs against the best.", hints, chosen, tree)
-    decide.add_argument("--sweep", choices=("depth", "threshold"), help="show how size and penalty change with this limit")
+    decide = add(
+        "decide", "Make a decision function; show its size and what it costs against the best.", hints, chosen, tree
+    )
+    decide.add_argument(
+        "--sweep", choices=("depth", "threshold"), help="show how size and penalty change with this limit"
+    )
     drawing = argparse.BooleanOptionalAction
     decide.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
     _json(decide)
     export = add("export", "Write the decision function as source code or for a library.", hints, tree)
     _collectives(export)
-    export.add_argument("--to", required=True, metavar="TARGET", help=f"{', '.join(TARGETS)}; later {', '.join(LATER_TARGETS)}")
-    export.add_argument("-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)")
-    _serve(commands.add_parser("serve", help="Run the dashboard.", description="Run the dashboard, as 'panel serve dashboard' does.", parents=[hints, as_hint, common]))
+    export.add_argument(
+        "--to", required=True, metavar="TARGET", help=f"{', '.join(TARGETS)}; later {', '.join(LATER_TARGETS)}"
+    )
+    export.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
+    )
+    _serve(
+        commands.add_parser(
+            "serve",
+            help="Run the dashboard.",
+            description="Run the dashboard, as 'panel serve dashboard' does.",
+            parents=[hints, as_hint, common],
+        )
+    )
     return parser
 
 
-def _common() -> argparse.ArgumentParser:
+def _common() -> _Parser:
     parser = _Parser(add_help=False)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     return parser
@@ -138,7 +157,7 @@ def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="machine-readable output")
 
 
-def _chosen() -> argparse.ArgumentParser:
+def _chosen() -> _Parser:
     parser = _Parser(add_help=False)
     parser.add_argument("-c", "--collective", help="the collective, if the results hold several or do not say")
     _ppn(parser)
@@ -154,21 +173,28 @@ def _ppn(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ppn", type=_count, metavar="N", help="processes per node, if the results hold several")
 
 
-def _tree() -> argparse.ArgumentParser:
+def _tree() -> _Parser:
     parser = _Parser(add_help=False)
     group = parser.add_argument_group("decision")
     choices = f"{', '.join(TREES)} (no limit); later {', '.join(LATER_TREES)}"
     group.add_argument("--tree", default="quadtree", metavar="TREE", help=choices)
     group.add_argument("--max-depth", type=_depth, metavar="D", help="levels below the root at most")
-    group.add_argument("--threshold", type=float, metavar="T", help="a block with this share of one method is a leaf (0 to 1; 1 = exact)")
+    group.add_argument(
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="a block with this share of one method is a leaf (0 to 1; 1 = exact)",
+    )
     return parser
 
 
-def _hints() -> argparse.ArgumentParser:
+def _hints() -> _Parser:
     parser = _Parser(add_help=False)
     group = parser.add_argument_group("hints", "what the files do not say themselves")
     group.add_argument("--format", metavar="NAME", help="format of the files, if the content is not to decide")
-    group.add_argument("--pattern", metavar="PATTERN", help="over the path, such as '{collective}__{algorithm}__seg{segment_size}.sko'")
+    group.add_argument(
+        "--pattern", metavar="PATTERN", help="over the path, such as '{collective}__{algorithm}__seg{segment_size}.sko'"
+    )
     group.add_argument("--algorithm", metavar="NAME")
     group.add_argument("--segment-size", metavar="BYTES", help="such as 8192 or 8KiB; 0 = none")
     group.add_argument("--comm-size", metavar="P", help="number of processes")
@@ -176,17 +202,41 @@ def _hints() -> argparse.ArgumentParser:
     group.add_argument("--network", metavar="NAME")
     group.add_argument("--library", metavar="NAME")
     group.add_argument("--library-version", metavar="VERSION")
-    group.add_argument("--statistic", choices=("max", "mean", "median", "min"), help="which of several columns of times")
-    group.add_argument("--column", dest="columns", action="append", type=_column, metavar="OURS=THEIRS", help="column of a table that bears another name, such as time=latency_us")
+    group.add_argument(
+        "--statistic", choices=("max", "mean", "median", "min"), help="which of several columns of times"
+    )
+    group.add_argument(
+        "--column",
+        dest="columns",
+        action="append",
+        type=_column,
+        metavar="OURS=THEIRS",
+        help="column of a table that bears another name, such as time=latency_us",
+    )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
     return parser
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(paths=None)
-    parser.add_argument("--data", dest="paths", action="extend", nargs="+", metavar="PATH", help="results to open; default: the sample data")
+    parser.add_argument(
+        "--data",
+        dest="paths",
+        action="extend",
+        nargs="+",
+        metavar="PATH",
+        help="results to open; default: the sample data",
+    )
     parser.add_argument("--port", type=_port, default=5006, help="default 5006; 0 = any free one")
     parser.add_argument("--address", default="127.0.0.1", help="default 127.0.0.1, this machine only")
+    parser.add_argument(
+        "--allow-websocket-origin",
+        dest="origins",
+        action="append",
+        default=[],
+        metavar="HOST:PORT",
+        help="further name under which browsers reach the server, such as a proxy's",
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 

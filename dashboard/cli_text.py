@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 _SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+_SHOWN_SKIPS = 3
+_SHOWN_TEXT = 60
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
@@ -91,8 +95,9 @@ def map_text(dmap: xr.Dataset, width: int) -> list[str]:
     Returns
     -------
     list of str
-        One line a communicator size, one column a message size, ``.`` where nothing was measured. Only methods that are the
-        best somewhere get a letter, the most frequent one ``A``; beyond 52 of them, two letters each.
+        One line a communicator size, one column a message size, ``.`` where nothing was measured. Only
+        methods that are the best somewhere get a letter, the most frequent one ``A``; beyond 52 of them,
+        two letters each.
     """
     best = dmap["best"].transpose("comm_size", "message_size").values.tolist()
     methods = [one_line(label) for label in dmap["method"].values.tolist()]
@@ -102,11 +107,13 @@ def map_text(dmap: xr.Dataset, width: int) -> list[str]:
     rows = [[codes.get(index, ".") for index in row] for row in best]
     lines = _grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows, width)
     measured = sum(counts.values())
+    spans = _spans(best, dmap["best_time"].transpose("comm_size", "message_size").values.tolist())
     legend = [
-        [codes[index], index, methods[index], counts[index], f"{100 * counts[index] / measured:.1f} %"]
+        [codes[index], index, methods[index], counts[index], f"{100 * counts[index] / measured:.1f} %", *spans[index]]
         for index in winners
     ]
-    lines += ["", *table(["", "index", "method", "cells", "share"], legend, right=(1, 3, 4))]
+    head = ["", "index", "method", "cells", "share", "from", "to"]
+    lines += ["", *table(head, legend, right=(1, 3, 4, 5, 6))]
     never = len(methods) - len(winners)
     if never:
         lines.append(f"{never} of {len(methods)} methods are nowhere the best.")
@@ -114,6 +121,15 @@ def map_text(dmap: xr.Dataset, width: int) -> list[str]:
     if missing:
         lines.append(f". = not measured ({missing} cells)")
     return lines
+
+
+def _spans(best: Sequence[Sequence[int]], times: Sequence[Sequence[float]]) -> dict[int, tuple[str, str]]:
+    """Shortest and longest time of each method over the cells where it is the best."""
+    found: dict[int, list[float]] = {}
+    for indices, row in zip(best, times, strict=True):
+        for index, seconds in zip(indices, row, strict=True):
+            found.setdefault(index, []).append(seconds)
+    return {index: (time(min(values)), time(max(values))) for index, values in found.items()}
 
 
 def _codes(count: int) -> list[str]:
@@ -125,9 +141,7 @@ def _codes(count: int) -> list[str]:
 def _grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """Lines of the map, cut into parts that fit the width, under headings of two lines (number, unit)."""
     heads = [size_parts(count) for count in message]
-    columns = [
-        max(len(heads[c][0]), len(heads[c][1]), *(len(row[c]) for row in rows)) + 1 for c in range(len(message))
-    ]
+    columns = [max(len(heads[c][0]), len(heads[c][1]), *(len(row[c]) for row in rows)) + 1 for c in range(len(message))]
     first = max(len("processes"), *(len(str(count)) for count in comm))
     lines: list[str] = []
     start = 0
@@ -167,30 +181,47 @@ def number(value: float | None) -> str:
 
 
 def info_text(answer: Mapping[str, Any]) -> list[str]:
-    """Lines of ``info``: the files, why rows were skipped, what each collective has."""
+    """Lines of ``info``: the files, why rows or files were skipped, what each collective has."""
     files = answer["files"]
-    rows = [
-        [f["path"], f["format"] or "-", f["rows"], f["skipped"], f["error"] or ", ".join(f["collectives"])]
-        for f in files
-    ]
-    lines = table(["file", "format", "rows", "skipped", "what it holds"], rows, right=(2, 3))
-    skipped = [
-        [f["path"], count, reason] for f in files for reason, count in (f.get("reasons") or {}).items() if f["skipped"]
-    ]
-    if skipped:
-        lines += ["", *table(["skipped in", "rows", "why"], skipped, right=(1,))]
+    folder = _common_folder([f["path"] for f in files])
+    names = {f["path"]: f["path"].removeprefix(folder) for f in files}
+    lines = [f"in {folder}"] if folder else []
+    rows = [[names[f["path"]], f["format"] or "-", f["rows"], f["skipped"], _holds(f)] for f in files]
+    lines += table(["file", "format", "rows", "skipped", "what it holds"], rows, right=(2, 3))
+    unusable = [[names[f["path"]], f["error"].removeprefix(f"{f['path']}: ")] for f in files if f["error"]]
+    skipped = [[names[f["path"]], n, reason] for f in files for reason, n in f.get("reasons", {}).items()]
     examples = [
-        [f"{f['path']}:{skip['line']}", skip["reason"], skip["text"][:60]]
+        [f"{names[f['path']]}:{skip['line']}", skip["reason"], skip["text"][:_SHOWN_TEXT]]
         for f in files
-        for skip in (f.get("skips") or [])[:3]
+        for skip in f.get("skips", [])[:_SHOWN_SKIPS]
     ]
-    if examples:
-        lines += ["", *table(["for example", "why", "text"], examples)]
-    notes = dict.fromkeys(f"{note}" for f in files for note in f.get("notes") or [])
-    lines += ["", *(f"note: {one_line(note)}" for note in notes)] if notes else []
+    for head, found, right in (
+        (["not used", "why"], unusable, ()),
+        (["skipped in", "rows", "why"], skipped, (1,)),
+        (["for example", "why", "text"], examples, ()),
+    ):
+        if found:
+            lines += ["", *table(head, found, right)]
+    notes = dict.fromkeys(one_line(note) for f in files for note in f.get("notes", []))
+    lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     for name, cube in answer["collectives"].items():
         lines += ["", *_collective_text(name, cube)]
     return lines
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """The folder that all of several files are in, with its last slash; empty where that says nothing."""
+    if len(paths) < 2 or len({Path(path).is_absolute() for path in paths}) > 1:
+        return ""
+    folder = os.path.commonpath([Path(path).parent for path in paths])
+    return f"{folder.rstrip(os.sep)}{os.sep}" if folder else ""
+
+
+def _holds(file: Mapping[str, Any]) -> str:
+    if file["error"]:
+        return "(not used)"
+    needs = f"needs hints: {', '.join(file['needs'])}" if file["needs"] else ""
+    return "; ".join(text for text in (", ".join(file["collectives"]), needs) if text)
 
 
 def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
@@ -201,9 +232,13 @@ def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     about = [f"{cube['measured']} of {cube['cells']} cells measured ({100 * cube['measured'] / cube['cells']:.1f} %)"]
     if noise["median"] is not None:
         about.append(f"spread / time: median {percent(noise['median'])}, 90 % below {percent(noise['p90'])}")
-    lines = [
-        f"{name}: {len(cube['methods'])} methods, communicator sizes {span(cube['comm_size'], str)}, "
+    axes = [
+        f"{len(cube['methods'])} methods",
+        f"communicator sizes {span(cube['comm_size'], str)}",
         f"message sizes {span(cube['message_size'], size)}",
+    ]
+    lines = [
+        f"{name}: {', '.join(axes)}",
         f"    {'; '.join(about)}",
         f"    statistic: {cube['statistic']}" if cube["statistic"] else "",
     ]

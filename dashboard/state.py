@@ -36,7 +36,9 @@ class State(param.Parameterized):
     tolerance = param.Number(default=0.0, bounds=(0.0, 100.0), doc="Percent within which methods count as equal.")
     pinned = param.Tuple(default=None, length=2, allow_None=True, doc="Pinned cell (comm_size, message_size in bytes).")
     error = param.String(default="", doc="Last error to show; empty: none.")
+    notice = param.String(default="", doc="Remark on what was asked for, such as a bad address; empty: none.")
     busy = param.String(default="", doc="What is under way, such as loading; empty: nothing.")
+    progress = param.Number(default=None, bounds=(0.0, 1.0), allow_None=True, doc="How far that is; None: unknown.")
 
     def load(self, paths: Sequence[str | Path], **hints: Any) -> None:
         """Load files and show their results.
@@ -141,6 +143,11 @@ class State(param.Parameterized):
 
     def _once(self, what: str, make: Callable[[], Any], *choices: Any) -> Any:
         return COMPUTED.once((self.results_id, self.collective, what, *choices), make)
+
+    @staticmethod
+    def linked() -> tuple[str, ...]:
+        """Names of the params that `to_query` tells."""
+        return tuple(_PARAMETERS.values())
 
     def to_query(self) -> dict[str, str]:
         """The view as names and values for an address; what is at its default is left out."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from loaders import text
+from loaders.collectives import COLLECTIVES
 from loaders.source import Format, Source
 
 _MEAN = "mean over processes"
@@ -39,7 +40,6 @@ _CHOICES: Mapping[str | None, tuple[str, ...]] = {
     "min": ("min latency", "min comm."),
 }
 _STATISTICS = ("max", "mean", "median", "min")
-_TOTALS = frozenset(f"{p}reduce_scatter{s}" for p in ("", "i") for s in ("", "_persistent", "_block"))
 _INTEGERS = frozenset({"size", "iterations", "transmit size"})
 
 _FOUND = re.compile(rb"^[ \t]*#[ \t]*(?:OSU[ \t]+\S.*Test|Size(?:[ \t]{2,}|\t)\S.*(?:\(us\)|/s))", re.MULTILINE)
@@ -57,10 +57,6 @@ _PATTERNS = {
     "multi-threaded": ("pingpong_multithreaded", 2),
     "multi-process": ("pingpong_multiprocess", 2),
 }
-_NAMES = (
-    "reduce_scatter_block reduce_scatter allgatherv allgather allreduce alltoallv alltoallw alltoall barrier "
-    "bcast gatherv gather reduce scatterv scatter"
-).split()
 
 
 class Title(NamedTuple):
@@ -146,6 +142,8 @@ def _learn(source: Source, state: _State, line: str) -> None:
         return
     if match["version"]:
         source.attrs.setdefault("benchmark", f"OSU Micro-Benchmarks {match['version']}")
+    if match["library"].upper() != "MPI":
+        source.attrs.setdefault("library", match["library"])
     if match["memory"]:
         source.attrs.setdefault("accelerator", match["memory"].upper())
         source.note(f"buffers in {match['memory'].upper()} memory")
@@ -154,17 +152,18 @@ def _learn(source: Source, state: _State, line: str) -> None:
 def parse_title(line: str) -> Title:
     """Collective and algorithm of a title such as ``# OSU MPI Non-Blocking Broadcast Latency Test v7.4``."""
     match = _TITLE.match(line)
-    if match is None:
-        return Title(line, refused="the title is not one of a latency test")
-    what = match["what"].lower()
-    if re.search(r"bandwidth|message rate", what):
-        return Title(line, refused="a bandwidth, not a time")
-    if match["window"]:
-        return Title(line, refused="a one-sided operation, not a collective")
+    what = "" if match is None else match["what"].lower()
+    refused = text.first_fault(
+        (
+            (re.search(r"bandwidth|message rate", what) is not None, "a bandwidth, not a time"),
+            (match is not None and bool(match["window"]), "a one-sided operation, not a collective"),
+            ("latency" not in what, "the title is not one of a latency test"),
+        )
+    )
+    if refused:
+        return Title(line, refused=refused)
     persistent = "persistent" in what
-    what, latency = re.subn(r"\blatency\b", "", what)
-    if not latency:
-        return Title(line, refused="the title is not one of a latency test")
+    what = re.sub(r"\blatency\b", "", what)
     what = re.sub(r"\bpersistent\b|\bpersonalized\s+exchange\b", "", what).strip()
     if what in _PATTERNS:
         algorithm, processes = _PATTERNS[what]
@@ -172,7 +171,7 @@ def parse_title(line: str) -> Title:
     what, nonblocking = re.subn(r"^non-?blocking\s+", "", what)
     what, neighbours = re.subn(r"^neighborhood\s+", "", what)
     name = what.replace("all-to-all", "alltoall").replace("broadcast", "bcast").strip()
-    if name not in _NAMES:
+    if name not in COLLECTIVES:
         return Title(line, refused="the title is not one of a latency test of a known collective")
     name = "i" * bool(nonblocking) + "neighbor_" * bool(neighbours) + name + "_persistent" * persistent
     return Title(line, name)
@@ -188,7 +187,9 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
     if state.title is None and state.titles:
         return "below no title"
     title = state.title or Title()
-    column = next((c for c in _CHOICES[asked] if c in fields), None)
+    # One statistic for a collective: tables with and without -f are compared by what both have.
+    choices = (state.used.get(title.collective, ""), *_CHOICES[asked])
+    column = next((c for c in choices if c in fields), None)
     if title.refused:
         return title.refused
     if column is None:
@@ -203,28 +204,24 @@ def _fits(name: str, value: str) -> bool:
 
 
 def _fault(title: Title, fields: Mapping[str, str], column: str, line: text.Line) -> str:
-    if text.cut_off(line) and fields.get("validation") != line.text.split()[-1]:
-        return "cut off"
-    if fields.get("validation") == "Fail":
-        return "validation failed"
-    if text.positive(fields[column]) is None:
-        return "the time is not positive"
-    if text.whole(fields.get("iterations", "1")) == 0:
-        return "no repetitions"
-    if text.whole(fields.get("size", "1")) == 0 and title.collective != "pt2pt":
-        return "size 0: no data are moved"
-    if "size" not in fields and title.collective is not None and "barrier" not in title.collective:
-        return "no message size"
-    return ""
+    collective = title.collective or ""
+    return text.first_fault(
+        (
+            (text.cut_off(line) and fields.get("validation") != line.text.split()[-1], "cut off"),
+            (fields.get("validation") == "Fail", "validation failed"),
+            (text.whole(fields.get("iterations", "1")) == 0, "no repetitions"),
+            (text.whole(fields.get("size", "1")) == 0 and collective != "pt2pt", "size 0: no data"),
+            ("size" not in fields and bool(collective) and "barrier" not in collective, "no message size"),
+            (text.positive(fields[column]) is None, "the time is not positive"),
+        )
+    )
 
 
 def _keep(state: _State, title: Title, fields: Mapping[str, str], column: str) -> str:
     if state.used.setdefault(title.collective, column) != column:
-        chosen = state.used[title.collective]
-        return f"the table has no column {chosen!r}, which other tables have; the statistic 'mean' is in both"
+        return f"no {state.used[title.collective]!r} as in the tables before; the statistic 'mean' is in both"
     row: dict[str, Any] = {"time": float(fields[column]) * 1e-6}
-    size = "total_size" if title.collective in _TOTALS else "message_size"
-    row[size] = int(fields.get("size", "0"))
+    row[text.size_column(title.collective)] = int(fields.get("size", "0"))
     if title.collective is not None:
         row["collective"] = title.collective
     if title.algorithm is not None:
@@ -248,7 +245,7 @@ def _finish(source: Source, state: _State) -> None:
     for collective, datatype in state.first_datatypes.items():
         if datatype and collective is not None:
             source.note(f"{collective}: datatype {datatype}")
-    if any(c in _TOTALS for c in state.used):
+    if any(text.size_column(c) == "total_size" for c in state.used):
         source.note("reduce_scatter: the total vector is divided by the communicator size")
     if not source.rows:
         titles = ", ".join(repr(t.lstrip("# ")) for t in list(state.titles)[:3]) or "no title"

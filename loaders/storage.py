@@ -91,7 +91,7 @@ def open_stored(path: Path) -> xr.DataTree:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = xr.open_datatree(path, engine=engine, chunks={})
+            tree = xr.open_datatree(path, engine=engine, chunks="auto")
     except Exception as error:  # the engines raise anything on a damaged file
         raise LoadError(f"cannot be opened as results ({engine}): {error}", path=path) from error
     for name, node in tree.children.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from loaders.source import HEAD_BYTES, MAX_LINE, Source
 ROWS_HELD = 20_000
 #: How far into a file the header is looked for when a job's chatter fills the head.
 LOOK_BYTES = 8 << 20
+#: How far into the head another format's title is looked for.
+LINE_BYTES = 4096
 
 _WHOLE = re.compile(r"\d{1,15}", re.ASCII)
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
@@ -76,6 +79,18 @@ def cut_off(line: Line) -> bool:
     return not line.whole and not _TWO_DECIMALS.search(line.text)
 
 
+def size_column(collective: str | None) -> str:
+    """Name the column for a printed size: the reduce-scatter family prints the total vector."""
+    base = "" if collective is None else collective.removesuffix("_persistent")
+    total = base.removeprefix("i") in ("reduce_scatter", "reduce_scatter_block")
+    return "total_size" if total else "message_size"
+
+
+def first_fault(faults: Iterable[tuple[bool, str]]) -> str:
+    """Return the reason of the first condition that holds, empty where none does."""
+    return next((reason for holds, reason in faults if holds), "")
+
+
 def tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[pd.DataFrame]:
     """Make tables of rows, one for each set of columns, in the order of first appearance."""
     kinds: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
@@ -118,13 +133,13 @@ def found(pattern: re.Pattern[bytes], needles: Sequence[bytes], head: bytes, pat
     """
     if _search(pattern, needles, head):
         return True
-    if len(head) < HEAD_BYTES or b"\0" in head or _tabular(head):
+    if len(head) < HEAD_BYTES or b"\0" in head or _of_another(head):
         return False
     source = Source(path)
     try:
         with source.open() as stream:
             return _search(pattern, needles, stream.read(LOOK_BYTES))
-    except (LoadError, OSError, EOFError):
+    except (LoadError, OSError, EOFError, zlib.error):
         return False
 
 
@@ -132,12 +147,8 @@ def _search(pattern: re.Pattern[bytes], needles: Sequence[bytes], data: bytes) -
     return any(needle in data for needle in needles) and pattern.search(data) is not None
 
 
-def _tabular(head: bytes) -> bool:
-    """Whether the head is another format's: a title, JSON, or lines with one number of commas or tabs."""
+def _of_another(head: bytes) -> bool:
+    """Whether the head starts as another format does: as JSON or with a title among its first lines."""
     if head.lstrip()[:1] in (b"{", b"["):
         return True
-    rows = [row for row in head.splitlines()[:50] if row.strip()]
-    if any(title_of(row.decode("utf-8", "replace").strip()) for row in rows):
-        return True
-    separators: tuple[Callable[[bytes], int], ...] = (lambda r: r.count(b","), lambda r: r.count(b"\t"))
-    return any(count(rows[0]) > 1 and len({count(row) for row in rows}) == 1 for count in separators) if rows else False
+    return any(title_of(row.decode("utf-8", "replace").strip()) for row in head[:LINE_BYTES].splitlines())

@@ -60,7 +60,7 @@ def _total_sizes(comm_size: IntArray, message_size: IntArray) -> IntArray:
 
 
 def _powers_of_two(comm_size: IntArray, _message_size: IntArray) -> IntArray:
-    return ((comm_size > 0) & (comm_size & (comm_size - 1) == 0)).astype(np.int64)
+    return np.asarray((comm_size > 0) & (comm_size & (comm_size - 1) == 0), dtype=np.int64)
 
 
 ATTRIBUTES: dict[str, Attribute] = {
@@ -110,11 +110,11 @@ def whole(values: Any, name: str) -> IntArray:
     if array.dtype.kind in "iu":
         if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
             raise DecisionError(f"{name} must be below 2**63")
-        return array.astype(np.int64)
+        return np.asarray(array, dtype=np.int64)
     if array.dtype.kind == "b":
-        return array.astype(np.int64)
+        return np.asarray(array, dtype=np.int64)
     if array.dtype.kind == "f":
         rounded = np.rint(array)
         if (rounded == array).all() and (np.abs(rounded) < 2.0**63).all():
-            return rounded.astype(np.int64)
+            return np.asarray(rounded, dtype=np.int64)
     raise DecisionError(f"{name} must be whole numbers below 2**63, not {array.dtype} such as {array.ravel()[:1]}")

@@ -8,6 +8,7 @@ communicator sizes, bit 1 = larger message sizes).
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +32,7 @@ class Blocks:
     """
 
     def __init__(self, grid: Ints) -> None:
-        self.levels = max(0, (max(grid.shape) - 1).bit_length())
+        self.levels: int = (max(grid.shape) - 1).bit_length()
         side = 1 << self.levels
         present = np.flatnonzero(np.bincount(grid.ravel()))
         narrow = np.zeros(int(present[-1]) + 1, dtype=np.min_scalar_type(max(1, present.size - 1)))
@@ -45,7 +46,7 @@ class Blocks:
 
     def cells_in(self, level: int) -> int:
         """Number of cells of a block of `level`."""
-        return 4 ** (self.levels - level)
+        return 1 << 2 * (self.levels - level)
 
     @cached_property
     def _extremes(self) -> list[tuple[Ints, Ints]]:
@@ -119,7 +120,7 @@ def _modes(rows: Ints) -> tuple[Ints, IntArray]:
     mode = columns[0].copy()
     count = np.ones(mode.size, dtype=np.int16)
     run = count.copy()
-    for previous, current in zip(columns[:-1], columns[1:], strict=True):
+    for previous, current in itertools.pairwise(columns):
         run = np.where(previous == current, run + 1, 1).astype(np.int16)
         longer = run > count
         mode = np.where(longer, current, mode)

@@ -33,13 +33,13 @@ def fill_missing(best: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         if best.size == 0:
             raise NothingMeasuredError("the decision map has no cell")
         return best
-    some = measured.any(axis=1)
+    some = np.asarray(measured.any(axis=1))
     if not some.any():
         raise NothingMeasuredError("no cell of the decision map is measured, so there is nothing to decide from")
     nearest = _nearest(measured)
     rows = _nearest(some[None, :])[0]
     filled = np.take_along_axis(best, nearest, axis=1)
-    return filled[rows]
+    return np.asarray(filled[rows])
 
 
 def _nearest(measured: npt.NDArray[np.bool_]) -> IntArray:

@@ -325,10 +325,9 @@ class DecisionFunction:
             return np.zeros(np.broadcast_shapes(comm.shape, message.shape, *shapes), dtype=np.int64)
         if self._table is not None:
             return self._table.leaves(comm, message)
-        columns = np.broadcast_arrays(*(self._many(name, comm, message, given) for name in self.tree.attributes))
-        shape = np.broadcast_shapes(comm.shape, message.shape, columns[0].shape)
-        columns = [np.broadcast_to(column, shape).ravel() for column in columns]
-        return self.tree.walk(columns).reshape(shape)
+        columns = [self._many(name, comm, message, given) for name in self.tree.attributes]
+        shape = np.broadcast_shapes(comm.shape, message.shape, *(column.shape for column in columns))
+        return self.tree.walk([np.broadcast_to(column, shape).ravel() for column in columns]).reshape(shape)
 
     def _many(self, name: str, comm: IntArray, message: IntArray, given: Mapping[str, Any]) -> IntArray:
         if name in given:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,7 +45,8 @@ def select_ppn(cube: xr.Dataset, ppn: int | None = None) -> tuple[xr.Dataset, in
         When the cube has no such ppn; the message lists what it has.
     """
     if "ppn" not in cube.dims:
-        known = int(cube["ppn"]) if "ppn" in cube.coords and cube["ppn"].ndim == 0 else None
+        known = int(cube["ppn"]) if "ppn" in cube.coords else cube.attrs.get("ppn")
+        known = None if known is None else int(known)
         if ppn is not None and known is not None and ppn != known:
             raise OptionError(f"ppn is {ppn}, but these results are of {known} processes per node")
         return cube, known
@@ -67,11 +70,19 @@ def time_blocks(cube: xr.Dataset, block_bytes: int = BLOCK_BYTES) -> Iterator[tu
         float64 ``(method, comm_size, message_size)`` in seconds, NaN where not measured.
     """
     time = cube["time"].transpose(*DIMS)
-    methods, rows, columns = time.shape
-    step = max(1, block_bytes // max(1, methods * columns * 8))
-    for start in range(0, rows, step):
-        chosen = slice(start, min(start + step, rows))
-        yield chosen, np.asarray(time.isel(comm_size=chosen).values, dtype=np.float64)
+    step = max(1, block_bytes // max(1, time.shape[0] * time.shape[2] * 8))
+    for rows in _row_blocks(time.shape[1], step, time.chunksizes.get("comm_size", ())):
+        yield rows, np.asarray(time.isel(comm_size=rows).values, dtype=np.float64)
+
+
+def _row_blocks(rows: int, step: int, chunks: tuple[int, ...]) -> Iterator[slice]:
+    """Cut rows into blocks of about `step`; where chunks end, unless they are so large that memory goes first."""
+    ends = np.cumsum(chunks).tolist() if chunks and max(chunks) <= 4 * step else [*range(step, rows, step), rows]
+    start = 0
+    for end, following in itertools.pairwise([*ends, math.inf]):
+        if following - start > step:
+            yield slice(start, end)
+            start = end
 
 
 def decision_map(cube: xr.Dataset, *, ppn: int | None = None, tolerance: float = 0.0) -> xr.Dataset:
@@ -155,7 +166,7 @@ def _plain(value: Any) -> Any:
     """A parameter as JSON takes it; None where the method does not have it."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or value != value or value == "":  # noqa: PLR0124 - NaN of any type is what differs from itself
+    if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if isinstance(value, float) and value == int(value):
         return int(value)
@@ -166,7 +177,7 @@ def _checked(cube: xr.Dataset) -> xr.Dataset:
     missing = [dim for dim in DIMS if dim not in cube.dims]
     if "time" not in cube.data_vars or missing:
         raise DecisionError(
-            f"not a cube of results: {f'it has no {chr(44).join(missing)}' if missing else 'it has no time'}; "
+            f"not a cube of results: it has no {', '.join(missing) or 'time'}; "
             "expected time over method, comm_size and message_size, as open_results gives for each collective"
         )
     if 0 in (cube.sizes[dim] for dim in DIMS):

@@ -60,5 +60,8 @@ def comment(lines: Iterable[str], hanging: str = "    ") -> list[str]:
         if safe.startswith(" ") or not safe:
             body.append(safe)
         else:
-            body.extend(textwrap.wrap(safe, _WIDTH - 3, subsequent_indent=hanging, break_long_words=False))
+            # A number keeps its percent sign: NUL is no blank to wrap at, and comment_text leaves none in.
+            glued = safe.replace(" %", "\0%")
+            wrapped = textwrap.wrap(glued, _WIDTH - 3, subsequent_indent=hanging, break_long_words=False)
+            body.extend(part.replace("\0", " ") for part in wrapped)
     return ["/*", *(f" * {line}".rstrip() for line in body), " */"]

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from loaders.collectives import size_meaning
+
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
-
-#: Collectives whose message size is the block per process; all others give the whole vector.
-BLOCK_COLLECTIVES = frozenset(
-    {
-        "allgather",
-        "allgatherv",
-        "alltoall",
-        "alltoallv",
-        "gather",
-        "gatherv",
-        "reduce_scatter",
-        "reduce_scatter_block",
-        "scatter",
-        "scatterv",
-    }
-)
-
-
-def size_meaning(collective: str) -> str:
-    """Say what the message size of a collective counts, by the project's convention."""
-    plain = collective.removesuffix("_persistent").removeprefix("i")
-    if plain == "barrier":
-        return "always 0: a barrier carries no data"
-    if plain in BLOCK_COLLECTIVES:
-        return "bytes of the block per process (not the total over all processes)"
-    if plain == "pt2pt":
-        return "bytes of the message"
-    return "bytes of the whole vector"
 
 
 def version() -> str:
@@ -70,7 +45,8 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
         The decision function; its own ``provenance`` tells of the data.
     provenance
         What it does not know itself: ``statistics``, the result of `dashboard.decisions.statistics` or
-        a mapping from collectives to such results, and any further facts of the data, which go before its own.
+        a mapping from collectives to such results; ``sources``, the files or their number, likewise; and any
+        further facts of the data, which go before its own.
 
     Returns
     -------
@@ -80,13 +56,17 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     given = dict(provenance or {})
     statistics = _statistics_of(decision.collective, given.pop("statistics", None))
     facts = {**decision.provenance, **{k: v for k, v in given.items() if k not in ("date", "version")}}
-    lines = [
-        f"Message size: {size_meaning(decision.collective)}.",
+    return [
+        f"Message size: {_size(decision.collective)}.",
         f"Decision: {_tree(decision)}.",
         *_quality(statistics),
-        *_data(facts),
+        *_data(decision.collective, facts),
     ]
-    return [line for line in lines if line]
+
+
+def _size(collective: str) -> str:
+    plain = collective.removesuffix("_persistent").removeprefix("i")
+    return "always 0, a barrier carries no data" if plain == "barrier" else size_meaning(collective)
 
 
 def _statistics_of(collective: str, statistics: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -117,18 +97,35 @@ def _quality(statistics: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _data(facts: Mapping[str, Any]) -> list[str]:
-    sources = facts.get("sources")
-    count = sources if isinstance(sources, int) else len(sources) if isinstance(sources, list | tuple) else None
-    origin = [f"digest {facts['digest']}" if facts.get("digest") else ""]
+def _data(collective: str, facts: Mapping[str, Any]) -> list[str]:
+    origin = [f"digest {facts['digest']}"] if facts.get("digest") else []
+    count = _sources(collective, facts.get("sources"))
     if count is not None:
         origin.append(f"{count} source{'' if count == 1 else 's'}")
-    lines = ["Data: " + ", ".join(word for word in origin if word) + "."] if any(origin) else []
-    skip = {"collective", "digest", "sources", "units"}
+    if facts.get("cells") is not None:
+        origin.append(f"{facts['cells']} measured cells")
+    for name, unit in (("comm_size", "processes"), ("message_size", "bytes")):
+        measured = facts.get(name)
+        if isinstance(measured, list | tuple) and len(measured) == 2:
+            origin.append(f"{measured[0]} to {measured[1]} {unit}")
+    lines = [f"Data: {', '.join(origin)}."] if origin else []
+    told = {"collective", "digest", "sources", "cells", "comm_size", "message_size"}
     for name, value in facts.items():
-        if name not in skip and isinstance(value, str | int | float) and str(value):
-            lines.append(f"{name.replace('_', ' ').capitalize()}: {_value(value)}.")
+        if name not in told and isinstance(value, str | int | float) and str(value):
+            title = "Processes per node" if name == "ppn" else name.replace("_", " ").capitalize()
+            lines.append(f"{title}: {_value(value)}.")
     return lines
+
+
+def _sources(collective: str, sources: object) -> int | None:
+    """How many files: given as number, as list, as the JSON list of a cube, or as one of these for each collective."""
+    if isinstance(sources, Mapping):
+        sources = sources.get(collective)
+    if isinstance(sources, str):
+        sources = json.loads(sources)
+    if isinstance(sources, list | tuple):
+        return len(sources)
+    return sources if isinstance(sources, int) else None
 
 
 def _value(value: object) -> str:

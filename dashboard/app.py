@@ -1,0 +1,163 @@
+"""The dashboard: its pages in the template, the address of the view, and what is opened at the start."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import urlencode
+
+import panel as pn
+import param
+from panel.viewable import Viewer
+
+from dashboard.pages.data import DataPage
+from dashboard.pages.decisions import DecisionsPage
+from dashboard.pages.loading import load
+from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
+from dashboard.registry import results_by_digest
+from dashboard.samples import Start, start_with
+from dashboard.state import PAGES, State
+
+TITLE = "colltune"
+ADDRESS_SECONDS = 0.4
+#: What is on an address beside the view: the results, where they are not those opened at the start.
+DATA = "data"
+
+
+class Permalink:
+    """Keeps the address of the page the address of the exact view.
+
+    The address is written once the view has rested for `ADDRESS_SECONDS`, so that a slider's way leaves one
+    entry in the browser's history, not hundreds.
+
+    Parameters
+    ----------
+    state
+        The view.
+    location
+        Panel's location, which holds the address.
+    """
+
+    def __init__(self, state: State, location: Any) -> None:
+        self._state, self._location = state, location
+        self._home = ""
+        self._written = location.search
+        self._waiting: asyncio.TimerHandle | None = None
+
+    def open(self) -> None:
+        """Take the view from the address, and keep the address from now on; call it once results are there."""
+        self._home = self._state.results_id
+        self._read()
+        self._location.param.watch(self._asked, "search")
+        self._state.param.watch(self._changed, [*self._state.linked(), "results_id"])
+        self._changed()
+
+    def _asked(self, event: param.parameterized.Event) -> None:
+        if event.new != self._written:
+            self._read()
+
+    def _read(self) -> None:
+        query = dict(self._location.query_params)
+        told = []
+        wanted = str(query.get(DATA, self._home))
+        if wanted != self._state.results_id:
+            results = results_by_digest(wanted)
+            if results is None:
+                told.append("The address was made with other results, which are not loaded here; load them and open it again.")
+            else:
+                self._state.show(results)
+        told += self._state.from_query(query)
+        self._state.notice = " ".join(told)
+
+    def _changed(self, *events: param.parameterized.Event) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        document = pn.state.curdoc
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._write()
+            return
+        self._waiting = loop.call_later(ADDRESS_SECONDS, lambda: document.add_next_tick_callback(self._write))
+
+    def _write(self) -> None:
+        query = self._state.to_query()
+        if self._state.results_id != self._home:
+            query[DATA] = self._state.results_id
+        self._written = f"?{urlencode(query)}" if query else ""
+        self._location.search = self._written
+
+
+class App(Viewer):
+    """The pages with the navigation between them.
+
+    Parameters
+    ----------
+    start
+        What to open.
+    """
+
+    def __init__(self, start: Start) -> None:
+        super().__init__()
+        self.start = start
+        self.state = State()
+        self.navigation = RadioButtonGroup(
+            label="Page", options=list(PAGES), value=self.state.page, color="default", sx=_ON_HEADER
+        )
+        self.navigation.link(self.state, value="page", bidirectional=True)
+        self.main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.notice = Alert(visible=False, closeable=True, severity="warning", sizing_mode="stretch_width")
+        self._pages: dict[str, pn.viewable.Viewable] = {}
+        self.state.param.watch(self._show_page, "page")
+        self.state.param.watch(self._show_notice, "notice")
+        self._show_page()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self.navigation, self.notice, self.main, sizing_mode="stretch_width")
+
+    def page(self) -> Page:
+        """Set the whole into the template."""
+        return Page(
+            title=TITLE,
+            header=[pn.Row(self.navigation, margin=0, align="center")],
+            main=[pn.Column(self.notice, self.main, sizing_mode="stretch_width", margin=(0, 8))],
+            meta_description="From MPI benchmark files to decision functions",
+            theme_toggle=True,
+        )
+
+    async def open(self) -> None:
+        """Load what is to be opened at the start; where that fails, the Data page says why."""
+        await load(self.state, self.start.paths, self.start.hints)
+        if pn.state.location is not None:
+            Permalink(self.state, pn.state.location).open()
+        if self.state.results is None:
+            self.state.page = "Data"
+
+    def _show_page(self, *events: param.parameterized.Event) -> None:
+        # A page is made when it is first asked for, and kept: its plots need not be drawn again.
+        name = self.state.page
+        if name not in self._pages:
+            viewer = DecisionsPage(self.state) if name == "Decisions" else DataPage(self.state, self.start)
+            self._pages[name] = pn.panel(viewer)
+            self.main.append(self._pages[name])
+        for other, page in self._pages.items():
+            page.visible = other == name
+
+    def _show_notice(self, *events: param.parameterized.Event) -> None:
+        self.notice.param.update(object=self.state.notice, visible=bool(self.state.notice))
+
+
+_ON_HEADER = {"& .MuiToggleButton-root": {"color": "inherit", "borderColor": "currentColor"}}
+
+
+def create_app(start: Start | None = None) -> Page:
+    """Make the dashboard for one session.
+
+    Parameters
+    ----------
+    start
+        What to open; default: what the environment names, or the sample data.
+    """
+    app = App(start_with() if start is None else start)
+    pn.state.onload(app.open)
+    return app.page()

@@ -1,0 +1,165 @@
+"""What loading tells of each file, as tables and sentences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+import pandas as pd
+
+from dashboard.plots.units import format_count
+from loaders import LoadError
+from loaders.hints import Hints
+
+MOST_SKIPS = 2_000
+Report = Mapping[str, Any]
+
+
+def plain(text: str) -> str:
+    """Markdown that shows a text as it is: files decide what an error quotes, and may hold markup."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text).replace("\n", "  \n")
+
+
+def shown_name(path: str, folders: Iterable[Path]) -> str:
+    """Path relative to the first of the folders that holds it, else its name."""
+    for folder in folders:
+        if PurePath(path).is_relative_to(folder) and PurePath(path) != folder:
+            return str(PurePath(path).relative_to(folder))
+    return PurePath(path).name
+
+
+def without_folders(text: str, folders: Iterable[Path]) -> str:
+    """Text that names files relative to their folders."""
+    for folder in folders:
+        text = text.replace(f"{folder}/", "")
+    return text
+
+
+def files_table(reports: Sequence[Report], folders: Sequence[Path] = ()) -> pd.DataFrame:
+    """One row for each file: ``file, result, format, rows, skipped, collectives, remarks``."""
+    rows = [
+        {
+            "file": shown_name(str(report["path"]), folders),
+            "result": verdict(report),
+            "format": report.get("format") or "",
+            "rows": report.get("rows", 0),
+            "skipped": report.get("skipped", 0),
+            "collectives": ", ".join(report.get("collectives", ())),
+            "remarks": without_folders(_remarks(report), folders),
+        }
+        for report in reports
+    ]
+    columns = ["file", "result", "format", "rows", "skipped", "collectives", "remarks"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def verdict(report: Report) -> str:
+    """One word for a file: ``loaded``, ``in part`` (rows were skipped), ``needs hints`` or ``refused``."""
+    if report.get("error"):
+        return "refused"
+    if report.get("needs"):
+        return "needs hints"
+    return "in part" if report.get("skipped") else "loaded"
+
+
+def _remarks(report: Report) -> str:
+    parts = [str(report["error"])] if report.get("error") else []
+    if report.get("needs"):
+        parts.append(f"does not say: {', '.join(report['needs'])}; give it as a hint")
+    parts += [f"{count:,} rows skipped: {reason}" for reason, count in report.get("reasons", {}).items()]
+    return "; ".join([*parts, *report.get("notes", ())])
+
+
+def skipped_table(
+    reports: Sequence[Report], folders: Sequence[Path] = (), most: int = MOST_SKIPS
+) -> tuple[pd.DataFrame, int]:
+    """Rows that were not loaded: ``file, line, reason, text``.
+
+    Returns
+    -------
+    table
+        At most `most` rows; line 0 stands for rows that were left out together.
+    skipped
+        How many there are in all.
+    """
+    rows = [
+        {"file": shown_name(str(report["path"]), folders), **{key: skip[key] for key in ("line", "reason", "text")}}
+        for report in reports
+        for skip in report.get("skips", ())
+    ]
+    total = sum(report.get("skipped", 0) for report in reports)
+    return pd.DataFrame(rows[:most], columns=["file", "line", "reason", "text"]), total
+
+
+def reasons_text(reports: Sequence[Report]) -> str:
+    """How many rows were skipped for which reason, the most frequent first."""
+    reasons: Counter[str] = Counter()
+    for report in reports:
+        reasons.update(report.get("reasons", {}))
+    return "; ".join(f"{count:,} × {reason}" for reason, count in reasons.most_common(8))
+
+
+def needed(reports: Sequence[Report]) -> dict[str, int]:
+    """Hints that files need, with the number of files."""
+    return dict(Counter(name for report in reports if not report.get("error") for name in report.get("needs", ())))
+
+
+def usable(reports: Sequence[Report]) -> list[Path]:
+    """Files that could be loaded as they are."""
+    return [Path(report["path"]) for report in reports if not report.get("error") and not report.get("needs")]
+
+
+def headline(reports: Sequence[Report], methods: int, cells: int, collectives: int) -> str:
+    """One sentence on what is loaded."""
+    refused = sum(bool(report.get("error")) for report in reports)
+    skipped = sum(report.get("skipped", 0) for report in reports)
+    parts = [
+        f"{format_count(methods, 'method')} of {format_count(collectives, 'collective')}",
+        format_count(cells, "measured cell"),
+        f"from {format_count(len(reports) - refused, 'file')}",
+    ]
+    parts.append(f"{format_count(skipped, 'row')} skipped" if skipped else "no row skipped")
+    if refused:
+        parts.append(f"{format_count(refused, 'file')} refused")
+    return " · ".join(parts)
+
+
+def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[list[tuple[str, str]], int, str]:
+    """What a pattern says of file names.
+
+    Parameters
+    ----------
+    pattern
+        As the hint of `loaders.open_results`.
+    names
+        Of the files.
+    most
+        Names to show.
+
+    Returns
+    -------
+    shown
+        ``(name, what the pattern says)`` of the first names, those that do not match before the others.
+    matching
+        How many names match.
+    error
+        What is wrong with the pattern; empty: nothing.
+    """
+    try:
+        hints = Hints({"pattern": pattern})
+    except LoadError as error:
+        return [], 0, str(error)
+    matched: list[tuple[str, str]] = []
+    others: list[tuple[str, str]] = []
+    for name in names:
+        try:
+            told = hints.of(PurePath(name))
+        except LoadError:
+            others.append((name, "does not match"))
+        else:
+            matched.append((name, ", ".join(f"{key} {value}" for key, value in told.items())))
+    half = most - min(len(others), most // 2)
+    return [*others[: most - min(len(matched), half)], *matched[:half]], len(matched), ""

@@ -1,0 +1,242 @@
+"""Headers of tables: which column means what, and in which unit its times are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from loaders.delimited import Field
+from loaders.source import Source
+
+#: Columns of text and of numbers that a table may have; `total_size` = bytes of all processes together.
+TEXTS = ("collective", "algorithm", "system")
+NUMBERS = (
+    "segment_size",
+    "comm_size",
+    "message_size",
+    "total_size",
+    "ppn",
+    "time",
+    "time_std",
+    "repetitions",
+    "repetition",
+    "library_id",
+)
+BLANK = frozenset({"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id"})
+UNITS: Mapping[str, float] = {
+    "s": 1.0,
+    "sec": 1.0,
+    "seconds": 1.0,
+    "ms": 1e-3,
+    "msec": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "usec": 1e-6,
+    "ns": 1e-9,
+    "nsec": 1e-9,
+}
+SEPARATORS = (",", "\t", ";")
+
+_SPELLINGS = {
+    "coll": "collective",
+    "operation": "collective",
+    "alg": "algorithm",
+    "algo": "algorithm",
+    "segment": "segment_size",
+    "segsize": "segment_size",
+    "seg_size": "segment_size",
+    "segmentsize": "segment_size",
+    "segsize_bytes": "segment_size",
+    "segment_size_bytes": "segment_size",
+    "communicator_size": "comm_size",
+    "communicatorsize": "comm_size",
+    "commsize": "comm_size",
+    "nprocs": "comm_size",
+    "processes": "comm_size",
+    "ranks": "comm_size",
+    "messagesize": "message_size",
+    "msg_size": "message_size",
+    "msgsize": "message_size",
+    "message_size_bytes": "message_size",
+    "processes_per_node": "ppn",
+    "reps": "repetitions",
+    "std": "time_std",
+}
+_TIMES = ("time", "time_std", "std")
+_UNIT = re.compile(rf"^(.*?)[\s_]*(?:[\[(]\s*({'|'.join(UNITS)})\s*[\])]|(?<=[\s_])({'|'.join(UNITS)}))$")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the columns of a table are read.
+
+    Attributes
+    ----------
+    fields
+        In the order of the file; a name that is none of `TEXTS` and `NUMBERS` is a method parameter.
+    scale
+        What the times (and their standard deviations) are multiplied with to be seconds.
+    unknown
+        Columns that are not read.
+    separator
+        Between the columns, `None` = blanks.
+    header
+        The header line as it stands in the file.
+    empty_sends
+        Whether rows of message size 0 are measurements.
+    adjust
+        Last conversion of a table of good rows.
+    """
+
+    fields: tuple[Field, ...]
+    scale: Mapping[str, float]
+    unknown: tuple[str, ...] = ()
+    separator: str | None = None
+    header: str = ""
+    empty_sends: bool = True
+    adjust: Callable[[Source, pd.DataFrame], pd.DataFrame] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(f.name for f in self.fields if f.kind != "ignored")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The columns that are further parameters of the method."""
+        return tuple(n for n in self.names if n not in TEXTS and n not in NUMBERS)
+
+
+def separator_of(line: str) -> str | None:
+    """The separator that the header line has most of; `None` if it has none."""
+    best = max(SEPARATORS, key=line.count)
+    return best if best in line else None
+
+
+def mapping_of(source: Source) -> dict[str, str]:
+    """The user's mapping of columns (option ``columns``), ``{their name: our name}``.
+
+    Raises
+    ------
+    LoadError
+        It is not a mapping of text to text.
+    """
+    given = source.options.get("columns") or {}
+    if not isinstance(given, Mapping) or not all(isinstance(v, str | None) for v in [*given, *given.values()]):
+        raise source.fail(f"the hint columns must map their names to ours, {{'lat': 'time_us'}}, not {given!r}")
+    return {str(theirs): str(ours or "") for theirs, ours in given.items()}
+
+
+def plan(
+    source: Source,
+    cells: Sequence[str],
+    mapping: Mapping[str, str],
+    *,
+    parameters: Iterable[str] = (),
+    separator: str | None = None,
+    header: str = "",
+) -> Plan | None:
+    """Say what the columns of a header mean.
+
+    Parameters
+    ----------
+    source
+        The file, for errors.
+    cells
+        The names in the header.
+    mapping
+        ``{their name: our name}``; our name may carry a unit (``time_us``), one that is not known makes
+        the column a method parameter, an empty one leaves it out.
+    parameters
+        Names that are method parameters without being mapped.
+
+    Returns
+    -------
+    Plan or None
+        `None` if no column holds times: the line is not a header.
+
+    Raises
+    ------
+    LoadError
+        Two columns mean the same, or the mapping names a column that is not there.
+    """
+    names = [c.strip().lstrip("#").strip() for c in cells]
+    wanted = {plain(theirs): ours for theirs, ours in mapping.items()}
+    found = [_meaning(name, wanted, frozenset(parameters)) for name in names]
+    meanings = _without_doubles(names, found)
+    if not any(m and m[0] == "time" for m in meanings):
+        return None
+    absent = [theirs for theirs in mapping if plain(theirs) not in map(plain, names)]
+    if absent:
+        raise source.fail(f"there is no column {absent[0]!r} as the hint columns says; there are {', '.join(names)}")
+    taken = [m[0] for m in meanings if m]
+    doubled = next((n for n in taken if taken.count(n) > 1), None)
+    if doubled is not None:
+        theirs = ", ".join(repr(n) for n, m in zip(names, meanings, strict=True) if m and m[0] == doubled)
+        raise source.fail(f"the columns {theirs} all mean {doubled}; say with the hint columns which is meant")
+    units = {m[0]: m[1] for m in meanings if m and m[1] is not None}
+    scale = {"time": units.get("time", 1.0)}
+    scale["time_std"] = units.get("time_std", scale["time"])
+    return Plan(
+        tuple(_field(m, n) for n, m in enumerate(meanings)),
+        scale,
+        tuple(n for n, m in zip(names, meanings, strict=True) if m is None),
+        separator,
+        header,
+    )
+
+
+def no_times(names: Sequence[str]) -> str:
+    """Say that a table with these columns has none of times, and what would be right."""
+    shown = ", ".join(repr(n.strip()[:40]) for n in names[:20]) or "no columns"
+    return (
+        f"no column of times among {shown}; a table has the columns collective, algorithm, segment_size, comm_size, "
+        "message_size, time (or time_us, time_ms, time_ns), or the hint columns maps its own to these"
+    )
+
+
+def plain(name: str) -> str:
+    """A column's name in lower case with underscores: ``Message size`` is ``message_size``."""
+    return re.sub(r"[\s\-]+", "_", name.strip().lstrip("#").strip().lower())
+
+
+def split_unit(name: str) -> tuple[str, float | None]:
+    """Split ``time_us``, ``time [us]`` or ``Time (ns)`` into the plain name and seconds per unit."""
+    match = _UNIT.match(name.strip().lower())
+    if match is None:
+        return plain(name), None
+    return plain(match[1]), UNITS[match[2] or match[3]]
+
+
+def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -> tuple[str, float | None, bool] | None:
+    """Our name, the unit, and whether the user or an exact spelling says so; `None` = not known."""
+    mapped = plain(name) in wanted
+    text = wanted[plain(name)] if mapped else name
+    if mapped and not text:
+        return None
+    whole, (bare, unit) = plain(text), split_unit(text)
+    if unit is not None and bare in _TIMES:
+        return _SPELLINGS.get(bare, bare), unit, mapped
+    known = _SPELLINGS.get(whole, whole)
+    if known in TEXTS or known in NUMBERS or known in parameters:
+        return known, None, mapped or known == whole
+    return (whole, None, True) if mapped else None
+
+
+def _without_doubles(
+    names: Sequence[str], found: Sequence[tuple[str, float | None, bool] | None]
+) -> list[tuple[str, float | None] | None]:
+    """Leave out columns that mean by another spelling what an exact one means already."""
+    exact = {m[0] for m in found if m and m[2]}
+    return [None if m is None or (m[0] in exact and not m[2]) else m[:2] for m in found]
+
+
+def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:
+    if meaning is None:
+        return Field(f"column {place}", "ignored")
+    name = meaning[0]
+    return Field(name, "number" if name in NUMBERS else "text", name in BLANK or name not in (*TEXTS, *NUMBERS))

@@ -1,0 +1,233 @@
+"""Intel MPI Benchmarks (IMB-MPI1, IMB-NBC, IMB-MPI4), 4.1 to 2021.
+
+Sections ``# Benchmarking Bcast`` / ``# #processes = 2``, a header such as ``#bytes #repetitions
+t_min[usec] t_max[usec] t_avg[usec]``, then rows of as many fields; times in microseconds. With several
+groups at once (``-multi``) the communicator is the group. Source: IMB_output.c of 2021.11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from loaders import text
+from loaders.collectives import COLLECTIVES
+from loaders.source import Format, Source
+
+#: Columns of times, with their kind and what they are.
+_TIMES: Mapping[str, tuple[str, str]] = {
+    "t_max": ("completion", "IMB t_max: mean over repetitions, of the slowest process"),
+    "t_avg": ("mean over processes", "IMB t_avg: mean over repetitions and processes"),
+    "t_min": ("minimum over processes", "IMB t_min: mean over repetitions, of the fastest process"),
+    "t": ("completion", "IMB t: mean over repetitions"),
+    "t_pure": ("completion", "IMB t_pure: mean over repetitions, of the slowest process, without computation"),
+}
+#: Which columns serve which statistic; None = no statistic asked for.
+_CHOICES: Mapping[str | None, tuple[str, ...]] = {
+    None: ("t_max", "t", "t_pure"),
+    "max": ("t_max", "t", "t_pure"),
+    "mean": ("t_avg", "t"),
+    "min": ("t_min", "t"),
+}
+_STATISTICS = ("max", "mean", "min")
+_INTEGERS = frozenset({"group", "#bytes", "#repetitions"})
+
+_FOUND = re.compile(
+    rb"^#[ \t]*Intel[ \t]*\(R\)[ \t]*MPI[ \t]+Benchmarks"
+    rb"|^[ \t]*(?:Group[ \t]+)?(?:#bytes[ \t]+)?#repetitions[ \t]+\S",
+    re.MULTILINE,
+)
+_VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI\s+Benchmarks?\s+(.+?)(?:,\s*(.*?)(?:\s+part)?)?\s*$")
+_SECTION = re.compile(r"#\s*Benchmarking\s+(\S+)")
+_PROCESSES = re.compile(r"#\s*\(?\s*#processes\s*=\s*([1-9]\d{0,8})\b")
+_GROUPS = re.compile(r"#\s*\(\s*(\d{1,9})\s+groups\s+of\s+([1-9]\d{0,8})\s+processes")
+_DATE = re.compile(r"#\s*Date\s*:\s*(.+?)\s*$")
+_HEADER = re.compile(r"\s*(?:Group\s+)?(?:#bytes\s+)?#repetitions\s+\S")
+_RULE = re.compile(r"#-{5,}")
+_FAILED = re.compile(r"\s*(?:\d+\s+){1,2}(out-of-mem|int-overflow|time-out)")
+_PATTERN = re.compile(r"(pingpong|pingping|sendrecv|exchange)(specificsource|anysource)?")
+_COLLECTIVE = re.compile(rf"(i?)({'|'.join(COLLECTIVES)})(_persist)?(_pure)?")
+
+
+@dataclass
+class _State:
+    """Where in the file the reader is, and what it has collected."""
+
+    name: str | None = None
+    comm_size: int | None = None
+    columns: list[str] = field(default_factory=list)
+    sections: dict[str, None] = field(default_factory=dict)
+    sized: bool = False
+    groups: dict[int, dict[str, Any]] = field(default_factory=dict)
+    first_variants: dict[str, bool] = field(default_factory=dict)
+    used: dict[str, None] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    totals: bool = False
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether the text holds IMB's title or a header of its tables."""
+    return text.found(_FOUND, (b"MPI Benchmarks", b"#repetitions"), head, path)
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read every table; see `loaders.source.Format`.
+
+    The time is t_max (the time of the slowest process), for non-blocking operations t_pure. Groups that
+    ran at the same time give one point, the slowest group's. Where a file holds both ``Ibcast`` and
+    ``Ibcast_pure``, the later has the parameter ``measurement``. Rows of size 0 are skipped.
+    """
+    asked = text.wanted_statistic(source, _STATISTICS)
+    state = _State()
+    for line in text.lines(source):
+        if _HEADER.match(line.text):
+            yield from _header(state, line.text)
+        elif line.text.lstrip().startswith("#"):
+            _comment(source, state, line.text.strip())
+        elif reason := _row(state, line, asked):
+            source.skip(line.number, line.text, reason)
+        else:
+            source.loaded(1)
+    yield from text.tables(state.rows)
+    _finish(source, state)
+
+
+def _header(state: _State, line: str) -> Iterator[pd.DataFrame]:
+    if len(state.rows) >= text.ROWS_HELD:
+        yield from text.tables(state.rows)
+        state.rows = []
+    if state.columns:
+        # The section's title between two tables is garbled: what follows is of another benchmark.
+        state.name = state.comm_size = None
+    state.columns = [word.removesuffix("[usec]").lower() for word in line.split()]
+    state.groups = {}
+
+
+def _comment(source: Source, state: _State, line: str) -> None:
+    kind = text.title_of(line)
+    if kind is not None or _RULE.match(line):
+        state.groups = {}
+        if state.columns or kind is not None:
+            state.name, state.comm_size, state.columns = None, None, []
+    if (match := _SECTION.match(line)) is not None:
+        state.name = match[1]
+        state.sections[match[1]] = None
+    elif (match := _PROCESSES.match(line)) is not None:
+        state.comm_size, state.sized = int(match[1]), True
+    elif (match := _GROUPS.match(line)) is not None:
+        state.comm_size, state.sized = int(match[2]), True
+        source.note("groups of processes ran at the same time (-multi): the time is the slowest group's")
+    elif (match := _VERSION.match(line)) is not None:
+        part = f" {match[2].strip()}" if match[2] else ""
+        source.attrs.setdefault("benchmark", f"Intel MPI Benchmarks {match[1].strip()}{part}")
+    elif (match := _DATE.match(line)) is not None:
+        source.attrs.setdefault("date", match[1])
+
+
+def benchmark_name(name: str) -> tuple[str | None, str | None, bool]:
+    """Collective, algorithm and whether "pure" of a section's name; no collective where it is none.
+
+    ``Multi-Allreduce`` is the allreduce of several groups, ``Ibcast_pure`` the non-blocking broadcast
+    without computation, ``PingPong`` the point-to-point ``pingpong``.
+    """
+    plain = name.lower().removeprefix("multi-")
+    if (match := _PATTERN.fullmatch(plain)) is not None:
+        return "pt2pt", match[1] + (f"_{match[2]}" if match[2] else ""), False
+    if (match := _COLLECTIVE.fullmatch(plain)) is not None:
+        return match[1] + match[2] + ("_persistent" if match[3] else ""), None, bool(match[4])
+    return None, None, False
+
+
+def _row(state: _State, line: text.Line, asked: str | None) -> str:
+    """Take a row into the state; the reason where it cannot be taken."""
+    if not state.columns:
+        return "not a row of a table"
+    if (failed := _FAILED.match(line.text)) is not None:
+        return f"not measured: {failed[1]}"
+    words = line.text.split()
+    fields = dict(zip(state.columns, words, strict=False))
+    if len(words) != len(state.columns) or not all(_fits(n, f) for n, f in fields.items()):
+        return "cut off" if not line.whole else "not a row of the table"
+    column = next((c for c in _CHOICES[asked] if c in fields), None)
+    if column is None:
+        return "a bandwidth, not a time" if asked is None else f"the table has no column for the statistic {asked!r}"
+    return _fault(state, fields, column, line) or _keep(state, fields, column)
+
+
+def _fits(name: str, value: str) -> bool:
+    return (text.whole(value) if name in _INTEGERS else text.decimal(value)) is not None
+
+
+def _fault(state: _State, fields: Mapping[str, str], column: str, line: text.Line) -> str:
+    collective = None if state.name is None else benchmark_name(state.name)[0]
+    sizeless = "#bytes" not in fields and collective is not None and "barrier" not in collective
+    return text.first_fault(
+        (
+            (text.cut_off(line), "cut off"),
+            (state.name is None and bool(state.sections), "below no '# Benchmarking …'"),
+            (state.comm_size is None and state.sized, "the number of processes is not told"),
+            (
+                state.name is not None and collective is None,
+                f"{(state.name or '')[:40]} is no collective and no point-to-point pattern",
+            ),
+            (text.whole(fields.get("#bytes", "1")) == 0, "size 0: no data"),
+            (sizeless, "no message size"),
+            (text.whole(fields["#repetitions"]) == 0, "no repetitions"),
+            (text.positive(fields[column]) is None, "the time is not positive"),
+        )
+    )
+
+
+def _keep(state: _State, fields: Mapping[str, str], column: str) -> str:
+    seconds = float(fields[column]) * 1e-6
+    size = int(fields.get("#bytes", "0"))
+    state.used[column] = None
+    if "group" in fields and (other := state.groups.get(size)) is not None:
+        other["time"] = max(other["time"], seconds)
+        return ""
+    row: dict[str, Any] = {"time": seconds, "repetitions": int(fields["#repetitions"])}
+    if state.comm_size is not None:
+        row["comm_size"] = state.comm_size
+    collective, algorithm, pure = (None, None, False) if state.name is None else benchmark_name(state.name)
+    column = text.size_column(collective)
+    row[column] = size
+    state.totals = state.totals or column == "total_size"
+    if algorithm is not None:
+        row["algorithm"] = algorithm
+    if collective is not None:
+        row["collective"] = collective
+        if state.first_variants.setdefault(collective, pure) != pure:
+            row["measurement"] = "pure" if pure else "overlapped"
+    if "group" in fields:
+        state.groups[size] = row
+    state.rows.append(row)
+    return ""
+
+
+def _finish(source: Source, state: _State) -> None:
+    """Say what was read, or why nothing was."""
+    source.attrs.setdefault("benchmark", "Intel MPI Benchmarks")
+    source.attrs["statistic"] = "; ".join(_TIMES[c][1] for c in state.used)
+    source.attrs["statistic_kind"] = "; ".join(dict.fromkeys(_TIMES[c][0] for c in state.used))
+    if state.totals:
+        source.note(
+            "reduce_scatter: the size is taken as the total vector and divided by the communicator size, as IMB up "
+            "to 4.1 means it; builds of 2019 and later may mean the block of one process"
+        )
+    if not source.rows:
+        names = ", ".join(list(state.sections)[:5]) or "no '# Benchmarking …'"
+        reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
+        raise source.fail(
+            f"no times of collectives found ({names}: {reasons}); right would be '# Benchmarking Bcast', "
+            "'# #processes = 4', '#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]' and rows of five numbers"
+        )
+
+
+FORMAT = Format("imb", "Intel MPI Benchmarks", recognises, read)
+
+__all__ = ("FORMAT", "benchmark_name", "read", "recognises")

@@ -1,0 +1,212 @@
+"""Output of mpi4py's own benchmarks: ``demo/osu_*.py`` and ``python -m mpi4py.bench``.
+
+The demos print ``# MPI Broadcast Latency Test``, ``# Size [B]  Latency [us]`` and rows of two numbers,
+the time of rank 0 in microseconds; ``bench pingpong`` rows of size, bandwidth, mean and standard
+deviation in seconds and the number of samples; ``bench ringtest`` one line for all rounds. Only
+``ringtest`` tells the number of processes. Source: demo/osu_*.py and bench.py of mpi4py 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from loaders import text
+from loaders.collectives import COLLECTIVES
+from loaders.source import Format, Source
+
+STATISTIC = "mean over iterations of the time on rank 0"
+
+_FOUND = re.compile(
+    rb"^[ \t]*#[ \t]*MPI[ \t]+\S.*Test[ \t]*\r?$|^#[ \t]*Size[ \t]*\[B\]|^time for \d+ loops = "
+    rb"|^[ \t]*\d+[ \t]+\d+\.\d+ \| \d\.\d+e[-+]\d+ \xc2\xb1 ",
+    re.MULTILINE,
+)
+_TITLE = re.compile(r"#\s*MPI\s+(.*?)\s*Test\s*$")
+_HEADER = re.compile(r"#\s*Size\s*\[B\]\s+(\S.*)")
+_PINGPONG = re.compile(
+    r"\s*(?P<size>\d{1,15})\s+[-\d.einfa]+\s*\|\s*(?P<mean>\S+)\s+[^\s\d]{1,3}\s+(?P<std>\S+)\s+(?P<count>\d{1,15})\s*"
+)
+_RING = re.compile(
+    r"\s*time for (?P<count>\d{1,15}) loops = (?P<time>\S+) seconds "
+    r"\((?P<processes>\d{1,9}) processes, (?P<size>\d{1,15}) bytes\)\s*"
+)
+_PATTERNS: Mapping[str, tuple[str, int | None]] = {"": ("pingpong", 2), "multi": ("multi_pingpong", None)}
+
+
+class Title(NamedTuple):
+    """What a title tells; `refused` says why the rows below it are no times of collectives."""
+
+    collective: str | None = None
+    algorithm: str | None = None
+    comm_size: int | None = None
+    refused: str = ""
+
+
+@dataclass
+class _State:
+    """Where in the file the reader is, and what it has collected."""
+
+    title: Title | None = None
+    titles: dict[str, None] = field(default_factory=dict)
+    table: bool = False
+    refused: str = ""
+    programs: dict[str, None] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether the text holds a title, a header or a row of mpi4py's benchmarks."""
+    return text.found(_FOUND, (b" Test", b"[B]", b"time for ", b"\xc2\xb1"), head, path)
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read every table; see `loaders.source.Format`.
+
+    Bandwidths are refused; they are told by their title, since ``osu_bw.py`` heads them "Latency [us]".
+    A size of 0 moves no data and is skipped, except for the barrier.
+    """
+    text.wanted_statistic(source, ("mean",))
+    state = _State()
+    for line in text.lines(source):
+        if line.text.lstrip().startswith("#"):
+            _comment(state, line.text.strip())
+        elif reason := _row(state, line):
+            source.skip(line.number, line.text, reason)
+        else:
+            source.loaded(1)
+        if len(state.rows) >= text.ROWS_HELD:
+            yield from text.tables(state.rows)
+            state.rows = []
+    yield from text.tables(state.rows)
+    source.attrs.update(
+        benchmark="; ".join(state.programs) or "mpi4py", statistic=STATISTIC, statistic_kind="mean over processes"
+    )
+    if any("Reduce_scatter" in title for title in state.titles):
+        source.note("reduce_scatter: the total vector is divided by the communicator size")
+    if not source.rows:
+        raise source.fail(_nothing(source, state))
+
+
+def _comment(state: _State, line: str) -> None:
+    kind = text.title_of(line)
+    if kind is not None:
+        state.title, state.table, state.refused = None, False, ""
+        if kind == "mpi4py":
+            state.titles[line.lstrip("# ")] = None
+            state.title = parse_title(line)
+    elif (match := _HEADER.match(line)) is not None:
+        if state.table:
+            # The title between two tables is garbled: what follows is of another benchmark.
+            state.title = None
+        state.table = True
+        state.refused = "" if re.match(r"Latency|Bandwidth.*Time Mean", match[1]) else "a bandwidth, not a time"
+
+
+def parse_title(line: str) -> Title:
+    """Collective and algorithm of a title such as ``# MPI All-to-All Latency Test``."""
+    match = _TITLE.match(line)
+    what = "" if match is None else match[1].lower()
+    if "bandwidth" in what or "message rate" in what:
+        return Title(refused="a bandwidth, not a time")
+    if what == "pingpong":
+        return Title("pt2pt", "pingpong", 2)
+    kind, latency = re.subn(r"\s*\blatency$", "", what)
+    if latency and kind in _PATTERNS:
+        algorithm, processes = _PATTERNS[kind]
+        return Title("pt2pt", algorithm, processes)
+    name = kind.replace("all-to-all", "alltoall").replace("broadcast", "bcast")
+    if latency and name in COLLECTIVES:
+        return Title(name)
+    return Title(refused="the title is not one of a latency test of a known collective")
+
+
+def _row(state: _State, line: text.Line) -> str:
+    """Take a row into the state; the reason where it cannot be taken."""
+    if (match := _PINGPONG.fullmatch(line.text)) is not None:
+        return _pingpong(state, match, line)
+    if (match := _RING.fullmatch(line.text)) is not None:
+        return _ring(state, match)
+    words = line.text.split()
+    if not state.table:
+        return "not a row of a table"
+    if len(words) != 2 or text.whole(words[0]) is None or text.decimal(words[1]) is None:
+        return "cut off" if not line.whole else "not a row of the table"
+    return _demo(state, words, line)
+
+
+def _demo(state: _State, words: list[str], line: text.Line) -> str:
+    if state.title is None and state.titles:
+        return "below no title"
+    title = state.title or Title()
+    if title.refused or state.refused:
+        return title.refused or state.refused
+    size, time = text.whole(words[0]), text.positive(words[1])
+    if text.cut_off(line):
+        return "cut off"
+    if size == 0 and title.collective != "barrier":
+        return "size 0: no data"
+    if time is None:
+        return "the time is not positive"
+    row: dict[str, Any] = {"time": time * 1e-6, text.size_column(title.collective): size}
+    if title.collective is not None:
+        row["collective"] = title.collective
+    if title.algorithm is not None:
+        row["algorithm"] = title.algorithm
+    if title.comm_size is not None:
+        row["comm_size"] = title.comm_size
+    state.programs["mpi4py demo/osu"] = None
+    state.rows.append(row)
+    return ""
+
+
+def _pingpong(state: _State, match: re.Match[str], line: text.Line) -> str:
+    mean, std = text.positive(match["mean"]), text.decimal(match["std"])
+    if not line.whole:
+        return "cut off"
+    if mean is None:
+        return "the time is not positive"
+    if int(match["size"]) == 0 or int(match["count"]) == 0:
+        return "size 0: no data" if int(match["size"]) == 0 else "no repetitions"
+    if std is None or std < 0:
+        return "the standard deviation is not a number"
+    state.programs["mpi4py.bench pingpong"] = None
+    row = {"collective": "pt2pt", "algorithm": "pingpong", "comm_size": 2, "message_size": int(match["size"])}
+    state.rows.append({**row, "time": mean, "time_std": std, "repetitions": int(match["count"])})
+    return ""
+
+
+def _ring(state: _State, match: re.Match[str]) -> str:
+    elapsed, loops = text.positive(match["time"]), int(match["count"])
+    if elapsed is None or loops == 0 or not elapsed / loops > 0:
+        return "the time is not positive" if loops else "no repetitions"
+    if int(match["size"]) == 0 or int(match["processes"]) == 0:
+        return "size 0: no data" if int(match["size"]) == 0 else "no processes"
+    state.programs["mpi4py.bench ringtest"] = None
+    row = {"collective": "pt2pt", "algorithm": "ring", "comm_size": int(match["processes"])}
+    state.rows.append({**row, "message_size": int(match["size"]), "time": elapsed / loops, "repetitions": loops})
+    return ""
+
+
+def _nothing(source: Source, state: _State) -> str:
+    titles = ", ".join(repr(t) for t in list(state.titles)[:3]) or "no title"
+    if source.reasons["a bandwidth, not a time"]:
+        return (
+            f"holds bandwidths ({titles}), not times; right would be the output of a latency test such as "
+            "osu_latency.py, or of mpi4py.bench pingpong without --no-stats"
+        )
+    reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
+    return (
+        f"no times of collectives found ({titles}: {reasons}); right would be '# MPI Broadcast Latency Test', "
+        "'# Size [B]  Latency [us]' and rows such as '1  0.64'"
+    )
+
+
+FORMAT = Format("mpi4py_run", "mpi4py's own benchmarks", recognises, read)
+
+__all__ = ("FORMAT", "Title", "parse_title", "read", "recognises")

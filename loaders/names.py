@@ -1,0 +1,54 @@
+"""Names of collectives as files of many origins spell them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from loaders.collectives import COLLECTIVES, size_meaning
+
+_ALIASES = {
+    "broadcast": "bcast",
+    "all_reduce": "allreduce",
+    "all_gather": "allgather",
+    "all_gatherv": "allgatherv",
+    "all_to_all": "alltoall",
+    "all_to_allv": "alltoallv",
+    "all2all": "alltoall",
+    "reducescatter": "reduce_scatter",
+    "reduce_scatterblock": "reduce_scatter_block",
+    "reducescatterblock": "reduce_scatter_block",
+}
+_FORM = re.compile(r"(?:mpi_)?(i?)([a-z0-9_]+?)(_persistent|_init)?", re.ASCII)
+
+
+def collective_name(text: str) -> str | None:
+    """Return the project's name of a collective, `None` if the text is not one.
+
+    ``MPI_Bcast``, ``BCAST`` and ``broadcast`` are ``bcast``; ``MPI_Ibcast`` is ``ibcast``,
+    ``MPI_Bcast_init`` and ``bcast_persistent`` are ``bcast_persistent``.
+    """
+    plain = re.sub(r"[\s\-]+", "_", text.strip().lower())
+    if plain == "pt2pt":
+        return plain
+    match = _FORM.fullmatch(plain)
+    if match is None:
+        return None
+    for prefix, base in (("", match[1] + match[2]), (match[1], match[2])):
+        name = _ALIASES.get(base, base)
+        if name in COLLECTIVES:
+            return prefix + name + ("_persistent" if match[3] else "")
+    return None
+
+
+def counts_blocks(collective: str) -> bool:
+    """Whether the message size of a collective is the block of one process rather than a vector."""
+    return "block" in size_meaning(collective)
+
+
+def block_of(total: npt.NDArray[np.int64], comm_size: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Block per process in bytes of a total in bytes, rounded half up; at least 1 where anything is sent."""
+    block = (2 * total + comm_size) // (2 * comm_size)
+    return np.where(total > 0, np.maximum(block, 1), 0)

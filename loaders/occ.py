@@ -1,0 +1,117 @@
+"""OCC, the optimized collective communication library's benchmark, in a documented tabular form.
+
+No sample and no description of OCC's own file layout is public: **the historic layout is unconfirmed**.
+What its author says of the measurements (dissertation, chapter 6; quadtree report, appendix A) is one
+result for each collective, algorithm, topology, segment size, communicator size and message size, where
+
+    time = max over processes of (repeated [collective + Bruck barrier]) / repetitions - barrier time.
+
+This reader takes exactly these columns, in any order, under a header line, separated by blanks or commas::
+
+    collective algorithm topology segment_size communicator_size message_size time repetitions
+    bcast generalized binomial 8192 16 65536 1.234e-3 20
+
+``segment size``, ``communicator size`` and ``message size`` may be written with blanks or underscores
+and in the other spellings of `loaders.columns`. Sizes are bytes by the project's convention. The time
+is in seconds unless the header says otherwise: ``time_us``, ``time [us]``, ``time_ms``. The topology is
+a parameter of the method; ``-`` or ``none`` stands for no topology. Files whose columns bear other names are
+mapped with the hint ``columns``, ``{their name: our name}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from loaders import columns
+from loaders.columns import Plan
+from loaders.delimited import Delimited
+from loaders.errors import LoadError
+from loaders.source import Format, Source
+from loaders.tablerows import Rows, header_lines
+
+_PARAMETER = "topology"
+_NO_TOPOLOGY = ("-", "none")
+_PHRASE = re.compile(r"\b(segment|communicator|comm|message|msg|seg)[ \t-]+(size)\b", re.IGNORECASE)
+_UNIT = re.compile(r"\b(time)[ \t]*[\[(][ \t]*(\w+)[ \t]*[\])]", re.IGNORECASE)
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether one of the first lines names a topology, an algorithm and a time."""
+    if b"\0" in head[:1024]:
+        return False
+    source = Source(path)
+    for _, line in header_lines(head):
+        if _PARAMETER in line.lower():
+            try:
+                plan = _plan(source, line, {})
+            except LoadError:
+                return True
+            if plan is not None and {_PARAMETER, "algorithm"} <= set(plan.names):
+                return True
+    return False
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read all rows; see `loaders.source.Format`."""
+    source.attrs.update(
+        benchmark="OCC",
+        statistic="maximum over processes of a barrier-separated loop, per repetition, less the barrier's time",
+        statistic_kind="completion",
+    )
+    reader: Delimited | None = None
+    rows: Rows | None = None
+    for first, block in source.blocks():
+        text, line = block, first
+        if reader is None or rows is None:
+            plan, line, text = _header(source, block, first)
+            rows = Rows(source, plan)
+            reader = Delimited(source, plan.fields, plan.separator, what="OCC", header=plan.header)
+        table = reader.parse(text, line, rows.finish)
+        if table is not None:
+            yield _without_topology(table)
+    if not source.rows:
+        raise source.fail(f"no row can be used ({source.skipped} skipped)")
+
+
+def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:
+    mapping = columns.mapping_of(source)
+    passed: list[tuple[int, str]] = []
+    for number, (end, line) in enumerate(header_lines(block), start=first):
+        plan = _plan(source, line, mapping)
+        if plan is not None:
+            for skipped, text in passed:
+                source.skip(skipped, text, "not a row of OCC")
+            return plan, number + 1, block[end:]
+        if line.strip() and not line.lstrip().startswith("#"):
+            passed.append((number, line))
+    raise source.fail(
+        "no header line with a column time; the columns are collective, algorithm, topology, segment_size, "
+        "communicator_size, message_size, time, repetitions, separated by blanks or commas, or mapped by the hint "
+        "columns"
+    )
+
+
+def _plan(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | None:
+    separator = columns.separator_of(line)
+    if separator is None:
+        joined = _UNIT.sub(r"\1_\2", _PHRASE.sub(r"\1_\2", line.replace("#", " ")))
+        cells = joined.split()
+    else:
+        cells = line.split(separator)
+    if len(cells) < 2:
+        return None
+    return columns.plan(source, cells, mapping, parameters=(_PARAMETER,), separator=separator, header=line)
+
+
+def _without_topology(table: pd.DataFrame) -> pd.DataFrame:
+    if _PARAMETER in table:
+        words: list[Hashable] = [c for c in table[_PARAMETER].cat.categories if str(c).lower() in _NO_TOPOLOGY]
+        table[_PARAMETER] = table[_PARAMETER].cat.remove_categories(words)
+    return table
+
+
+FORMAT = Format("occ", "OCC, tabular form", recognises, read)

@@ -1,0 +1,112 @@
+"""Tables: CSV, TSV and Parquet with one measured point (or raw sample) in each row.
+
+The long table of the project needs no hints: ``collective, algorithm, segment_size, comm_size,
+message_size, time`` (bytes by the project's convention, seconds), optionally ``ppn, repetition,
+repetitions, time_std, library_id, system``. Other headers are mapped with the hint ``columns``,
+``{their name: our name}``. The times may be in other units if their column says so: ``time_us``,
+``time_ms``, ``time_ns``, ``time [us]``; `time_std` is in the unit of the times if it names none.
+``total_size`` in place of ``message_size`` holds the bytes of all processes together. A column mapped
+to any other name is a further parameter of the method; a column that is neither known nor mapped is
+left out, and said. With a column ``repetition`` the rows are raw samples.
+
+What the columns do not say comes from hints. Three other tables are known by their headers: the CSV
+of MPIBenchmarks.jl, the CSV that it makes of IMB, and the tuner data of NCCL (see `loaders.presets`).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from loaders import columns, parquet, presets
+from loaders.columns import Plan
+from loaders.delimited import Delimited
+from loaders.errors import LoadError
+from loaders.source import Format, Source
+from loaders.tablerows import Rows, header_lines
+
+_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether this is Parquet, or text whose suffix or first line says that it is a table."""
+    if head.startswith(parquet.MAGIC):
+        return True
+    if b"\0" in head[:1024]:
+        return False
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    source = Source(path)
+    for _, line in header_lines(head):
+        separator = columns.separator_of(line)
+        if separator is None:
+            continue
+        if suffix.lower() in _SUFFIXES:
+            return True
+        try:
+            if presets.find(_cells(line, separator)) or columns.plan(source, _cells(line, separator), {}) is not None:
+                return True
+        except LoadError:
+            return True
+    return False
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read all rows; see `loaders.source.Format`."""
+    tables = parquet.read(source) if source.head().startswith(parquet.MAGIC) else _text(source)
+    yield from tables
+    if not source.rows:
+        raise source.fail(f"the table holds no usable row ({source.skipped} skipped: {_reasons(source)})")
+
+
+def _text(source: Source) -> Iterator[pd.DataFrame]:
+    reader: Delimited | None = None
+    rows: Rows | None = None
+    for first, block in source.blocks():
+        text, line = block, first
+        if reader is None or rows is None:
+            found, line, text = _header(source, block, first)
+            rows = Rows(source, found)
+            reader = Delimited(source, found.fields, found.separator, what="the table", header=found.header)
+        table = reader.parse(text, line, rows.finish)
+        if table is not None:
+            yield table
+
+
+def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:
+    """The plan of the columns, and the line and text that follow the header."""
+    mapping = columns.mapping_of(source)
+    passed: list[tuple[int, str]] = []
+    position = 0
+    shown: Sequence[str] = ()
+    for number, (end, line) in enumerate(header_lines(block), start=first):
+        position = end
+        separator = columns.separator_of(line)
+        cells = _cells(line, separator) if separator else [line]
+        found = presets.plan(source, cells, separator, line) if not mapping else None
+        if found is None and (separator or mapping):
+            found = columns.plan(source, cells, mapping, separator=separator or ",", header=line)
+        if found is not None:
+            for skipped, text in passed:
+                source.skip(skipped, text, "not a row of the table")
+            return found, number + 1, block[position:]
+        if line.strip() and not line.lstrip().startswith("#"):
+            passed.append((number, line))
+            shown = shown or cells
+    raise source.fail(columns.no_times(shown))
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return line.split(separator)
+
+
+def _reasons(source: Source) -> str:
+    return ", ".join(f"{count} × {reason}" for reason, count in source.reasons.most_common(3)) or "it is empty"
+
+
+FORMAT = Format("table", "table: CSV, TSV or Parquet", recognises, read)

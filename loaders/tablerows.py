@@ -1,0 +1,117 @@
+"""Checks and conversions of the rows of a table, however the table was stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from loaders.columns import Plan
+from loaders.delimited import Chunk, Mask, not_time, not_whole, plain_text, translate
+from loaders.names import collective_name
+from loaders.source import Source
+
+#: How many lines may stand before a table's header.
+HEADER_LINES = 60
+
+_WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+
+
+class Rows:
+    """Turns parsed rows of one table into the columns of `loaders.source.COLUMNS`.
+
+    Parameters
+    ----------
+    source
+        Where rows are counted.
+    plan
+        What the columns mean.
+    """
+
+    def __init__(self, source: Source, plan: Plan) -> None:
+        self._source = source
+        self._plan = plan
+        self._raw = "repetition" in plan.names
+        if plan.unknown:
+            names = ", ".join(repr(n) for n in plan.unknown)
+            source.note(f"columns not used: {names} (the hint columns maps them)")
+        unit = {1e-3: "milliseconds", 1e-6: "microseconds", 1e-9: "nanoseconds"}.get(plan.scale["time"])
+        if unit:
+            source.note(f"times converted from {unit}")
+
+    def finish(self, chunk: Chunk) -> pd.DataFrame:
+        """Skip rows at fault with their reasons, count the others as loaded, and return them."""
+        data, faults = self._checked(chunk.frame)
+        chunk = Chunk(pd.DataFrame(data), chunk.first, chunk.text, chunk.rows)
+        kept = chunk.drop(self._source, faults)
+        kept = kept.astype(dict.fromkeys(self._whole_columns(), np.int64))
+        return kept if self._plan.adjust is None else self._plan.adjust(self._source, kept)
+
+    def _whole_columns(self) -> list[str]:
+        floats = ("time", "time_std", "repetitions", "collective", "algorithm", "system")
+        return [n for n in self._columns() if n not in floats and n not in self._plan.parameters]
+
+    def _columns(self) -> Iterator[str]:
+        for name in self._plan.names:
+            if not (self._raw and name == "repetitions"):
+                yield name
+
+    def _checked(self, frame: pd.DataFrame) -> tuple[dict[str, Any], list[tuple[Mask, str]]]:
+        data: dict[str, Any] = {}
+        faults: list[tuple[Mask, str]] = []
+        for name in sorted(self._columns(), key="collective".__ne__):
+            column = frame[name]
+            if name in ("collective", "algorithm", "system"):
+                words = translate(column, collective_name if name == "collective" else plain_text)
+                data[name] = words
+                faults.append((words.codes < 0, f"no {name} that is known" if name == "collective" else f"no {name}"))
+            elif name in self._plan.parameters:
+                data[name] = translate(column, parameter_value)
+            else:
+                values = data[name] = column.to_numpy(dtype=np.float64, copy=True)
+                faults.append(self._number(name, values, data))
+                if name == "message_size" and not self._plan.empty_sends:
+                    faults.append((values == 0, "size 0: nothing is sent"))
+        return data, faults
+
+    def _number(self, name: str, values: npt.NDArray[np.float64], data: dict[str, Any]) -> tuple[Mask, str]:
+        """Convert values in place; where they are at fault, and why."""
+        if name == "time":
+            values *= self._plan.scale["time"]
+            return not_time(values), "the time is not a positive number"
+        blank = np.isnan(values)
+        if name == "time_std":
+            values *= self._plan.scale["time_std"]
+            return ~blank & ~((values >= 0) & np.isfinite(values)), "time_std is not a number from 0 up"
+        if name == "repetitions":
+            return ~blank & not_whole(values, 1), "repetitions is not a whole number from 1 up"
+        low = {"comm_size": 1, "ppn": 1, "library_id": -1}.get(name, 0)
+        if name == "library_id":
+            values[blank] = -1
+        elif name == "segment_size":
+            values[blank] = 0
+        elif name in ("message_size", "total_size") and "collective" in data:
+            barrier = np.asarray(data["collective"] == "barrier", dtype=np.bool_)
+            values[blank & barrier] = 0
+        return not_whole(values, low), f"{name} is not a whole number from {low} up"
+
+
+def header_lines(text: bytes) -> Iterator[tuple[int, str]]:
+    """The first lines, each with the position after it; undecodable bytes become U+FFFD."""
+    start = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+    for _ in range(HEADER_LINES):
+        if start >= len(text):
+            return
+        end = text.find(b"\n", start) + 1 or len(text)
+        yield end, text[start:end][: 1 << 16].decode("utf-8", "replace").rstrip("\r\n")
+        start = end
+
+
+def parameter_value(text: str) -> Hashable | None:
+    """Value of a method parameter: a whole number where it is one, else text; `None` where it is blank."""
+    bare = plain_text(text)
+    return int(bare) if bare is not None and _WHOLE.fullmatch(bare) else bare

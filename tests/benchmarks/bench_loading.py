@@ -1,0 +1,86 @@
+"""Loading against pandas' C parser on the same bytes, and peak memory against the file's size.
+
+Aim: at least half of pandas' speed, at most three times the file in memory (beyond the imports).
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from loaders import open_results
+from tests.benchmarks.measure import in_turn, peak_memory
+
+_WORK = """
+def setup():
+    import dask.array, pyarrow, pyarrow.csv, pyarrow.compute
+    from loaders import open_results
+def work(path):
+    from loaders import open_results
+    open_results(path, algorithm="x") if path.endswith(".sko") else open_results(path)
+    return {}
+"""
+
+
+def skampi_file(path: Path, launches: int) -> bytes:
+    """Write a file of 400 cells, each measured `launches` times; give its table as bytes."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(launches):
+        for processes in (2, 4, 8, 16):
+            for size in range(1, 701, 7):
+                times = rng.random(processes) * 1000 + 10
+                nodes = "".join(f" {t:9.1f}" for t in times)
+                lines.append(f"nodes= {processes} count= {size} {size:8d} {times.max():9.1f} {1.5:9.1f} {8:8d}{nodes}\n")
+    table = "".join(lines)
+    path.write_text(f'# SKaMPI Version 6.0.0\n\n# begin result "MPI_Bcast-nodes-count"\n{table}# end result "x"\n')
+    return table.encode()
+
+
+def long_table(path: Path, rows: int) -> bytes:
+    """Write a long table of raw samples as CSV; give its bytes."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "collective": "bcast",
+            "algorithm": rng.choice(["linear", "binomial", "pipeline"], rows),
+            "segment_size": rng.choice([0, 1024, 8192], rows),
+            "comm_size": rng.choice([2, 4, 8, 16, 32], rows),
+            "message_size": 2 ** rng.integers(0, 20, rows),
+            "repetition": np.arange(rows) % 100,
+            "time": rng.random(rows) * 1e-3 + 1e-6,
+        }
+    )
+    frame.to_csv(path, index=False)
+    return path.read_bytes()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        sko, csv = Path(folder) / "big.sko", Path(folder) / "big.csv"
+        table, text = skampi_file(sko, 1500), long_table(csv, 2_000_000)
+        cases = (
+            (sko, lambda: open_results(sko, algorithm="x"), lambda: _pandas(table, r"\s+")),
+            (csv, lambda: open_results(csv), lambda: _pandas(text, ",")),
+        )
+        for path, ours, peer in cases:
+            size = path.stat().st_size
+            mine, pandas = in_turn(ours, peer)
+            memory = peak_memory(_WORK, str(path))
+            share = (memory["peak"] - memory["baseline"]) / size
+            print(f"{path.name}: {size / 1e6:.0f} MB\n  colltune {mine}\n  pandas   {pandas}")
+            print(f"  speed {pandas.median / mine.median:.2f} of pandas (aim 0.5); memory {share:.2f} × the file (aim 3)")
+
+
+def _pandas(data: bytes, separator: str) -> pd.DataFrame:
+    if separator == ",":
+        return pd.read_csv(io.BytesIO(data))
+    return pd.read_csv(io.BytesIO(data), sep=separator, header=None, names=list(range(24)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Trees drawn as text."""
+
+import math
+
+from dashboard.decisions import DecisionFunction, Leaf, Split, Test
+from tests.decisions.trees import METHODS
+
+
+def test_one_line_for_each_outcome():
+    inner = Split((Test("even", 0),), (Leaf(2), Leaf(3)))
+    tests = (Test("comm_size", math.inf), Test("message_size", 8192))
+    decision = DecisionFunction("bcast", METHODS, Split(tests, (Leaf(0), Leaf(0), Leaf(1), inner)))
+    assert decision.to_text().splitlines() == [
+        "comm_size <= inf, message_size <= 8192: m0",
+        "comm_size > inf, message_size <= 8192: m0",
+        "comm_size <= inf, message_size > 8192: m1",
+        "comm_size > inf, message_size > 8192:",
+        "|   even <= 0: m2",
+        "|   even > 0: m3",
+    ]
+    assert decision.simplified().to_text() == "message_size <= 8192: m0\nmessage_size > 8192: m1"
+
+
+def test_a_large_tree_can_be_cut_short():
+    root = Leaf(0)
+    for cut in range(100):
+        root = Split((Test("comm_size", cut),), (Leaf(1), root))
+    lines = DecisionFunction("bcast", METHODS, root).to_text(max_lines=3).splitlines()
+    assert (len(lines), lines[-1]) == (4, "... (a tree of 101 leaves)")
+
+
+def test_a_leaf_alone():
+    assert DecisionFunction("bcast", METHODS, Leaf(1)).to_text() == "always: m1"

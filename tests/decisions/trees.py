@@ -1,0 +1,57 @@
+"""Decision functions drawn by hypothesis: any tests, any cuts, any shape."""
+
+import math
+
+from hypothesis import strategies as st
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+
+METHODS = tuple(Method(f"m{index}", "any", 1024 * index) for index in range(4))
+SIZES = ("comm_size", "message_size")
+DERIVED = (*SIZES, "total_size", "even", "power_of_two")
+
+
+def _cuts(attribute):
+    if attribute in {"even", "power_of_two"}:
+        return st.sampled_from([-1.0, 0.0, 0.5, 1.0, math.inf])
+    return st.one_of(st.integers(-2, 20).map(float), st.sampled_from([2.5, 1e6, 2.0**62, math.inf, -math.inf]))
+
+
+def _tests(attributes):
+    one = st.sampled_from(attributes).flatmap(lambda name: _cuts(name).map(lambda cut: Test(name, cut)))
+    return st.lists(one, min_size=1, max_size=3).map(tuple)
+
+
+def nodes(attributes=SIZES):
+    """Draw trees of splits of one to three tests."""
+    leaf = st.integers(0, len(METHODS) - 1).map(Leaf)
+
+    def splits(children):
+        return _tests(attributes).flatmap(
+            lambda tests: st.tuples(*[children] * 2 ** len(tests)).map(lambda below: Split(tests, below))
+        )
+
+    return st.recursive(leaf, splits, max_leaves=24)
+
+
+def decisions(attributes=SIZES):
+    """Draw decision functions."""
+    return nodes(attributes).map(lambda root: DecisionFunction("bcast", METHODS, root))
+
+
+def follow(node, values):
+    """Decide by the definition: child k has bit j set when test j is false."""
+    while isinstance(node, Split):
+        node = node.children[sum((values[test.attribute] > test.cut) << bit for bit, test in enumerate(node.tests))]
+    return node.method
+
+
+def values_of(comm_size, message_size):
+    """All attributes of a call, computed the plain way."""
+    return {
+        "comm_size": comm_size,
+        "message_size": message_size,
+        "total_size": comm_size * message_size,
+        "even": 1 if comm_size % 2 == 0 else 0,
+        "power_of_two": 1 if comm_size > 0 and math.log2(comm_size).is_integer() else 0,
+    }

@@ -1,0 +1,93 @@
+"""Reading and damaging printed tables, for the tests of their readers."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from loaders.errors import LoadError
+from loaders.source import Format, Source
+
+_PRESENT = re.compile(rb"^[ \t]*[^#\s].*$", re.MULTILINE)
+
+
+@dataclass
+class Reading:
+    """All rows of a file in one table, or the error, with the reader's account of the file."""
+
+    rows: pd.DataFrame
+    source: Source
+    error: str = ""
+
+    def time(self, **where: object) -> float:
+        """Microseconds of the one row with these values."""
+        rows = self.rows
+        for name, value in where.items():
+            rows = rows[rows[name].isna() if value is None else rows[name] == value]
+        (found,) = rows["time"]
+        return round(float(found) * 1e6, 6)
+
+
+def read(form: Format, path: Path, **options: object) -> Reading:
+    source = Source(path, options=dict(options))
+    tables: list[pd.DataFrame] = []
+    try:
+        tables.extend(form.read(source))
+    except LoadError as error:
+        return Reading(pd.DataFrame(), source, str(error))
+    return Reading(pd.concat(tables, ignore_index=True), source)
+
+
+def read_text(form: Format, folder: Path, text: str | bytes, **options: object) -> Reading:
+    path = folder / "results.txt"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read(form, path, **options)
+
+
+def present(path: Path, headers: bytes = b"") -> int:
+    """Lines of a file that are neither blank nor comments, less those that hold the text of a header."""
+    found = _PRESENT.findall(path.read_bytes())
+    return len(found) - (sum(headers in line for line in found) if headers else 0)
+
+
+def samples_of(folder: Path) -> list[Path]:
+    return [f for f in sorted(folder.iterdir()) if f.name != "SOURCES.md"]
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """Cut the data anywhere, swap lines, or put other bytes in their place."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        return data[: rng.randrange(len(data))]
+    if kind == 1:
+        lines = data.split(b"\n")
+        for _ in range(rng.randrange(1, 12)):
+            i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
+            lines[i], lines[j] = lines[j], lines[i]
+        return b"\n".join(lines)
+    other = bytearray(data)
+    for _ in range(rng.randrange(1, 30)):
+        other[rng.randrange(len(other))] = rng.choice(b"\0\n\r\t #0123456789.-|\x85\xc2\xff")
+    return bytes(other)
+
+
+def survive_damage(form: Format, files: list[Path], folder: Path, rounds: int = 200) -> None:
+    """Read damaged files; whatever comes, only `LoadError` escapes and the account stays exact."""
+    rng = random.Random(form.name)
+    contents = [file.read_bytes() for file in files if file.stat().st_size < 60_000]
+    path = folder / "damaged.txt"
+    for _ in range(rounds):
+        path.write_bytes(damaged(rng.choice(contents), rng))
+        reading = read(form, path)
+        assert reading.source.rows + reading.source.skipped == sum(
+            not line.lstrip().startswith("#") and not re.match(r"\s*Group\s+#bytes\s+#repetitions\s+\S", line)
+            for line in path.read_bytes().decode("utf-8", "replace").split("\n")
+            if line.strip()
+        )
+        if not reading.error:
+            assert (reading.rows["time"] > 0).all()
+            assert reading.rows.filter(regex="_size$|repetitions").fillna(0).ge(0).all(axis=None)
