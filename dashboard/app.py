@@ -63,7 +63,9 @@ class Permalink:
         if wanted != self._state.results_id:
             results = results_by_digest(wanted)
             if results is None:
-                told.append("The address was made with other results, which are not loaded here; load them and open it again.")
+                told.append(
+                    "The address was made with other results, which are not loaded here; load them and open it again."
+                )
             else:
                 self._state.show(results)
         told += self._state.from_query(query)

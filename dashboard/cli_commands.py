@@ -189,7 +189,7 @@ def _file(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _hints(args: argparse.Namespace) -> dict[str, Any]:
     hints = {name: value for name in HINTS if (value := getattr(args, name, None)) is not None}
     if "columns" in hints:
-        hints["columns"] = dict(hints["columns"])
+        hints["columns"] = {theirs: ours for ours, theirs in hints["columns"]}
     if "ppn_hint" in hints:
         hints["ppn"] = hints.pop("ppn_hint")
     # Where -c is a hint it stands for every file; elsewhere it chooses from what the files say themselves.

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import panel as pn
+from panel.io.server import get_server
 
 from dashboard.app import TITLE, create_app
 from dashboard.samples import start_with
@@ -57,7 +57,7 @@ def serve(
             f"warning: listening on {address}, which other machines can reach; everyone who does sees the data and "
             "can upload files, without logging in. On a shared machine keep to 127.0.0.1 and use an SSH tunnel."
         )
-    server = pn.io.get_server(
+    server = get_server(
         {PAGE: lambda: create_app(start)},
         port=port,
         address=address,

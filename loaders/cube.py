@@ -19,7 +19,7 @@ MAX_CELLS = 1 << 27
 _MAX_SAMPLES = 1 << 27
 _BLOCK = 1 << 21
 #: Attributes in which the files of one cube must agree where they tell them.
-AGREE = ("system", "network", "library", "library_version", "statistic_kind")
+AGREE = ("system", "network", "library", "library_version", "accelerator", "statistic_kind")
 RAW_STATISTIC = "median over repetitions"
 
 
@@ -295,7 +295,7 @@ def combine_attrs(told: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, An
     Raises
     ------
     LoadError
-        Two files tell different systems, networks, libraries or kinds of statistic.
+        Two files tell different systems, networks, libraries, accelerators or kinds of statistic.
     """
     joined: dict[str, Any] = {}
     first: dict[str, str] = {}

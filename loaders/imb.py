@@ -104,7 +104,8 @@ def _header(state: _State, line: str) -> Iterator[pd.DataFrame]:
     if state.columns:
         # The section's title between two tables is garbled: what follows is of another benchmark.
         state.name = state.comm_size = None
-    state.columns = [word.removesuffix("[usec]").lower() for word in line.split()]
+    columns = [word.removesuffix("[usec]").lower() for word in line.split()]
+    state.columns = columns if len(set(columns)) == len(columns) else []
     state.groups = {}
 
 

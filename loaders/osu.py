@@ -132,7 +132,8 @@ def _comment(source: Source, state: _State, line: str) -> None:
             state.title = None
         state.fresh = False
         words = _WORDS.split(line.lstrip("#").strip())
-        state.columns = [re.sub(r"\s?\(us\)$", "", word).lower() for word in words]
+        columns = [re.sub(r"\s?\(us\)$", "", word).lower() for word in words]
+        state.columns = columns if len(set(columns)) == len(columns) else []
 
 
 def _learn(source: Source, state: _State, line: str) -> None:
@@ -188,8 +189,8 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
         return "below no title"
     title = state.title or Title()
     # One statistic for a collective: tables with and without -f are compared by what both have.
-    choices = (state.used.get(title.collective, ""), *_CHOICES[asked])
-    column = next((c for c in choices if c in fields), None)
+    before = state.used.get(title.collective)
+    column = before if before in fields else next((c for c in _CHOICES[asked] if c in fields), None)
     if title.refused:
         return title.refused
     if column is None:

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard import cli_text
 from dashboard.cli import main
@@ -38,8 +39,11 @@ class Answer:
         return json.loads(self.out, parse_constant=refuse)
 
 
+Run = Callable[..., Answer]
+
+
 @pytest.fixture
-def colltune(capsys: pytest.CaptureFixture[str]):
+def colltune(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
 
     def run(*arguments: object) -> Answer:
@@ -57,8 +61,6 @@ def bcast_files(fast_ethernet_files: list[Path]) -> list[Path]:
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two collectives in one netCDF file, with missing cells; quick to open."""
-    import xarray as xr
-
     gaps = synthetic_cube(6, 9, 5, seed=1, missing=0.6)
     gaps["time"][:, 2, 3] = np.nan
     cubes = {"bcast": gaps, "reduce": synthetic_cube(6, 9, 5, seed=2).assign_attrs(collective="reduce")}
@@ -80,7 +82,7 @@ def assert_one_clear_line(answer: Answer, *words: str) -> None:
 
 
 # The figures were computed independently of this program.
-def test_decide_gives_the_figures_of_the_sample_data(colltune, bcast_files: Sequence[Path]) -> None:
+def test_decide_gives_the_figures_of_the_sample_data(colltune: Run, bcast_files: Sequence[Path]) -> None:
     answer = colltune("decide", *bcast_files, "-c", "bcast", "--max-depth", 3, "--json")
     assert answer.status == 0
     found = answer.json
@@ -106,7 +108,7 @@ def test_decide_gives_the_figures_of_the_sample_data(colltune, bcast_files: Sequ
     assert found["methods"][16] == "pipeline 1KiB"
 
 
-def test_decision_in_json_loads_back_and_is_the_library_s(colltune, results: Path) -> None:
+def test_decision_in_json_loads_back_and_is_the_library_s(colltune: Run, results: Path) -> None:
     cube = open_results(results)["bcast"].to_dataset()
     found = colltune("decide", results, "-c", "bcast", "--threshold", 0.8, "--json").json
     decision = quadtree(decision_map(cube), threshold=0.8)
@@ -114,13 +116,13 @@ def test_decision_in_json_loads_back_and_is_the_library_s(colltune, results: Pat
     assert found["penalty"] == statistics(cube, decision)["penalty"]
 
 
-def test_exact_costs_nothing(colltune, results: Path) -> None:
+def test_exact_costs_nothing(colltune: Run, results: Path) -> None:
     found = colltune("decide", results, "-c", "bcast", "--tree", "exact", "--json").json
     assert found["tree"] == "exact"
     assert found["penalty"]["max"] == 0
 
 
-def test_map_in_json_has_null_where_nothing_was_measured(colltune, results: Path) -> None:
+def test_map_in_json_has_null_where_nothing_was_measured(colltune: Run, results: Path) -> None:
     cube = open_results(results)["bcast"].to_dataset()
     found = colltune("map", results, "-c", "bcast", "--json").json
     assert list(found) == ["collective", "comm_size", "message_size", "methods", "best", "time"]
@@ -136,7 +138,7 @@ def test_map_in_json_has_null_where_nothing_was_measured(colltune, results: Path
 
 
 @pytest.mark.parametrize(("limit", "rows"), [("depth", 5), ("threshold", 20)])
-def test_sweeps(colltune, results: Path, limit: str, rows: int) -> None:
+def test_sweeps(colltune: Run, results: Path, limit: str, rows: int) -> None:
     found = colltune("decide", results, "-c", "reduce", "--sweep", limit, "--json").json
     assert len(found["rows"]) == rows
     assert {"leaves", "nodes", "depth_mean", "penalty_mean", "penalty_max"} <= set(found["rows"][0])
@@ -145,7 +147,7 @@ def test_sweeps(colltune, results: Path, limit: str, rows: int) -> None:
     assert len(table) == rows + 1
 
 
-def test_info_tells_files_coverage_and_noise(colltune, bcast_files: Sequence[Path]) -> None:
+def test_info_tells_files_coverage_and_noise(colltune: Run, bcast_files: Sequence[Path]) -> None:
     found = colltune("info", *bcast_files[:2], "--json").json
     assert [(f["path"], f["format"], f["rows"], f["skipped"]) for f in found["files"]] == [
         (str(file), "skampi", 209, 0) for file in bcast_files[:2]
@@ -157,7 +159,7 @@ def test_info_tells_files_coverage_and_noise(colltune, bcast_files: Sequence[Pat
     assert 0 < cube["noise"]["median"] < cube["noise"]["p90"]
 
 
-def test_info_tells_what_was_skipped_and_why(colltune, bcast_files: Sequence[Path], tmp_path: Path) -> None:
+def test_info_tells_what_was_skipped_and_why(colltune: Run, bcast_files: Sequence[Path], tmp_path: Path) -> None:
     garbled = tmp_path / bcast_files[0].name
     lines = bcast_files[0].read_text().splitlines()
     rows = [number for number, line in enumerate(lines) if line.startswith("nodes=")]
@@ -173,7 +175,7 @@ def test_info_tells_what_was_skipped_and_why(colltune, bcast_files: Sequence[Pat
     assert file["skips"][0]["reason"] in text
 
 
-def test_info_of_files_that_need_hints_names_the_hints(colltune, tmp_path: Path) -> None:
+def test_info_of_files_that_need_hints_names_the_hints(colltune: Run, tmp_path: Path) -> None:
     (tmp_path / "osu.txt").write_text(
         "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n1      6.57\n"
     )
@@ -185,7 +187,7 @@ def test_info_of_files_that_need_hints_names_the_hints(colltune, tmp_path: Path)
     assert with_hints.json["collectives"]["bcast"]["measured"] == 1
 
 
-def test_info_fails_for_a_named_file_of_no_use(colltune, bcast_files: Sequence[Path], tmp_path: Path) -> None:
+def test_info_fails_for_a_named_file_of_no_use(colltune: Run, bcast_files: Sequence[Path], tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing measured here\n")
     answer = colltune("info", bcast_files[0], tmp_path / "notes.txt")
     assert answer.status == 2
@@ -193,7 +195,7 @@ def test_info_fails_for_a_named_file_of_no_use(colltune, bcast_files: Sequence[P
 
 
 @pytest.mark.parametrize("ending", [".nc", ".zarr", ".csv"])
-def test_convert_keeps_the_map(colltune, results: Path, tmp_path: Path, ending: str) -> None:
+def test_convert_keeps_the_map(colltune: Run, results: Path, tmp_path: Path, ending: str) -> None:
     made = tmp_path / f"again{ending}"
     answer = colltune("convert", results, "-o", made)
     assert (answer.status, answer.out) == (0, "")
@@ -202,7 +204,7 @@ def test_convert_keeps_the_map(colltune, results: Path, tmp_path: Path, ending: 
     assert before == after
 
 
-def test_convert_takes_hints(colltune, tmp_path: Path) -> None:
+def test_convert_takes_hints(colltune: Run, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("p,bytes,latency\n2,8,1.5e-6\n4,8,2.5e-6\n")
     columns = [f"--column={pair}" for pair in ("comm_size=p", "message_size=bytes", "time=latency")]
@@ -226,41 +228,39 @@ def test_convert_takes_hints(colltune, tmp_path: Path) -> None:
     assert (cube.attrs["system"], cube.attrs["ppn"]) == ("here", 2)
 
 
-def test_the_collective_chosen_stands_in_where_files_do_not_say_it(colltune, tmp_path: Path) -> None:
+def test_the_collective_chosen_stands_in_where_files_do_not_say_it(colltune: Run, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("algorithm,segment_size,comm_size,message_size,time\nlinear,0,2,8,1e-6\nring,0,2,8,2e-6\n")
     assert colltune("map", table, "-c", "allgather", "--json").json["collective"] == "allgather"
 
 
-def test_export_writes_what_the_library_writes(colltune, results: Path, tmp_path: Path) -> None:
+def test_export_writes_what_the_library_writes(colltune: Run, results: Path, tmp_path: Path) -> None:
     made = tmp_path / "decision.c"
     answer = colltune("export", results, "-c", "bcast", "-c", "reduce", "--max-depth", 2, "--to", "c", "-o", made)
     assert (answer.status, answer.out) == (0, "")
     assert str(made) in answer.err
     source = made.read_text()
-    assert re.findall(r"^int (\w+)\(.*\)$", source, re.MULTILINE) == ["colltune_bcast", "colltune_reduce"]
+    assert re.findall(r"^int (\w+)\(int .*\)$", source, re.MULTILINE) == ["colltune_bcast", "colltune_reduce"]
     assert "Performance penalty" in source
     assert colltune("export", results, "-c", "bcast", "-c", "reduce", "--max-depth", 2, "--to", "c").out == source
 
 
-def test_export_json_is_the_saved_decision(colltune, results: Path) -> None:
+def test_export_json_is_the_saved_decision(colltune: Run, results: Path) -> None:
     out = colltune("export", results, "-c", "bcast", "--to", "json", "-o", "-").out
     assert DecisionFunction.from_json(out) == quadtree(decision_map(open_results(results)["bcast"].to_dataset()))
 
 
-def test_the_only_collective_needs_no_choice(colltune, bcast_files: Sequence[Path]) -> None:
+def test_the_only_collective_needs_no_choice(colltune: Run, bcast_files: Sequence[Path]) -> None:
     assert colltune("map", bcast_files[0], "--json").json["collective"] == "bcast"
 
 
-def test_several_collectives_need_a_choice(colltune, results: Path) -> None:
+def test_several_collectives_need_a_choice(colltune: Run, results: Path) -> None:
     assert_one_clear_line(colltune("map", results), "bcast, reduce", "-c")
     assert_one_clear_line(colltune("decide", results, "-c", "redcue"), "bcast, reduce", "did you mean reduce?")
     assert_one_clear_line(colltune("export", results, "--to", "c"), "bcast, reduce", "-c")
 
 
-def test_processes_per_node_taken_are_said(colltune, tmp_path: Path) -> None:
-    import xarray as xr
-
+def test_processes_per_node_taken_are_said(colltune: Run, tmp_path: Path) -> None:
     times = np.arange(1.0, 25.0).reshape(2, 3, 2, 2)
     times[0, 0, 0, 0] = np.nan
     save_results(xr.DataTree.from_dict({"/bcast": cube_of(times, [2, 4, 8], [1, 8])}), tmp_path / "ppn.nc")
@@ -288,7 +288,7 @@ def test_processes_per_node_taken_are_said(colltune, tmp_path: Path) -> None:
         (["serve", "--port", "99999"], ["--port", "65535"]),
     ],
 )
-def test_bad_usage_is_one_clear_line(colltune, arguments: list[str], words: list[str]) -> None:
+def test_bad_usage_is_one_clear_line(colltune: Run, arguments: list[str], words: list[str]) -> None:
     assert_one_clear_line(colltune(*arguments), *words)
 
 
@@ -305,16 +305,16 @@ def test_bad_usage_is_one_clear_line(colltune, arguments: list[str], words: list
         "export x -c bcast --to openmpi",
     ],
 )
-def test_what_is_designed_but_not_built_says_so(colltune, arguments: str) -> None:
+def test_what_is_designed_but_not_built_says_so(colltune: Run, arguments: str) -> None:
     assert_one_clear_line(colltune(*arguments.split()), "not available yet")
 
 
 @pytest.mark.parametrize("value", ["-0.1", "1.5", "nan", "x"])
-def test_threshold_out_of_range(colltune, results: Path, value: str) -> None:
+def test_threshold_out_of_range(colltune: Run, results: Path, value: str) -> None:
     assert_one_clear_line(colltune("decide", results, "-c", "bcast", "--threshold", value), "threshold")
 
 
-def test_output_that_cannot_be_written(colltune, results: Path, tmp_path: Path) -> None:
+def test_output_that_cannot_be_written(colltune: Run, results: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "no" / "where"
     assert_one_clear_line(
         colltune("export", results, "-c", "bcast", "--to", "c", "-o", f"{nowhere}.c"), "cannot be written"
@@ -322,20 +322,20 @@ def test_output_that_cannot_be_written(colltune, results: Path, tmp_path: Path) 
     assert_one_clear_line(colltune("convert", results, "-o", f"{nowhere}.nc"), "cannot be written")
 
 
-def test_debug_shows_the_traceback(colltune) -> None:
+def test_debug_shows_the_traceback(colltune: Run) -> None:
     answer = colltune("map", "/no/such/file", "--debug")
     assert answer.status == 2
     assert "Traceback" in answer.err
 
 
-def test_a_fault_of_the_program_is_status_1(colltune, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_program_is_status_1(colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dashboard.decisions.decision_map", lambda *_, **__: 1 // 0)
     answer = colltune("map", results, "-c", "bcast")
     assert answer.status == 1
     assert answer.err.startswith("colltune: error: unexpected ZeroDivisionError")
 
 
-def test_serve_hands_everything_to_the_server(colltune, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     fake = types.ModuleType("dashboard.serve")
     fake.serve = lambda *args, **kwargs: seen.append((args, kwargs))  # type: ignore[attr-defined]
@@ -437,7 +437,7 @@ def read_map(lines: Sequence[str], best: np.ndarray) -> np.ndarray:
     rows: dict[int, list[int]] = {}
     for line in lines[:start]:
         words = line.split()
-        if words and words[0].isdigit() and all(word in legend or word == "." for word in words[1:]):
+        if len(words) > 1 and words[0].isdigit() and all(word in legend or word == "." for word in words[1:]):
             rows.setdefault(int(words[0]), []).extend(legend.get(word, -1) for word in words[1:])
     return np.array(list(rows.values())).reshape(best.shape)
 
@@ -449,7 +449,6 @@ def test_a_drawn_map_can_be_read_back(methods: int, missing: float, width: int) 
     dmap = decision_map(cube)
     lines = cli_text.map_text(dmap, width)
     best = dmap["best"].values
-    # Digits in the headings could be taken for rows: those have no letters.
     np.testing.assert_array_equal(read_map(lines, best), best)
     drawn = lines[: lines.index(next(line for line in lines if line.split()[:2] == ["index", "method"]))]
     assert max(map(len, drawn)) <= width

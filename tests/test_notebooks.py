@@ -9,6 +9,8 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+# The kernel's own shutdown warns about itself.
+STRICT = "import warnings\nwarnings.simplefilter('error')\nwarnings.filterwarnings('ignore', module='ipykernel')"
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -40,8 +42,7 @@ class TestNotebook:
         monkeypatch.setenv("PYTHONPATH", str(path.parent.parent))
         monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
         notebook = read(path)
-        first = nbformat.v4.new_code_cell("import warnings\nwarnings.simplefilter('error')")
-        notebook.cells.insert(0, first)
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
         client = NotebookClient(
             notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -87,8 +86,8 @@ class DecisionFunction:
             )
         for name in self.tree.attributes:
             attribute(name)
-        if np.isnan(self.tree.cuts).any():
-            raise DecisionError("a cut is not a number (NaN)")
+        if not (self.tree.cuts > -math.inf).all():
+            raise DecisionError("a cut is NaN or -inf; expected a number, or inf for a test that is always true")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_frozen", False):
@@ -269,7 +268,7 @@ class DecisionFunction:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Give the JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        return saved.write_text(self.to_dict(), indent=indent)
 
     @staticmethod
     def from_json(text: str) -> DecisionFunction:

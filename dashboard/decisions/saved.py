@@ -25,7 +25,7 @@ import math
 from typing import Any
 
 from dashboard.decisions.attributes import ATTRIBUTES
-from dashboard.decisions.errors import DecisionFormatError
+from dashboard.decisions.errors import DecisionError, DecisionFormatError
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
 
@@ -66,7 +66,7 @@ def tree_to_data(tree: FlatTree) -> dict[str, Any]:
 def _cut_to_data(cut: float) -> int | float | None:
     if cut == math.inf:
         return None
-    return int(cut) if math.isfinite(cut) and cut == int(cut) else cut
+    return int(cut) if cut == int(cut) else cut
 
 
 def read_text(text: str) -> Any:
@@ -77,10 +77,22 @@ def read_text(text: str) -> Any:
 
     try:
         return json.loads(text, parse_constant=refuse)
-    except json.JSONDecodeError as error:
+    except DecisionFormatError:
+        raise
+    except ValueError as error:  # more than JSONDecodeError: numbers of thousands of digits as well
         raise DecisionFormatError(f"not JSON: {error}") from None
     except RecursionError:
         raise DecisionFormatError("nested too deeply") from None
+
+
+def write_text(data: dict[str, Any], *, indent: int | None = None) -> str:
+    """Give the JSON text; `DecisionError` when it cannot be written."""
+    try:
+        return json.dumps(data, indent=indent, allow_nan=False)
+    except RecursionError:
+        raise DecisionError("nested too deeply to be written as JSON") from None
+    except (TypeError, ValueError) as error:
+        raise DecisionError(f"options, parameters or provenance cannot be written as JSON: {error}") from None
 
 
 def parse(data: Any) -> dict[str, Any]:

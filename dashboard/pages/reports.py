@@ -142,7 +142,7 @@ def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[
     Returns
     -------
     shown
-        ``(name, what the pattern says)`` of the first names, those that do not match before the others.
+        ``(name, what the pattern says)`` of the first names; half of the room is for those that do not match.
     matching
         How many names match.
     error
@@ -161,5 +161,5 @@ def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[
             others.append((name, "does not match"))
         else:
             matched.append((name, ", ".join(f"{key} {value}" for key, value in told.items())))
-    half = most - min(len(others), most // 2)
-    return [*others[: most - min(len(matched), half)], *matched[:half]], len(matched), ""
+    shown = others[: most // 2]
+    return [*shown, *matched[: most - len(shown)]], len(matched), ""

@@ -64,6 +64,11 @@ class Axis:
         return np.concatenate([[2 * at[0] - middles[0]], middles, [2 * at[-1] - middles[-1]]])
 
     @property
+    def centres(self) -> NDArray[np.float64]:
+        """Middles of the cells, shape (n,)."""
+        return (self.edges[1:] + self.edges[:-1]) / 2
+
+    @property
     def limits(self) -> tuple[float, float]:
         """Outer borders of the first and last cell."""
         return float(self.edges[0]), float(self.edges[-1])

@@ -35,7 +35,7 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
     rows = []
     for name, node in tree.children.items():
         cube = node.to_dataset()
-        measured = int(cube["time"].notnull().sum().compute())
+        measured = int(cube["time"].notna().sum().compute())
         cells = math.prod(cube["time"].shape)
         rows.append(
             {
@@ -65,18 +65,18 @@ def _range(sizes: NDArray[np.int64], write: Any) -> str:
 def measured_share(cube: xr.Dataset) -> xr.DataArray:
     """Percent of the message sizes that were measured, over ``method, comm_size``."""
     over = [dim for dim in cube["time"].dims if dim not in ("method", "comm_size")]
-    return (100 * cube["time"].notnull().mean(over)).compute()
+    return (100 * cube["time"].notna().mean(over)).compute()
 
 
 def methods_measured(cube: xr.Dataset) -> xr.DataArray:
     """Give the number of methods that were measured, over ``comm_size, message_size``."""
-    there = cube["time"].notnull()
+    there = cube["time"].notna()
     return there.any("ppn").sum("method").compute() if "ppn" in cube.dims else there.sum("method").compute()
 
 
 def relative_spread(cube: xr.Dataset) -> xr.DataArray | None:
     """Standard deviation in percent of the time, in each cell; None if no cell tells one."""
-    if "time_std" not in cube or not bool(cube["time_std"].notnull().any().compute()):
+    if "time_std" not in cube or not bool(cube["time_std"].notna().any().compute()):
         return None
     return 100 * cube["time_std"] / cube["time"]
 
@@ -137,7 +137,7 @@ def _some(values: xr.DataArray, most: int = 10_000_000) -> xr.DataArray:
 def _repetitions(cube: xr.Dataset) -> str:
     if "repetitions" not in cube:
         return ""
-    counts = cube["repetitions"].where(cube["time"].notnull())
+    counts = cube["repetitions"].where(cube["time"].notna())
     low, high = float(counts.min().compute()), float(counts.max().compute())
     if not math.isfinite(low):
         return ""
@@ -225,7 +225,10 @@ def draw_spread(by_size: xr.Dataset) -> hv.Overlay:
     axis = size_axis("message_size", by_size["message_size"].values)
     at = axis.positions(axis.sizes)
     low, median, high = (by_size[name].values for name in ("low", "median", "high"))
-    kdim, vdim = hv.Dimension("position", label="message size"), hv.Dimension("spread", label="standard deviation / time")
+    kdim, vdim = (
+        hv.Dimension("position", label="message size"),
+        hv.Dimension("spread", label="standard deviation / time"),
+    )
     band = hv.Area((at, low, high), kdim, [vdim, "high"]).opts(color=_LINE, alpha=0.25, line_alpha=0, backend="bokeh")
     line = hv.Curve((at, median), kdim, vdim).opts(color=_LINE, line_width=2, backend="bokeh")
     points = hv.Points(

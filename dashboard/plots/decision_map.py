@@ -16,10 +16,12 @@ from dashboard.plots.raster import Raster
 X = hv.Dimension("message_size_at", label="message size")
 Y = hv.Dimension("comm_size_at", label="processes")
 
-#: Maps of more cells than this have no letters: they would not fit.
+#: Maps of more cells than this, in all or in a row or column, have no letters: they would not fit.
 MOST_LETTERS = 900
+MOST_IN_LINE = 40
 
-_INK = "#111111"
+#: Letters, lines and markers: every colour of a map is light enough for it.
+INK = "#111111"
 
 
 def codes_type(count: int) -> type[np.unsignedinteger[Any]]:
@@ -162,15 +164,19 @@ def region_outline(segments: NDArray[np.float64]) -> hv.Curve:
     """
     columns = outline_columns(segments)
     width = 1.5 if len(segments) < 400 else 0.75
-    return hv.Curve((columns[X.name], columns[Y.name]), X, Y).opts(color=_INK, line_width=width, backend="bokeh")
+    return hv.Curve((columns[X.name], columns[Y.name]), X, Y).opts(color=INK, line_width=width, backend="bokeh")
+
+
+def has_letters(axes: Axes) -> bool:
+    """Whether cells are large enough to be written in."""
+    return axes.cells <= MOST_LETTERS and max(axes.shape) <= MOST_IN_LINE
 
 
 def letter_columns(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> dict[str, NDArray[Any]]:
-    """Columns of the letters in the cells; none on a map of more than `MOST_LETTERS` cells."""
-    if axes.cells > MOST_LETTERS:
+    """Columns of the letters in the cells; none on a map of many cells."""
+    if not has_letters(axes):
         return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "letter": np.array([""])}
-    x = (axes.x.edges[1:] + axes.x.edges[:-1]) / 2
-    y = (axes.y.edges[1:] + axes.y.edges[:-1]) / 2
+    x, y = axes.x.centres, axes.y.centres
     letters = np.array([*key.letters, ""])
     return {
         X.name: np.tile(x, y.size),
@@ -193,7 +199,7 @@ def cell_letters(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) 
     """
     columns = letter_columns(methods, axes, key)
     return hv.Labels((columns[X.name], columns[Y.name], columns["letter"]), [X, Y], "letter").opts(
-        text_color=_INK, text_font_size="9px", backend="bokeh"
+        text_color=INK, text_font_size="9px", backend="bokeh"
     )
 
 
@@ -207,5 +213,5 @@ def pin_marker(cell: tuple[int, int] | None, axes: Axes) -> hv.Points:
     """Mark the pinned cell: a ring, dark with a light rim, to be seen on any colour and on cells of any size."""
     columns = pin_columns(cell, axes)
     return hv.Points((columns[X.name], columns[Y.name]), [X, Y]).opts(
-        marker="circle_cross", size=17, fill_alpha=0.0, line_color=_INK, line_width=2.5, backend="bokeh"
+        marker="circle_cross", size=17, fill_alpha=0.0, line_color=INK, line_width=2.5, backend="bokeh"
     )

@@ -2,13 +2,15 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from dashboard.decisions import Leaf, Split, Test
+from dashboard.decisions.nodes import Node
 
 
-def square_of(grid):
+def square_of(grid: np.ndarray) -> np.ndarray:
     """Repeat the last row and column up to the smallest square of a power of two."""
     side = 1
     while side < max(grid.shape):
@@ -18,7 +20,7 @@ def square_of(grid):
     return grid[np.ix_(rows, columns)]
 
 
-def prevalent(block):
+def prevalent(block: np.ndarray) -> tuple[int, int]:
     """Most frequent method; of several the upper-right cell's, else the smallest index."""
     counts = Counter(block.ravel().tolist())
     most = max(counts.values())
@@ -27,14 +29,16 @@ def prevalent(block):
     return (corner if corner in tied else min(tied)), most
 
 
-def reference_quadtree(grid, comm_sizes, message_sizes, *, max_depth=None, threshold=1.0):
+def reference_quadtree(
+    grid: np.ndarray, comm_sizes: Any, message_sizes: Any, *, max_depth: int | None = None, threshold: float = 1.0
+) -> Node:
     """Build the tree of `Leaf` and `Split` by recursion."""
     square = square_of(grid)
 
-    def cut(sizes, middle):
+    def cut(sizes: Any, middle: int) -> float:
         return float(sizes[middle - 1]) if middle < len(sizes) else math.inf
 
-    def build(top, left, side, depth):
+    def build(top: int, left: int, side: int, depth: int) -> Node:
         block = square[top : top + side, left : left + side]
         method, count = prevalent(block)
         if count >= threshold * side * side or depth == max_depth:

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard.decisions import decision_map, exact, penalty, quadtree, statistics, summarise, sweep_depth
 
 
 @pytest.fixture(scope="module")
-def dmap(fast_ethernet_bcast):
+def dmap(fast_ethernet_bcast: xr.Dataset) -> xr.Dataset:
     return decision_map(fast_ethernet_bcast)
 
 
-def test_depth_3(fast_ethernet_bcast, dmap):
+def test_depth_3(fast_ethernet_bcast: xr.Dataset, dmap: xr.Dataset) -> None:
     figures = statistics(fast_ethernet_bcast, quadtree(dmap, max_depth=3))
     assert (figures["leaves"], figures["nodes"], figures["depth"]["max"]) == (46, 61, 3)
     assert round(figures["depth"]["mean"], 2) == 2.87
@@ -21,19 +22,21 @@ def test_depth_3(fast_ethernet_bcast, dmap):
     assert figures["penalty"]["unmeasured"] == 0
 
 
-def test_depth_4(fast_ethernet_bcast, dmap):
+def test_depth_4(fast_ethernet_bcast: xr.Dataset, dmap: xr.Dataset) -> None:
     figures = statistics(fast_ethernet_bcast, quadtree(dmap, max_depth=4))
     assert figures["leaves"] == 145
     assert round(figures["penalty"]["mean"], 2) == 5.30
 
 
-def test_the_exact_tree_has_397_leaves_at_5_levels_and_no_penalty(fast_ethernet_bcast, dmap):
+def test_the_exact_tree_has_397_leaves_at_5_levels_and_no_penalty(
+    fast_ethernet_bcast: xr.Dataset, dmap: xr.Dataset
+) -> None:
     decision = exact(dmap)
     assert (decision.leaves, decision.depth) == (397, 5)
     assert summarise(penalty(fast_ethernet_bcast, decision))[:4] == (0, 0, 0, 0)
 
 
-def test_the_sweep_goes_from_one_method_for_all_to_exact(fast_ethernet_bcast):
+def test_the_sweep_goes_from_one_method_for_all_to_exact(fast_ethernet_bcast: xr.Dataset) -> None:
     sweep = sweep_depth(fast_ethernet_bcast)
     assert sweep["max_depth"].tolist() == [0, 1, 2, 3, 4, 5]
     assert sweep["leaves"].tolist() == [1, 4, 16, 46, 145, 397]
@@ -41,7 +44,7 @@ def test_the_sweep_goes_from_one_method_for_all_to_exact(fast_ethernet_bcast):
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 3, 4, None])
-def test_the_simplified_tree_decides_the_same_with_fewer_leaves(dmap, max_depth):
+def test_the_simplified_tree_decides_the_same_with_fewer_leaves(dmap: xr.Dataset, max_depth: int | None) -> None:
     decision = quadtree(dmap, max_depth=max_depth)
     simple = decision.simplified()
     random = np.random.default_rng(0)

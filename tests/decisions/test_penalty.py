@@ -1,6 +1,7 @@
 """The performance penalty against measurements."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,11 +28,11 @@ from tests.cubes import cube_of, synthetic_cube
 NAN = np.nan
 
 
-def always(cube, method):
+def always(cube: xr.Dataset, method: int) -> DecisionFunction:
     return DecisionFunction("bcast", methods_of(cube), Leaf(method))
 
 
-def test_it_is_the_percentage_above_the_best_time():
+def test_it_is_the_percentage_above_the_best_time() -> None:
     cube = cube_of([[[1.0, 2.0, 3.0]], [[2.0, 2.0, 2.0]]], [4], [1, 2, 3])
     result = penalty(cube, always(cube, 0))
     assert result["penalty"].values.tolist() == [[0.0, 0.0, 50.0]]
@@ -42,7 +43,7 @@ def test_it_is_the_percentage_above_the_best_time():
     assert result["penalty"].attrs["units"] == "%"
 
 
-def test_where_the_chosen_was_not_measured_there_is_none_and_it_is_counted():
+def test_where_the_chosen_was_not_measured_there_is_none_and_it_is_counted() -> None:
     cube = cube_of([[[NAN, 1.0, NAN]], [[2.0, 2.0, NAN]]], [4], [1, 2, 3])
     result = penalty(cube, always(cube, 0))
     assert np.isnan(result["penalty"].values).tolist() == [[True, False, True]]
@@ -50,14 +51,14 @@ def test_where_the_chosen_was_not_measured_there_is_none_and_it_is_counted():
     assert summarise(result) == (0.0, 0.0, 0.0, 0.0, 1, 1)
 
 
-def test_figures_of_no_cell_are_not_numbers():
+def test_figures_of_no_cell_are_not_numbers() -> None:
     cube = cube_of([[[NAN]], [[2.0]]], [4], [1])
     summary = summarise(penalty(cube, always(cube, 0)))
     assert all(math.isnan(value) for value in summary[:4])
     assert summary[4:] == (1, 0)
 
 
-def test_minimum_maximum_mean_and_median():
+def test_minimum_maximum_mean_and_median() -> None:
     cube = cube_of([[[2.0, 3.0, 1.0, 1.5]], [[1.0, 1.0, 1.0, 1.0]]], [4], [1, 2, 3, 4])
     assert summarise(penalty(cube, always(cube, 0))) == (0.0, 200.0, 87.5, 75.0, 0, 4)
 
@@ -65,28 +66,28 @@ def test_minimum_maximum_mean_and_median():
 class TestWeights:
     cube = cube_of([[[2.0, 3.0, 1.0]], [[1.0, 1.0, 1.0]]], [4], [1, 2, 3])
 
-    def test_cells_count_as_often_as_they_are_used(self):
+    def test_cells_count_as_often_as_they_are_used(self) -> None:
         summary = summarise(penalty(self.cube, always(self.cube, 0), weights=[[3, 1, 0]]))
         assert summary == (100.0, 200.0, 125.0, 100.0, 0, 2)
 
-    def test_equal_weights_give_the_plain_figures(self):
+    def test_equal_weights_give_the_plain_figures(self) -> None:
         plain = summarise(penalty(self.cube, always(self.cube, 0)))
         assert summarise(penalty(self.cube, always(self.cube, 0), weights=np.full((1, 3), 0.25))) == plain
 
-    def test_labelled_weights_are_laid_as_the_map(self):
+    def test_labelled_weights_are_laid_as_the_map(self) -> None:
         weights = xr.DataArray([[3.0], [1.0], [0.0]], dims=("message_size", "comm_size"), coords={"comm_size": [4]})
         assert summarise(penalty(self.cube, always(self.cube, 0), weights=weights)).mean == 125.0
         with pytest.raises(DecisionError, match="other values of comm_size"):
             penalty(self.cube, always(self.cube, 0), weights=weights.assign_coords(comm_size=[8]))
 
     @pytest.mark.parametrize("weights", [[[1, 2]], [[0, 0, 0]], [[1, -1, 1]], [[1, NAN, 1]]])
-    def test_weights_that_make_no_sense_are_refused(self, weights):
+    def test_weights_that_make_no_sense_are_refused(self, weights: Any) -> None:
         with pytest.raises(DecisionError, match="weights"):
             penalty(self.cube, always(self.cube, 0), weights=weights)
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5)), min_size=1, max_size=9))
-def test_whole_weights_are_repetitions(cells):
+def test_whole_weights_are_repetitions(cells: list[tuple[int, int]]) -> None:
     """A weight of 3 must mean what the cell three times over would mean."""
     slow = [float(time) for time, _ in cells]
     cube = cube_of([[slow], [[1.0] * len(slow)]], [4], np.arange(len(slow)))
@@ -98,7 +99,7 @@ def test_whole_weights_are_repetitions(cells):
 
 
 @given(st.integers(0, 50), st.floats(0, 0.9))
-def test_the_exact_tree_costs_nothing(seed, missing):
+def test_the_exact_tree_costs_nothing(seed: int, missing: float) -> None:
     cube = synthetic_cube(5, 7, 4, seed, missing=missing)
     result = penalty(cube, exact(decision_map(cube)))
     assert summarise(result)[:5] == (0, 0, 0, 0, 0)
@@ -108,13 +109,13 @@ def test_the_exact_tree_costs_nothing(seed, missing):
 
 
 @given(st.integers(0, 50), st.integers(0, 3))
-def test_no_penalty_is_below_zero(seed, max_depth):
+def test_no_penalty_is_below_zero(seed: int, max_depth: int | None) -> None:
     cube = synthetic_cube(6, 9, 4, seed, missing=0.3)
     values = penalty(cube, quadtree(decision_map(cube), max_depth=max_depth))["penalty"].values
     assert (values[~np.isnan(values)] >= 0).all()
 
 
-def test_methods_are_matched_by_label():
+def test_methods_are_matched_by_label() -> None:
     cube = cube_of([[[1.0]], [[2.0]]], [4], [1])
     elsewhere = DecisionFunction(
         "bcast",
@@ -128,20 +129,20 @@ def test_methods_are_matched_by_label():
     assert other.attrs["unmeasured"] == 1
 
 
-def test_a_map_that_is_there_already_is_used():
+def test_a_map_that_is_there_already_is_used() -> None:
     cube = synthetic_cube(6, 9, 4, 1)
     dmap = decision_map(cube)
     decision = quadtree(dmap, max_depth=1)
     xr.testing.assert_identical(penalty(cube, decision, dmap=dmap), penalty(cube, decision))
 
 
-def test_a_lazy_cube_gives_the_same():
+def test_a_lazy_cube_gives_the_same() -> None:
     cube = synthetic_cube(6, 9, 4, 1, missing=0.2)
     decision = quadtree(decision_map(cube), max_depth=1)
     xr.testing.assert_identical(penalty(cube.chunk(comm_size=2), decision), penalty(cube, decision))
 
 
-def test_processes_per_node_go_to_decisions_that_test_them():
+def test_processes_per_node_go_to_decisions_that_test_them() -> None:
     time = np.array([[[[1.0, 2.0]]], [[[3.0, 1.0]]]])
     cube = cube_of(time, [4], [8])
     decision = DecisionFunction("bcast", methods_of(cube), Split((Test("ppn", 1),), (Leaf(0), Leaf(1))))

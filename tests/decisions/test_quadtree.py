@@ -2,6 +2,7 @@
 
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from dashboard.decisions import (
     DecisionError,
+    DecisionFunction,
     Leaf,
     NothingMeasuredError,
     OptionError,
@@ -26,7 +28,9 @@ from tests.cubes import synthetic_cube
 from tests.decisions.reference import prevalent, reference_quadtree, square_of
 
 
-def map_of(grid, comm_sizes=None, message_sizes=None, methods=None):
+def map_of(
+    grid: np.ndarray, comm_sizes: Any = None, message_sizes: Any = None, methods: int | None = None
+) -> xr.Dataset:
     """Lay best methods out as a decision map."""
     grid = np.asarray(grid)
     return xr.Dataset(
@@ -40,7 +44,7 @@ def map_of(grid, comm_sizes=None, message_sizes=None, methods=None):
     )
 
 
-def predicted(decision, dmap):
+def predicted(decision: DecisionFunction, dmap: xr.Dataset) -> np.ndarray:
     return decision.predict(dmap["comm_size"].values[:, None], dmap["message_size"].values)
 
 
@@ -56,64 +60,64 @@ thresholds = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.floats(0
 
 
 class TestConventions:
-    def test_halves_are_of_indices_and_a_size_on_the_cut_goes_to_the_lower_half(self):
+    def test_halves_are_of_indices_and_a_size_on_the_cut_goes_to_the_lower_half(self) -> None:
         dmap = map_of([[0, 1], [2, 3]], comm_sizes=[2, 100], message_sizes=[1, 1000])
         assert exact(dmap).root == Split(
             (Test("comm_size", 2.0), Test("message_size", 1.0)), (Leaf(0), Leaf(2), Leaf(1), Leaf(3))
         )
 
-    def test_border_rules_hold_beyond_the_measured_range(self):
+    def test_border_rules_hold_beyond_the_measured_range(self) -> None:
         decision = exact(map_of([[0, 1], [2, 3]], comm_sizes=[4, 8], message_sizes=[16, 64]))
         sizes = [(-1, 0), (1, 10**15), (10**6, 0), (10**6, 10**15), (4, 16), (5, 16), (4, 17), (5, 17)]
         assert [decision.predict_one(*size) for size in sizes] == [0, 1, 2, 3, 0, 2, 1, 3]
 
-    def test_splits_within_the_padding_have_infinite_cuts(self):
+    def test_splits_within_the_padding_have_infinite_cuts(self) -> None:
         decision = exact(map_of([[0, 1, 2]]))  # one communicator size of a 4 × 4 square
         assert decision.root.tests == (Test("comm_size", math.inf), Test("message_size", 2.0))
         # Each half of the rows: columns 0 and 1 make a split of four leaves, column 2 and its copy one leaf.
         assert (decision.leaves, decision.nodes) == (10, 13)
         assert [rule.method for rule in decision.rules()] == [2, 0, 1]  # what the padding decides is never asked
 
-    def test_the_square_repeats_the_last_row_and_column(self):
+    def test_the_square_repeats_the_last_row_and_column(self) -> None:
         # 3 × 3 in a 4 × 4 square: method 1 has 1 of 9 measured cells, but 4 of 4 in the last quarter.
         decision = exact(map_of([[0, 0, 0], [0, 0, 0], [0, 0, 1]]))
         assert decision.leaves == 4
         assert decision.depths().tolist() == [1, 1, 1, 1]
 
-    def test_at_the_depth_limit_the_prevalent_method_is_taken(self):
+    def test_at_the_depth_limit_the_prevalent_method_is_taken(self) -> None:
         assert quadtree(map_of([[0, 1], [1, 1]]), max_depth=0).root == Leaf(1)
 
-    def test_a_tie_goes_to_the_upper_right_cell_if_it_is_among_the_tied(self):
+    def test_a_tie_goes_to_the_upper_right_cell_if_it_is_among_the_tied(self) -> None:
         assert quadtree(map_of([[0, 0], [1, 1]]), max_depth=0).root == Leaf(1)
         assert quadtree(map_of([[2, 1], [0, 2]]), max_depth=0).root == Leaf(2)
 
-    def test_another_tie_goes_to_the_smallest_index(self):
+    def test_another_tie_goes_to_the_smallest_index(self) -> None:
         grid = np.repeat([5, 3, 4, 0], 4).reshape(4, 4)
         grid[3] = [5, 3, 3, 0]  # 5 and 3: five and six cells ...
         grid[0, 0] = 5
         grid[2, 0] = 5  # ... now six each; the corner has 0, which is rare
         assert quadtree(map_of(grid), max_depth=0).root == Leaf(3)
 
-    def test_the_threshold_counts_cells_of_the_square_and_is_reached_at_equality(self):
+    def test_the_threshold_counts_cells_of_the_square_and_is_reached_at_equality(self) -> None:
         dmap = map_of([[0, 0], [0, 1]])
         assert quadtree(dmap, threshold=0.75).root == Leaf(0)
         assert quadtree(dmap, threshold=0.7501).leaves == 4
 
-    def test_missing_cells_are_filled_for_building(self):
+    def test_missing_cells_are_filled_for_building(self) -> None:
         assert exact(map_of([[0, -1], [-1, -1]], methods=2)).root == Leaf(0)
 
-    def test_thirteen_leaves_of_which_one_is_at_depth_one_have_mean_depth_1_92(self):
+    def test_thirteen_leaves_of_which_one_is_at_depth_one_have_mean_depth_1_92(self) -> None:
         grid = np.arange(16).reshape(4, 4)
         grid[:2, :2] = 0
         decision = exact(map_of(grid))
         assert (decision.leaves, decision.nodes, round(decision.depths().mean(), 2)) == (13, 17, 1.92)
 
-    def test_one_cell_is_one_leaf(self):
+    def test_one_cell_is_one_leaf(self) -> None:
         decision = exact(map_of([[0]]))
         assert (decision.leaves, decision.nodes, decision.depth) == (1, 1, 0)
         assert decision.predict(5, 7) == 0
 
-    def test_depth_of_the_exact_tree_is_at_most_that_of_the_square(self):
+    def test_depth_of_the_exact_tree_is_at_most_that_of_the_square(self) -> None:
         builder = QuadtreeBuilder(map_of(np.arange(25 * 48).reshape(25, 48)))
         assert builder.levels == 6  # 25 × 48 in 64 × 64, as on Grig
         assert builder.build().depth == 6
@@ -121,24 +125,24 @@ class TestConventions:
 
 class TestOptions:
     @pytest.mark.parametrize("max_depth", [-1, 1.5, True])
-    def test_a_depth_that_makes_no_sense_is_refused(self, max_depth):
+    def test_a_depth_that_makes_no_sense_is_refused(self, max_depth: Any) -> None:
         with pytest.raises(OptionError, match="max_depth is"):
             quadtree(map_of([[0]]), max_depth=max_depth)
 
     @pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan])
-    def test_a_threshold_that_makes_no_sense_is_refused(self, threshold):
+    def test_a_threshold_that_makes_no_sense_is_refused(self, threshold: float) -> None:
         with pytest.raises(OptionError, match="threshold is"):
             quadtree(map_of([[0]]), threshold=threshold)
 
-    def test_a_map_with_nothing_measured_is_refused(self):
+    def test_a_map_with_nothing_measured_is_refused(self) -> None:
         with pytest.raises(NothingMeasuredError):
             quadtree(map_of([[-1, -1]], methods=1))
 
-    def test_what_is_no_map_is_refused(self):
+    def test_what_is_no_map_is_refused(self) -> None:
         with pytest.raises(DecisionError, match="make one with decision_map"):
             quadtree(synthetic_cube(2, 2, 2, 0))
 
-    def test_the_decision_says_how_and_from_what_it_was_made(self):
+    def test_the_decision_says_how_and_from_what_it_was_made(self) -> None:
         cube = synthetic_cube(3, 4, 2, 0)
         decision = quadtree(decision_map(cube), max_depth=2, threshold=0.9)
         assert decision.options == {"max_depth": 2, "threshold": 0.9}
@@ -150,7 +154,7 @@ class TestOptions:
 
 class TestOnAnyMap:
     @given(any_grids, depths, thresholds)
-    def test_it_is_the_tree_of_the_conventions(self, grid, max_depth, threshold):
+    def test_it_is_the_tree_of_the_conventions(self, grid: np.ndarray, max_depth: Any, threshold: float) -> None:
         dmap = map_of(grid)
         decision = quadtree(dmap, max_depth=max_depth, threshold=threshold)
         expected = reference_quadtree(
@@ -159,23 +163,25 @@ class TestOnAnyMap:
         assert decision.root == expected
 
     @given(any_grids)
-    def test_the_exact_tree_reproduces_every_cell(self, grid):
+    def test_the_exact_tree_reproduces_every_cell(self, grid: np.ndarray) -> None:
         dmap = map_of(grid)
         assert np.array_equal(predicted(exact(dmap), dmap), grid)
 
     @given(any_grids)
-    def test_threshold_one_without_a_depth_limit_is_exact(self, grid):
+    def test_threshold_one_without_a_depth_limit_is_exact(self, grid: np.ndarray) -> None:
         dmap = map_of(grid)
         assert quadtree(dmap, threshold=1.0).root == exact(dmap).root
 
     @given(any_grids, depths, thresholds)
-    def test_nodes_are_four_times_leaves_less_one_by_three(self, grid, max_depth, threshold):
+    def test_nodes_are_four_times_leaves_less_one_by_three(
+        self, grid: np.ndarray, max_depth: Any, threshold: float
+    ) -> None:
         decision = quadtree(map_of(grid), max_depth=max_depth, threshold=threshold)
         assert 3 * decision.nodes == 4 * decision.leaves - 1
         assert decision.depths().size == decision.leaves
 
     @given(any_grids, thresholds)
-    def test_deeper_never_has_more_wrong_cells_of_the_square(self, grid, threshold):
+    def test_deeper_never_has_more_wrong_cells_of_the_square(self, grid: np.ndarray, threshold: float) -> None:
         # Sizes equal to positions in the square, so that its repeated cells can be asked for as well.
         square = square_of(grid)
         places = np.arange(square.shape[0])
@@ -187,11 +193,11 @@ class TestOnAnyMap:
         assert wrong == sorted(wrong, reverse=True)
 
     @given(any_grids)
-    def test_depth_zero_is_the_prevalent_method_of_the_square(self, grid):
+    def test_depth_zero_is_the_prevalent_method_of_the_square(self, grid: np.ndarray) -> None:
         assert quadtree(map_of(grid), max_depth=0).root == Leaf(prevalent(square_of(grid))[0])
 
     @given(any_grids, depths)
-    def test_regions_cover_every_cell_once(self, grid, max_depth):
+    def test_regions_cover_every_cell_once(self, grid: np.ndarray, max_depth: Any) -> None:
         dmap = map_of(grid)
         decision = quadtree(dmap, max_depth=max_depth)
         regions = decision.regions()
@@ -208,7 +214,7 @@ class TestOnAnyMap:
 
 @pytest.mark.parametrize("side", [33, 64])
 @pytest.mark.parametrize("methods", [2, 75, 300])
-def test_large_blocks_are_counted_like_small_ones(side, methods):
+def test_large_blocks_are_counted_like_small_ones(side: int, methods: int | None) -> None:
     """Blocks above 8 × 8 are counted by histogram; the reference counts all alike."""
     random = np.random.default_rng(side * methods)
     grid = np.minimum(random.integers(0, methods, (side, side)), random.integers(0, methods, (side, side)))
@@ -218,7 +224,7 @@ def test_large_blocks_are_counted_like_small_ones(side, methods):
         assert quadtree(dmap, **options).root == reference_quadtree(grid, *sizes, **options), options
 
 
-def test_many_methods_and_a_large_map_build_fast():
+def test_many_methods_and_a_large_map_build_fast() -> None:
     """2048² is for tests/benchmarks; a quarter of the side must stay far below its second."""
     grid = np.random.default_rng(0).integers(0, 75, (512, 512))
     dmap = map_of(grid, message_sizes=np.arange(512))

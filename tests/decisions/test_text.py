@@ -6,7 +6,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Split, Test
 from tests.decisions.trees import METHODS
 
 
-def test_one_line_for_each_outcome():
+def test_one_line_for_each_outcome() -> None:
     inner = Split((Test("even", 0),), (Leaf(2), Leaf(3)))
     tests = (Test("comm_size", math.inf), Test("message_size", 8192))
     decision = DecisionFunction("bcast", METHODS, Split(tests, (Leaf(0), Leaf(0), Leaf(1), inner)))
@@ -21,7 +21,7 @@ def test_one_line_for_each_outcome():
     assert decision.simplified().to_text() == "message_size <= 8192: m0\nmessage_size > 8192: m1"
 
 
-def test_a_large_tree_can_be_cut_short():
+def test_a_large_tree_can_be_cut_short() -> None:
     root = Leaf(0)
     for cut in range(100):
         root = Split((Test("comm_size", cut),), (Leaf(1), root))
@@ -29,5 +29,5 @@ def test_a_large_tree_can_be_cut_short():
     assert (len(lines), lines[-1]) == (4, "... (a tree of 101 leaves)")
 
 
-def test_a_leaf_alone():
+def test_a_leaf_alone() -> None:
     assert DecisionFunction("bcast", METHODS, Leaf(1)).to_text() == "always: m1"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, quadtree, statistics
 from dashboard.export import ExportError, source_lines, to_c
@@ -105,7 +106,7 @@ def test_decides_as_python_at_a_hundred_thousand_random_sizes(compiler: Compiler
     assert_same(compiler, decision, *random_sizes(100_000))
 
 
-def test_exact_source_answers_the_measured_best_at_every_cell(compiler: Compiler, fast_ethernet) -> None:
+def test_exact_source_answers_the_measured_best_at_every_cell(compiler: Compiler, fast_ethernet: xr.DataTree) -> None:
     names = [name for name in fast_ethernet.children if name != "pt2pt"]
     maps = [decision_map(fast_ethernet[name].to_dataset()) for name in names]
     source = to_c([exact(dmap) for dmap in maps])
@@ -116,7 +117,9 @@ def test_exact_source_answers_the_measured_best_at_every_cell(compiler: Compiler
 
 
 @pytest.mark.parametrize("max_depth", [0, 1, 3, None])
-def test_fast_ethernet_broadcast_decides_as_python(compiler: Compiler, fast_ethernet_bcast, max_depth) -> None:
+def test_fast_ethernet_broadcast_decides_as_python(
+    compiler: Compiler, fast_ethernet_bcast: xr.Dataset, max_depth: int | None
+) -> None:
     decision = quadtree(decision_map(fast_ethernet_bcast), max_depth=max_depth)
     assert_same(compiler, decision, *sizes_at_borders(decision))
     assert_same(compiler, decision, *random_sizes(20_000))
@@ -188,20 +191,19 @@ def hostile_labels() -> Sequence[str]:
 def test_names_from_files_can_do_no_harm(compiler: Compiler) -> None:
     labels = hostile_labels()
     methods = [Method(label, label, 7, {label: label}) for label in labels]
-    leaves = tree = Leaf(0)
+    tree: Leaf | Split = Leaf(0)
     for index in range(1, len(labels)):
-        leaves = Leaf(index)
-        tree = Split((Test("message_size", float(-index)),), (leaves, tree))
+        tree = Split((Test("message_size", float(-index)),), (Leaf(index), tree))
     facts = {"system": "*/ #error", "network": "??/\n", "date": "*/", "library": "\\"}
     source = to_c(DecisionFunction("bcast */", methods, tree, provenance=facts), provenance=facts)
-    loop = "for (int i = 0; i < %d; i++) { puts(colltune_bcast____methods[i]); }" % len(labels)
+    loop = f"for (int i = 0; i < {len(labels)}; i++) {{ puts(colltune_bcast____methods[i]); }}"
     program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} return 0; }}\n")
     done = subprocess.run([program], capture_output=True, check=True)
     expected = b"".join(label.split("\0")[0].encode() + b"\n" for label in labels)
     assert done.stdout == expected
 
 
-def test_header_tells_where_the_source_comes_from(fast_ethernet_bcast) -> None:
+def test_header_tells_where_the_source_comes_from(fast_ethernet_bcast: xr.Dataset) -> None:
     decision = quadtree(decision_map(fast_ethernet_bcast), max_depth=3, threshold=0.9)
     numbers = statistics(fast_ethernet_bcast, decision)
     facts = {"date": "2026-11-20", "version": "1.2.3", "statistics": {"bcast": numbers}, "sources": ["a.sko", "b.sko"]}
@@ -253,5 +255,5 @@ def test_what_cannot_be_written_is_refused() -> None:
         to_c([])
     with pytest.raises(ExportError, match="two decision functions would define colltune_bcast"):
         to_c([bcast, bcast])
-    with pytest.raises(ExportError, match="'ppn'.*comm_size, message_size, total_size"):
+    with pytest.raises(ExportError, match=r"'ppn'.*comm_size, message_size, total_size"):
         to_c(DecisionFunction("bcast", METHODS, tree_of("ppn", 4)))

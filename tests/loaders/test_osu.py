@@ -175,6 +175,15 @@ def test_a_table_below_a_garbled_title_is_not_given_to_the_collective_before(tmp
     assert (source.rows, source.reasons["below no title"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    "header", ["# Size       Avg Latency(us)  Avg Latency(us)", "# Size       ?vg Latency(us)\t\t?"]
+)
+def test_a_garbled_header_gives_no_rows(tmp_path: Path, header: str) -> None:
+    text = HEADER + "1 6.57\n# Datatype: MPI_INT.\n" + header + "\n1 9.00 9.00\n"
+    source = read_text(FORM, tmp_path, text).source
+    assert (source.rows, source.skipped) == (1, 1)
+
+
 def test_the_header_is_found_behind_a_long_preamble(tmp_path: Path) -> None:
     file = tmp_path / "job.out"
     file.write_text("Hello from rank 3 of 512 on nid001052\n" * 4000 + HEADER + "1 6.57\n")

@@ -117,3 +117,10 @@ def test_fast_and_careful_reading_agree_on_real_files(samples: Path, tmp_path: P
     one, other = (open_results(f, algorithm="x")["bcast"].to_dataset() for f in (source, disturbed))
     for name in ("time", "time_std", "repetitions"):
         np.testing.assert_array_equal(one[name], other[name])
+
+
+def test_ping_pong_is_half_the_round_trip_as_elsewhere(tmp_path: Path) -> None:
+    text = '# SKaMPI Version 6.0.0\n# begin result "Pingpong_Send_Recv"\ncount= 1 1 241.7 4.9 4 240.9 241.7\n'
+    cube = open_results(write(tmp_path / "a.sko", text))["pt2pt"]
+    assert cube["time"].values.ravel().tolist() == pytest.approx([120.85e-6])
+    assert cube["comm_size"].values.tolist() == [2]

@@ -1,0 +1,173 @@
+"""Where results come from: the sample data, the folders given at the start, or uploads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import param
+from panel.viewable import Viewer
+
+from dashboard.pages.files import Listed, Uploads, list_files
+from dashboard.pages.reports import plain, shown_name
+from dashboard.pages.widgets import RadioButtonGroup
+from dashboard.plots.units import format_bytes, format_count
+from dashboard.samples import Start, sample_start
+
+SAMPLE, FOLDER, UPLOAD = "Sample data", "Folder", "Upload"
+
+
+class FileChooser(Viewer):
+    """Lets the user choose files.
+
+    Parameters
+    ----------
+    start
+        What the dashboard was started with; no file outside of it can be chosen, uploads and sample data aside.
+    """
+
+    kind = param.Selector(default=SAMPLE, objects=[SAMPLE, FOLDER, UPLOAD], doc="Where the files come from.")
+    changed = param.Event(doc="Other files are chosen.")
+    refusal = param.String(default="", doc="Why an upload was not taken; empty: nothing was refused.")
+
+    def __init__(self, start: Start, **params: Any) -> None:
+        self.start = start
+        self.uploads = Uploads()
+        self.listed: list[Listed] = []
+        super().__init__(**{"kind": SAMPLE if start.sample else FOLDER, **params})
+        self.switch = RadioButtonGroup(
+            label="Source of the files", options=[SAMPLE, FOLDER, UPLOAD], value=self.kind, sizing_mode="stretch_width"
+        )
+        self.switch.link(self, value="kind", bidirectional=True)
+        self.table = pn.widgets.Tabulator(
+            pd.DataFrame({"file": [], "size": []}),
+            selectable="checkbox",
+            show_index=False,
+            disabled=True,
+            height=320,
+            layout="fit_columns",
+            sizing_mode="stretch_width",
+            header_filters={"file": {"type": "input", "func": "like", "placeholder": "filter by name"}},
+            widths={"size": 90},
+        )
+        self.dropper = pn.widgets.FileDropper(
+            multiple=True,
+            max_files=self.uploads.most_files,
+            max_total_file_size=f"{self.uploads.most_bytes // 1_000_000}MB",
+            previews=[],
+            chunk_size=5_000_000,
+            height=140,
+            sizing_mode="stretch_width",
+        )
+        self.body = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.table.param.watch(self._tell, "selection")
+        self.dropper.param.watch(self._take, "value")
+        self._show()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self.switch, self.body, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def paths(self) -> list[Path]:
+        """Chosen files."""
+        if self.kind == SAMPLE:
+            return list(sample_start().paths)
+        if self.kind == UPLOAD:
+            return self.uploads.paths
+        return [self.listed[index].path for index in sorted(self.table.selection) if index < len(self.listed)]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the chosen files, as the user knows them."""
+        return [shown_name(str(path), self.folders) for path in self.paths]
+
+    @property
+    def folders(self) -> list[Path]:
+        """Folders that file names are shown relative to."""
+        uploads = [] if self.uploads.folder is None else [self.uploads.folder]
+        return [*uploads, *(path for path in self.start.paths if path.is_dir())]
+
+    def tick(self, paths: list[Path]) -> None:
+        """Choose these of the listed files."""
+        wanted = set(paths)
+        self.table.selection = [index for index, each in enumerate(self.listed) if each.path in wanted]
+
+    def close(self) -> None:
+        """Remove the uploads."""
+        self.uploads.close()
+
+    @param.depends("kind", watch=True)
+    def _show(self) -> None:
+        make = {SAMPLE: self._sample, FOLDER: self._folder, UPLOAD: self._upload}[self.kind]
+        self.body.objects = make()
+        self.refusal = ""
+        self._tell()
+
+    def _sample(self) -> list[Any]:
+        return [
+            _text(
+                "Five collectives on 2 to 16 nodes of an emulated Fast Ethernet cluster, measured with SKaMPI: "
+                f"{format_count(len(self.paths), 'file')}, one for each method. "
+                "The README beside them says how far to trust them."
+            )
+        ]
+
+    def _folder(self) -> list[Any]:
+        if self.start.sample:
+            return [
+                _text(
+                    "No folder was given at the start. Start with `colltune serve --data FOLDER`, or with "
+                    "`panel serve dashboard --args FOLDER`, to choose from its files here; or upload them."
+                )
+            ]
+        missing = [path for path in self.start.paths if not path.exists()]
+        if not self.listed:
+            self.listed, found = list_files([path for path in self.start.paths if path.exists()])
+            self.table.value = pd.DataFrame(
+                {"file": [each.name for each in self.listed], "size": [format_bytes(each.size) for each in self.listed]}
+            )
+            self.table.selection = list(range(len(self.listed)))
+            self._found = found
+        remarks = [f"There is no {plain(str(path))}." for path in missing]
+        if self._found > len(self.listed):
+            remarks.append(
+                f"The first {len(self.listed):,} of {self._found:,} files are listed; "
+                "start with a folder further down to see the others."
+            )
+        if not self.listed:
+            return [_text(" ".join([*remarks, "There are no files to choose from."]))]
+        return [*([_text(" ".join(remarks))] if remarks else []), self.table]
+
+    def _upload(self) -> list[Any]:
+        most = self.uploads
+        return [
+            _text(
+                f"Benchmark files, netCDF or tables, {most.most_files} files and {most.most_bytes / 1e6:,.0f} MB at most. "
+                "They stay on the machine that runs the dashboard, and are removed when this page is closed."
+            ),
+            self.dropper,
+        ]
+
+    def _take(self, event: param.parameterized.Event) -> None:
+        content = self.dropper.value
+        refused = []
+        self.uploads.keep_only(list(content))
+        for name, data in list(content.items()):
+            if data is None:
+                continue
+            why = self.uploads.put(name, data)
+            # What is on disk need not be in memory, too.
+            content[name] = None
+            if why is not None:
+                refused.append(why)
+        self.refusal = "\n".join(refused)
+        self._tell()
+
+    def _tell(self, *events: param.parameterized.Event) -> None:
+        self.param.trigger("changed")
+
+
+def _text(markdown: str) -> pn.pane.Markdown:
+    return pn.pane.Markdown(markdown, sizing_mode="stretch_width", margin=(0, 10))

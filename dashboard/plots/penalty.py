@@ -1,0 +1,98 @@
+"""Penalty maps: what a decision costs at each size, in the classes of Figure 6.8 of the dissertation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from dashboard.plots.axes import Axes
+from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, paint_codes
+from dashboard.plots.raster import Raster
+
+#: Upper ends of the classes, percent; the last class is open.
+BOUNDS = (5.0, 10.0, 25.0, 50.0, 100.0)
+#: White below 5 %, yellow from 10 %, red from 50 % as in the figure; light enough for black figures.
+COLORS = ("#ffffff", "#ffffb2", "#fed448", "#fd9a3c", "#f8553a", "#e0348b")
+LABELS = ("below 5 %", "5 – 10 %", "10 – 25 %", "25 – 50 %", "50 – 100 %", "100 % and above")
+UNMEASURED = "not measured"
+
+
+def penalty_classes(penalty: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class of each penalty (percent), 0 … 5; -1 where there is none."""
+    classes = np.searchsorted(BOUNDS, np.nan_to_num(penalty), side="right")
+    return np.where(np.isnan(penalty), -1, classes)
+
+
+def penalty_pixels(penalty: NDArray[np.float64], raster: Raster) -> NDArray[np.unsignedinteger[Any]]:
+    """Image of the classes of penalties, shape (comm_size, message_size)."""
+    return paint_codes(penalty_classes(penalty), raster, len(COLORS))
+
+
+def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> hv.Image:
+    """Draw the class of each cell's penalty; cells without one are left open.
+
+    Parameters
+    ----------
+    penalty
+        Percent, NaN where the chosen method was not measured, shape (comm_size, message_size).
+    raster
+        Pixels of the map.
+    """
+    return code_image(penalty_pixels(penalty, raster), raster, "penalty", list(COLORS))
+
+
+def figure_columns(penalty: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]:
+    """Columns of the figures in the cells: whole percents from 5 % on; none on a map of many cells."""
+    if not has_letters(axes):
+        return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
+    shown = np.nan_to_num(penalty).ravel()
+    x, y = axes.x.centres, axes.y.centres
+    figures = np.array([f"{value:.0f}" if value >= BOUNDS[0] else "" for value in shown])
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": figures}
+
+
+def cell_figures(penalty: NDArray[np.float64], axes: Axes) -> hv.Labels:
+    """Write each cell's penalty in it, in percent, where it is 5 % or more.
+
+    Parameters
+    ----------
+    penalty
+        Percent, shape (comm_size, message_size).
+    axes
+        Of the map.
+    """
+    columns = figure_columns(penalty, axes)
+    return hv.Labels((columns[X.name], columns[Y.name], columns["figure"]), [X, Y], "figure").opts(
+        text_color=INK, text_font_size="7.5px", backend="bokeh"
+    )
+
+
+def class_shares(penalties: xr.Dataset) -> pd.DataFrame:
+    """Count the cells of each class.
+
+    Parameters
+    ----------
+    penalties
+        As `dashboard.decisions.penalty` gives it.
+
+    Returns
+    -------
+    DataFrame
+        Rows by class and, last, the cells where something was measured but not the chosen method:
+        ``label``, ``color``, ``cells``, ``share`` (of the cells where anything was measured).
+    """
+    classes = penalty_classes(penalties["penalty"].values)[penalties["best"].values >= 0]
+    cells = [*np.bincount(classes[classes >= 0], minlength=len(LABELS)), int((classes < 0).sum())]
+    return pd.DataFrame(
+        {
+            "label": [*LABELS, UNMEASURED],
+            "color": [*COLORS, ""],
+            "cells": cells,
+            "share": [count / max(classes.size, 1) for count in cells],
+        }
+    )

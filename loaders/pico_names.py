@@ -1,0 +1,74 @@
+"""What PICO's names of algorithms and files say: segment size, ports, element count, data type."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+#: Bytes of the data types of PICO (``pico_core_utils.c``, ``type_map``).
+DATATYPES = {
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "int": 4,
+    "float": 4,
+    "double": 8,
+    "char": 1,
+    "unsigned_char": 1,
+}
+
+_LIBBINE = re.compile(r"(?P<algorithm>.+)-(?P<segment>\d{1,15})-(?P<ports>\d{1,6})", re.ASCII)
+_SEGMENTED = re.compile(r"(?P<algorithm>.+)_(?P<segment>\d{1,15})", re.ASCII)
+_FILE = re.compile(
+    rf"(?P<count>\d{{1,15}})_(?P<algorithm>.+)_(?P<datatype>{'|'.join(sorted(DATATYPES, reverse=True))})\.csv(?:\.gz)?",
+    re.ASCII,
+)
+
+
+class Algorithm(NamedTuple):
+    """An algorithm's name without its parameters; segment size in bytes (0 = none); ports (0 = not said)."""
+
+    name: str
+    segment_size: int
+    ports: int
+
+
+class TestFile(NamedTuple):
+    """What the name of a file of samples says."""
+
+    algorithm: Algorithm
+    total_size: int
+
+
+def split_algorithm(text: str) -> Algorithm:
+    """Split segment size and ports from a name as PICO writes it.
+
+    LibBine's ``<family>-<algorithm>-<layer>-<segment size>-<ports>`` keeps the ports in the name as ``-p<ports>``;
+    ``<algorithm>_<segment size>`` loses the segment size; any other name stays whole.
+    """
+    match = _LIBBINE.fullmatch(text)
+    if match is not None:
+        return Algorithm(f"{match['algorithm']}-p{match['ports']}", int(match["segment"]), int(match["ports"]))
+    match = _SEGMENTED.fullmatch(text)
+    if match is not None:
+        return Algorithm(match["algorithm"], int(match["segment"]), 0)
+    return Algorithm(text, 0, 0)
+
+
+def split_file(name: str) -> TestFile | None:
+    """Split ``<count>_<algorithm>[_<segment size>]_<datatype>.csv``; `None` if the name has another form."""
+    match = _FILE.fullmatch(name)
+    if match is None:
+        return None
+    return TestFile(split_algorithm(match["algorithm"]), int(match["count"]) * DATATYPES[match["datatype"]])
+
+
+def parse_nodes(text: str) -> int | None:
+    """Number of nodes of ``64`` or of a torus ``8x8x8``; `None` if it is neither."""
+    if not re.fullmatch(r"\d{1,9}(?:x\d{1,9}){0,5}", text.strip(), re.ASCII):
+        return None
+    nodes = 1
+    for part in text.strip().split("x"):
+        nodes *= int(part)
+    return nodes if 0 < nodes < 2**31 else None

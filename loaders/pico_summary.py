@@ -1,0 +1,238 @@
+"""PICO's tables of one row for each test: the aggregated summary and the consolidated table.
+
+The time is the median over iterations of the maximum over processes, or what the hint ``statistic`` (max,
+mean, min) asks for. ``nnodes`` may be the shape of a torus (``8x8x8``); the communicator size is the nodes times
+``tasks_per_node``. Rows measured on GPU buffers have the method parameter ``gpu = yes``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loaders.delimited import Chunk, Delimited, Field, not_time, not_whole, plain_text, translate
+from loaders.names import block_of, collective_name, counts_blocks
+from loaders.pico_names import parse_nodes, split_algorithm
+from loaders.source import Source
+from loaders.text import wanted_statistic
+
+STATISTICS = ("max", "mean", "median", "min")
+_AGGREGATED = {"collective_type", "buffer_size", "algo_name", "nnodes", "tasks_per_node"}
+_CONSOLIDATED = {"collective", "bytes", "algorithm", "segsize_bytes", "ranks", "tasks_per_node"}
+#: Our name of each column that is used, for both tables: {theirs: (ours, kind)}.
+_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "collective_type": ("collective", "text"),
+    "collective": ("collective", "text"),
+    "buffer_size": ("total_size", "number"),
+    "bytes": ("total_size", "number"),
+    "algo_name": ("raw", "text"),
+    "algorithm": ("algorithm", "text"),
+    "segsize_bytes": ("segment_size", "number"),
+    "ports": ("ports", "number"),
+    "nnodes": ("nodes", "text"),
+    "ranks": ("comm_size", "number"),
+    "tasks_per_node": ("ppn", "number"),
+    "n_iter": ("repetitions", "number"),
+    "std": ("time_std", "number"),
+    "stddev_ns": ("time_std", "number"),
+    "system": ("system", "text"),
+    "mpi_lib": ("library", "text"),
+    "mpi_lib_version": ("library_version", "text"),
+    "gpu_awareness": ("gpu", "text"),
+    "gpu": ("gpu", "text"),
+    "timestamp": ("timestamp", "text"),
+    "test_id": ("test_id", "number"),
+}
+_MAY_BE_BLANK = frozenset(
+    {"ports", "time_std", "repetitions", "system", "library", "library_version", "gpu", "timestamp", "test_id"}
+)
+
+
+def is_header(line: str) -> bool:
+    """Whether a line is the header of one of the two tables."""
+    cells = set(_cells(line))
+    return cells >= _AGGREGATED or cells >= _CONSOLIDATED
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read a summary or the consolidated table."""
+    reader: SummaryReader | None = None
+    for first, block in source.blocks():
+        text, line = block, first
+        if reader is None:
+            end = block.find(b"\n") + 1 or len(block)
+            reader = SummaryReader(source, block[:end].decode("utf-8", "replace"))
+            text, line = block[end:], first + 1
+        table = reader.parse(text, line)
+        if table is not None and len(table):
+            yield table
+    if reader is not None:
+        reader.told.give(source)
+
+
+@dataclass
+class Told:
+    """Libraries and dates by system, for the attributes of the whole file."""
+
+    rows: set[tuple[str, str, str, str]] = field(default_factory=set)
+
+    def add(self, frame: pd.DataFrame) -> None:
+        names = ("system", "library", "library_version", "timestamp")
+        parts = {n: frame[n].astype(object).where(frame[n].notna(), "") if n in frame else "" for n in names}
+        self.rows.update(pd.DataFrame(parts, index=frame.index).drop_duplicates().itertuples(index=False, name=None))
+
+    def give(self, source: Source) -> None:
+        """Set library, version and date where the rows (of the system asked for) agree in them."""
+        wanted = source.options.get("system")
+        rows = [r for r in self.rows if wanted is None or r[0] == wanted]
+        for place, name in ((1, "library"), (2, "library_version"), (3, "date")):
+            values = {r[place] for r in rows}
+            if len(values) == 1 and (value := values.pop()):
+                source.attrs[name] = date(value) if name == "date" else value
+
+
+def date(timestamp: str) -> str:
+    """Write ``2025_03_27___04_01_47`` as ``2025-03-27 04:01:47``."""
+    day, _, time = timestamp.partition("___")
+    return f"{day.replace('_', '-')} {time.replace('_', ':')}".strip()
+
+
+class SummaryReader:
+    """Reads the rows under one header.
+
+    Parameters
+    ----------
+    source
+        Where rows are counted.
+    header
+        The header line.
+
+    Raises
+    ------
+    LoadError
+        The statistic asked for is not in the table.
+    """
+
+    def __init__(self, source: Source, header: str) -> None:
+        self._source = source
+        self.told = Told()
+        cells = _cells(header)
+        statistic = wanted_statistic(source, STATISTICS) or "median"
+        column = next((c for c in (statistic, f"{statistic}_ns") if c in cells), None)
+        if column is None:
+            raise source.fail(f"there is no column {statistic} in this summary; there are {', '.join(cells)[:300]}")
+        consolidated = set(cells) >= _CONSOLIDATED
+        fields = [self._field(c, place, column, consolidated) for place, c in enumerate(cells)]
+        self._reader = Delimited(source, fields, ",", what="PICO's summary", header=header)
+        source.attrs["statistic"] = f"{statistic} over iterations of the maximum over processes"
+
+    @staticmethod
+    def _field(cell: str, place: int, time: str, consolidated: bool) -> Field:
+        if cell == time:
+            return Field("time", "number")
+        name, kind = _COLUMNS.get(cell, ("", ""))
+        if kind == "text":
+            return Field(name, "text", name in _MAY_BE_BLANK)
+        return Field(name, "number", name in _MAY_BE_BLANK) if kind else Field(f"column {place}", "ignored")
+
+    def parse(self, text: bytes, line: int) -> pd.DataFrame | None:
+        """Parse rows, count them, and return those that are good."""
+        return self._reader.parse(text, line, self._finish)
+
+    def raw(self, text: bytes, line: int) -> pd.DataFrame | None:
+        """Parse rows without counting any, for what they say of tests."""
+        return self._reader.parse(text, line, lambda chunk: chunk.frame)
+
+    def _finish(self, chunk: Chunk) -> pd.DataFrame:
+        frame = chunk.frame
+        data: dict[str, Any] = {"collective": translate(frame["collective"], collective_name)}
+        data["total"] = frame["total_size"].to_numpy()
+        data["ppn"] = frame["ppn"].to_numpy()
+        data |= _method(frame)
+        if "nodes" in frame:
+            data["comm_size"] = numbers(frame["nodes"], parse_nodes) * data["ppn"]
+        else:
+            data["comm_size"] = frame["comm_size"].to_numpy()
+        data["time"] = frame["time"].to_numpy() * 1e-9
+        if "time_std" in frame:
+            std = frame["time_std"].to_numpy() * 1e-9
+            data["time_std"] = np.where(np.isfinite(std) & (std >= 0), std, np.nan)
+        if "repetitions" in frame:
+            data["repetitions"] = frame["repetitions"].to_numpy()
+        if "system" in frame:
+            data["system"] = translate(frame["system"], plain_text)
+        faults = [
+            (data["collective"].codes < 0, "no collective that is known"),
+            (data["algorithm"].codes < 0, "no algorithm"),
+            (not_whole(data["total"]), "the buffer size is not a whole number"),
+            (not_whole(data["ppn"], 1), "tasks_per_node is not a whole number from 1 up"),
+            (not_whole(data["comm_size"], 1), "the number of nodes or ranks is not a whole number from 1 up"),
+            (not_whole(data["segment_size"]), "the segment size is not a whole number"),
+            (not_time(data["time"]), "the time is not a positive number"),
+        ]
+        if "repetitions" in frame:
+            repetitions = data["repetitions"]
+            faults.append((~np.isnan(repetitions) & not_whole(repetitions, 1), "n_iter is not a whole number from 1 up"))
+        everything = pd.DataFrame(data).join(frame[[n for n in ("library", "library_version", "timestamp") if n in frame]])
+        table = Chunk(everything, chunk.first, chunk.text, chunk.rows).drop(self._source, faults)
+        self.told.add(table)
+        return _converted(self._source, table)
+
+
+def numbers(column: pd.Series[Any], number: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Apply ``number(text)`` to each word of a categorical; NaN where it gives `None`."""
+    found = [number(str(c)) for c in column.cat.categories]
+    table = np.array([np.nan if n is None else n for n in found] + [np.nan], dtype=np.float64)
+    return table[column.cat.codes.to_numpy()]
+
+
+def blocks(source: Source, collective: pd.Series[Any], total: Any, comm_size: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Message sizes by the project's convention of PICO's totals; notes what was converted and rounded."""
+    total, comm_size = np.asarray(total, dtype=np.int64), np.asarray(comm_size, dtype=np.int64)
+    names = [c for c in collective.cat.categories if counts_blocks(c)]
+    per_process = collective.isin(names).to_numpy()
+    if per_process.any():
+        source.note("sizes of collectives with a block per process converted from the whole vector")
+    if bool((per_process & (total % comm_size != 0)).any()):
+        source.note("where the ranks do not divide the vector, the block is rounded half up, to at least 1 byte")
+    sizes = np.where(per_process, block_of(total, comm_size), total)
+    return np.where((collective == "barrier").to_numpy(), 0, sizes)
+
+
+def _method(frame: pd.DataFrame) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    if "raw" in frame:
+        raw = frame["raw"]
+        data["algorithm"] = translate(raw, lambda text: plain_text(split_algorithm(text.strip()).name))
+        data["segment_size"] = numbers(raw, lambda text: split_algorithm(text.strip()).segment_size)
+        data["ports"] = translate(raw, lambda text: split_algorithm(text.strip()).ports or None)
+    else:
+        data["algorithm"] = translate(frame["algorithm"], plain_text)
+        data["segment_size"] = frame["segment_size"].to_numpy()
+        if "ports" in frame:
+            ports = frame["ports"].to_numpy()
+            data["ports"] = np.where((ports > 0) & np.isfinite(ports), ports, np.nan)
+    if "gpu" in frame:
+        data["gpu"] = translate(frame["gpu"], lambda text: "yes" if text.strip().lower() == "yes" else None)
+    return data
+
+
+def _converted(source: Source, table: pd.DataFrame) -> pd.DataFrame:
+    table = table.drop(columns=[n for n in ("library", "library_version", "timestamp") if n in table])
+    sizes = blocks(source, table["collective"], table.pop("total"), table["comm_size"])
+    table.insert(1, "message_size", sizes)
+    for name in ("ports", "gpu"):
+        if name in table and not table[name].notna().any():
+            table = table.drop(columns=name)
+    if "system" in table and table["system"].isna().all():
+        table = table.drop(columns="system")
+    return table.astype({"comm_size": np.int64, "ppn": np.int64, "segment_size": np.int64})
+
+
+def _cells(line: str) -> list[str]:
+    return [c.strip() for c in next(csv.reader([line.lstrip("\ufeff").strip()]), [])]

@@ -1,0 +1,64 @@
+"""The README: what it tells to type works."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Code blocks of one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def beside_the_samples(tmp_path: Path) -> Path:
+    """Folder that holds the sample data, as the checkout does, and may be written to."""
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    return tmp_path
+
+
+def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command with the packages of this checkout."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_one_line_sets_up_and_runs_each_of_dashboard_and_tests() -> None:
+    lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("python3 -m venv")]
+    assert [line.rpartition("&& ")[2] for line in lines] == [".venv/bin/colltune serve", ".venv/bin/python -m pytest"]
+
+
+def test_the_tour_of_the_command_line_can_be_typed(beside_the_samples: Path) -> None:
+    lines = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
+    assert len(lines) == 6
+    printed = {}
+    for line in lines:
+        program, _, arguments = line.partition(" ")
+        assert program == "colltune"
+        done = run(["bash", "-c", f'"{sys.executable}" -m dashboard.cli {arguments}'], beside_the_samples)
+        assert done.returncode == 0, done.stderr
+        printed[line] = done.stdout
+    shallow = next(text for line, text in printed.items() if "--max-depth 3" in line)
+    assert "46 leaves" in shallow
+    assert "10.76 %" in shallow
+    assert "int colltune_bcast(int comm_size, long long message_size)" in (beside_the_samples / "decide.c").read_text()
+
+
+def test_the_python_example_runs_with_warnings_as_errors(beside_the_samples: Path) -> None:
+    (example,) = blocks("python")
+    done = run([sys.executable, "-W", "error", "-c", example], beside_the_samples)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_it_links_to_is_there() -> None:
+    linked = re.findall(r"\]\((?!http)([^)#]+)\)", README)
+    assert [path for path in linked if not (ROOT / path).exists()] == []
