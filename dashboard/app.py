@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,11 +14,13 @@ from panel.viewable import Viewer
 from dashboard.pages.data import DataPage
 from dashboard.pages.decisions import DecisionsPage
 from dashboard.pages.loading import load
+from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
 from dashboard.registry import results_by_digest
 from dashboard.samples import Start, start_with
 from dashboard.state import PAGES, State
 
+_LOG = logging.getLogger(__name__)
 TITLE = "colltune"
 ADDRESS_SECONDS = 0.4
 #: What is on an address beside the view: the results, where they are not those opened at the start.
@@ -103,8 +106,10 @@ class App(Viewer):
         super().__init__()
         self.start = start
         self.state = State()
+        if pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
+            self.state.page = pn.state.location.query_params["page"]
         self.navigation = RadioButtonGroup(
-            label="Page", options=list(PAGES), value=self.state.page, color="default", sx=_ON_HEADER
+            label="", options=list(PAGES), value=self.state.page, size="small", margin=(0, 24), sx=_ON_HEADER
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
         self.main = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -135,6 +140,14 @@ class App(Viewer):
         if self.state.results is None:
             self.state.page = "Data"
 
+    def fail(self, exception: Exception) -> None:
+        """Show what nobody foresaw as a sentence; the traceback is for the server's log."""
+        _LOG.error("unforeseen error in a session", exc_info=exception)
+        self.state.notice = (
+            f"The dashboard itself failed ({type(exception).__name__}). What you see may be incomplete; reload the page. "
+            "The server's log tells more."
+        )
+
     def _show_page(self, *events: param.parameterized.Event) -> None:
         # A page is made when it is first asked for, and kept: its plots need not be drawn again.
         name = self.state.page
@@ -146,10 +159,15 @@ class App(Viewer):
             page.visible = other == name
 
     def _show_notice(self, *events: param.parameterized.Event) -> None:
-        self.notice.param.update(object=self.state.notice, visible=bool(self.state.notice))
+        self.notice.param.update(object=plain(self.state.notice), visible=bool(self.state.notice))
 
 
-_ON_HEADER = {"& .MuiToggleButton-root": {"color": "inherit", "borderColor": "currentColor"}}
+#: White on the header's blue; the page on show is filled.
+_ON_HEADER = {
+    "& .MuiToggleButton-root": {"color": "inherit", "borderColor": "rgba(255, 255, 255, 0.6)", "px": 2},
+    "& .MuiToggleButton-root.Mui-selected": {"color": "#0b4f86", "backgroundColor": "#ffffff", "fontWeight": 600},
+    "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa"},
+}
 
 
 def create_app(start: Start | None = None) -> Page:
@@ -160,6 +178,9 @@ def create_app(start: Start | None = None) -> Page:
     start
         What to open; default: what the environment names, or the sample data.
     """
+    # What these load is served from this machine, like all the rest.
+    pn.extension("tabulator", "filedropper")
     app = App(start_with() if start is None else start)
+    pn.config.exception_handler = app.fail
     pn.state.onload(app.open)
     return app.page()

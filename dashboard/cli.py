@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> None:
 
 def _report(error: Exception) -> int:
     """Print what went wrong as one line and give the exit status for it."""
-    text = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+    text = "; ".join(line.strip() for line in str(error).splitlines() if line.strip()).replace(":;", ":")
     if isinstance(error, Usage) or any(_is_a(error, *known) for known in _USER_ERRORS.items()):
         _say(f"error: {text}")
         return 2

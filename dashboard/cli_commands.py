@@ -131,7 +131,7 @@ def serve(args: argparse.Namespace) -> None:
     hints = {**_hints(args), **({"format": args.format} if args.format else {})}
     where = {"address": args.address, "port": args.port, "show": not args.no_browser, "origins": args.origins}
     try:
-        run(args.paths or (), **where, **hints)
+        run([*args.paths, *args.data], **where, **hints)
     except OSError as error:
         raise Usage(f"cannot serve at {args.address}:{args.port}: {error.strerror or error}") from error
 

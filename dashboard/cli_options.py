@@ -218,15 +218,9 @@ def _hints() -> _Parser:
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(paths=None)
-    parser.add_argument(
-        "--data",
-        dest="paths",
-        action="extend",
-        nargs="+",
-        metavar="PATH",
-        help="results to open; default: the sample data",
-    )
+    what = "results to open; default: those in $COLLTUNE_DATA, else the sample data"
+    parser.add_argument("paths", nargs="*", metavar="PATH", help=what)
+    parser.add_argument("--data", action="extend", nargs="+", default=[], metavar="PATH", help="the same")
     parser.add_argument("--port", type=_port, default=5006, help="default 5006; 0 = any free one")
     parser.add_argument("--address", default="127.0.0.1", help="default 127.0.0.1, this machine only")
     parser.add_argument(

@@ -88,12 +88,12 @@ def is_loopback(address: str) -> bool:
 
 def allowed_origins(address: str, port: int) -> list[str]:
     """``host:port`` of the pages whose websockets are accepted: this machine's own names, no wildcard."""
-    hosts = ["localhost", "127.0.0.1", "[::1]"]
+    hosts = ["localhost", "127.0.0.1"]
     if not is_loopback(address):
-        names = {socket.gethostname(), socket.getfqdn()}
-        hosts += sorted(names - set(hosts))
-        if address not in {"0.0.0.0", "::"}:  # noqa: S104 - recognised, not bound
-            hosts.append(_shown(address))
+        hosts += sorted({socket.gethostname(), socket.getfqdn()} - set(hosts))
+        # Bokeh's list knows no IPv6 addresses: over IPv6 the machine is reached by its name.
+        if address != "0.0.0.0" and ":" not in address:  # noqa: S104 - recognised, not bound
+            hosts.append(address)
     return [f"{host}:{port}" for host in hosts]
 
 

@@ -169,11 +169,11 @@ class Delimited:
 
     def _fast(self, text: bytes, line: int) -> Chunk | None:
         whole = text.endswith(b"\n")
-        lines = text.count(b"\n") + (not whole)
         if b"\0" in text or not (whole or self._open_end):
             return None
+        lines = occurrences(text, "\n") + (not whole)
         blanks = self._separator is None
-        if self._separator is not None and text.count(self._separator.encode()) != lines * (len(self._fields) - 1):
+        if self._separator is not None and occurrences(text, self._separator) != lines * (len(self._fields) - 1):
             return None
         try:
             frame = pd.read_csv(
@@ -254,10 +254,17 @@ class Delimited:
         return values
 
 
+def occurrences(text: bytes, character: str) -> int:
+    """How often an ASCII character stands in a text; several times faster than `bytes.count` where it is often."""
+    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord(character)))
+
+
 def stack(frames: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
-    """Put tables with the same columns under each other; categoricals keep all their categories."""
+    """Put tables under each other; categoricals stay categoricals where all tables have the same columns."""
     if len(frames) < 2:
         return frames[0] if frames else None
+    if any(list(frame.columns) != list(frames[0].columns) for frame in frames):
+        return pd.concat(frames, ignore_index=True)
     data: dict[str, Any] = {}
     for name in frames[0].columns:
         parts = [frame[name] for frame in frames]

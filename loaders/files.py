@@ -33,7 +33,8 @@ class Found:
 def find(paths: Paths, hints: Hints) -> Found:
     """List the files that the paths name; a folder gives its files in the order of their names.
 
-    Sub-folders are entered with the hint ``recursive``, or where a folder holds no files of its own.
+    Sub-folders are entered with the hint ``recursive``, or where a folder holds
+    no files of its own but texts about it (.md).
 
     Raises
     ------
@@ -63,7 +64,7 @@ def _folder(folder: Path, hints: Hints, found: Found) -> None:
     files = [e for e in entries if e.is_file() or _is_zarr(e)]
     folders = [e for e in entries if e.is_dir() and not _is_zarr(e)]
     found.files.extend((f, False) for f in files)
-    if hints.values.get("recursive") or not files:
+    if hints.values.get("recursive") or all(f.suffix.lower() == ".md" for f in files):
         for sub in folders:
             _folder(sub, hints, found)
     elif folders:

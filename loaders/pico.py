@@ -32,11 +32,7 @@ def recognises(head: bytes, path: Path) -> bool:
     if pico_tar.is_tar(head):
         return True
     first = first_line(head)
-    return (
-        first.startswith((_METADATA, _ALLOCATION))
-        or pico_summary.is_header(first)
-        or pico_samples.is_header(first)
-    )
+    return first.startswith((_METADATA, _ALLOCATION)) or pico_summary.is_header(first) or pico_samples.is_header(first)
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -46,8 +42,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     first = first_line(head)
     if first.startswith(_METADATA) and not pico_summary.is_header(first):
         raise source.fail(
-            "PICO's list of tests (collective, nodes, library of each test) holds no times; load the aggregated summary, "
-            "or the tarball of the campaign"
+            "PICO's list of tests (collective, nodes, library of each test) holds no times; load the aggregated "
+            "summary, or the tarball of the campaign"
         )
     if first.startswith(_ALLOCATION):
         raise source.fail(

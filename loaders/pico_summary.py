@@ -21,6 +21,8 @@ from loaders.pico_names import parse_nodes, split_algorithm
 from loaders.source import Source
 from loaders.text import wanted_statistic
 
+CONVERTED = "sizes of collectives with a block per process converted from the whole vector"
+ROUNDED = "where the ranks do not divide the vector, the block is rounded half up, to at least 1 byte"
 STATISTICS = ("max", "mean", "median", "min")
 _AGGREGATED = {"collective_type", "buffer_size", "algo_name", "nnodes", "tasks_per_node"}
 _CONSOLIDATED = {"collective", "bytes", "algorithm", "segsize_bytes", "ranks", "tasks_per_node"}
@@ -55,8 +57,8 @@ _MAY_BE_BLANK = frozenset(
 
 def is_header(line: str) -> bool:
     """Whether a line is the header of one of the two tables."""
-    cells = set(_cells(line))
-    return cells >= _AGGREGATED or cells >= _CONSOLIDATED
+    found = set(cells(line))
+    return found >= _AGGREGATED or found >= _CONSOLIDATED
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -82,6 +84,7 @@ class Told:
     rows: set[tuple[str, str, str, str]] = field(default_factory=set)
 
     def add(self, frame: pd.DataFrame) -> None:
+        """Take what rows say."""
         names = ("system", "library", "library_version", "timestamp")
         parts = {n: frame[n].astype(object).where(frame[n].notna(), "") if n in frame else "" for n in names}
         self.rows.update(pd.DataFrame(parts, index=frame.index).drop_duplicates().itertuples(index=False, name=None))
@@ -121,18 +124,20 @@ class SummaryReader:
     def __init__(self, source: Source, header: str) -> None:
         self._source = source
         self.told = Told()
-        cells = _cells(header)
+        names = cells(header)
         statistic = wanted_statistic(source, STATISTICS) or "median"
-        column = next((c for c in (statistic, f"{statistic}_ns") if c in cells), None)
+        column = next((c for c in (statistic, f"{statistic}_ns") if c in names), None)
         if column is None:
-            raise source.fail(f"there is no column {statistic} in this summary; there are {', '.join(cells)[:300]}")
-        consolidated = set(cells) >= _CONSOLIDATED
-        fields = [self._field(c, place, column, consolidated) for place, c in enumerate(cells)]
+            raise source.fail(f"there is no column {statistic} in this summary; there are {', '.join(names)[:300]}")
+        fields = [self._field(c, place, column) for place, c in enumerate(names)]
+        used = [f.name for f in fields if f.kind != "ignored"]
+        if len(set(used)) < len(used):
+            raise source.fail(f"two columns of the summary mean the same: {', '.join(names)[:300]}")
         self._reader = Delimited(source, fields, ",", what="PICO's summary", header=header)
         source.attrs["statistic"] = f"{statistic} over iterations of the maximum over processes"
 
     @staticmethod
-    def _field(cell: str, place: int, time: str, consolidated: bool) -> Field:
+    def _field(cell: str, place: int, time: str) -> Field:
         if cell == time:
             return Field("time", "number")
         name, kind = _COLUMNS.get(cell, ("", ""))
@@ -142,11 +147,11 @@ class SummaryReader:
 
     def parse(self, text: bytes, line: int) -> pd.DataFrame | None:
         """Parse rows, count them, and return those that are good."""
-        return self._reader.parse(text, line, self._finish)
-
-    def raw(self, text: bytes, line: int) -> pd.DataFrame | None:
-        """Parse rows without counting any, for what they say of tests."""
-        return self._reader.parse(text, line, lambda chunk: chunk.frame)
+        table = self._reader.parse(text, line, self._finish)
+        if table is None:
+            return None
+        empty = [n for n in ("ports", "gpu", "system") if n in table and not table[n].notna().any()]
+        return table.drop(columns=empty)
 
     def _finish(self, chunk: Chunk) -> pd.DataFrame:
         frame = chunk.frame
@@ -177,8 +182,12 @@ class SummaryReader:
         ]
         if "repetitions" in frame:
             repetitions = data["repetitions"]
-            faults.append((~np.isnan(repetitions) & not_whole(repetitions, 1), "n_iter is not a whole number from 1 up"))
-        everything = pd.DataFrame(data).join(frame[[n for n in ("library", "library_version", "timestamp") if n in frame]])
+            faults.append(
+                (~np.isnan(repetitions) & not_whole(repetitions, 1), "n_iter is not a whole number from 1 up")
+            )
+        everything = pd.DataFrame(data).join(
+            frame[[n for n in ("library", "library_version", "timestamp") if n in frame]]
+        )
         table = Chunk(everything, chunk.first, chunk.text, chunk.rows).drop(self._source, faults)
         self.told.add(table)
         return _converted(self._source, table)
@@ -191,15 +200,17 @@ def numbers(column: pd.Series[Any], number: Any) -> np.ndarray[Any, np.dtype[np.
     return table[column.cat.codes.to_numpy()]
 
 
-def blocks(source: Source, collective: pd.Series[Any], total: Any, comm_size: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+def blocks(
+    source: Source, collective: pd.Series[Any], total: Any, comm_size: Any
+) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Message sizes by the project's convention of PICO's totals; notes what was converted and rounded."""
     total, comm_size = np.asarray(total, dtype=np.int64), np.asarray(comm_size, dtype=np.int64)
     names = [c for c in collective.cat.categories if counts_blocks(c)]
     per_process = collective.isin(names).to_numpy()
     if per_process.any():
-        source.note("sizes of collectives with a block per process converted from the whole vector")
+        source.note(CONVERTED)
     if bool((per_process & (total % comm_size != 0)).any()):
-        source.note("where the ranks do not divide the vector, the block is rounded half up, to at least 1 byte")
+        source.note(ROUNDED)
     sizes = np.where(per_process, block_of(total, comm_size), total)
     return np.where((collective == "barrier").to_numpy(), 0, sizes)
 
@@ -226,13 +237,13 @@ def _converted(source: Source, table: pd.DataFrame) -> pd.DataFrame:
     table = table.drop(columns=[n for n in ("library", "library_version", "timestamp") if n in table])
     sizes = blocks(source, table["collective"], table.pop("total"), table["comm_size"])
     table.insert(1, "message_size", sizes)
-    for name in ("ports", "gpu"):
-        if name in table and not table[name].notna().any():
-            table = table.drop(columns=name)
-    if "system" in table and table["system"].isna().all():
-        table = table.drop(columns="system")
     return table.astype({"comm_size": np.int64, "ppn": np.int64, "segment_size": np.int64})
 
 
-def _cells(line: str) -> list[str]:
-    return [c.strip() for c in next(csv.reader([line.lstrip("\ufeff").strip()]), [])]
+def cells(line: str) -> list[str]:
+    """Names in a header line."""
+    try:
+        found = next(csv.reader([line.lstrip("\ufeff").strip()]), [])
+    except csv.Error:
+        found = line.split(",")
+    return [c.strip() for c in found]

@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from loaders import columns
 from loaders.columns import Plan, plain
-from loaders.hints import ATTRIBUTES, FIELDS, OPTIONS, Hints
+from loaders.hinted import total_hinted
 from loaders.names import block_of, counts_blocks
 from loaders.source import Source
 from loaders.text import wanted_statistic
@@ -58,23 +57,6 @@ def plan(source: Source, cells: Sequence[str], separator: str | None, header: st
         return None
     source.attrs["benchmark"] = preset.title
     return dataclasses.replace(found, separator=separator, header=header)
-
-
-def hinted(source: Source, name: str) -> Any:
-    """Return what hints say of this file, as a value or by the pattern over its path; `None` if nothing.
-
-    Raises
-    ------
-    LoadError
-        The path does not match the pattern.
-    """
-    known = {k: v for k, v in source.options.items() if k in (*FIELDS, *ATTRIBUTES, *OPTIONS)}
-    return Hints(known).of(source.path).get(name)
-
-
-def total_hinted(source: Source) -> bool:
-    """Whether hints name the collective as reduce_scatter, whose sizes OSU and IMB count as whole vectors."""
-    return str(hinted(source, "collective") or "").removesuffix("_block") == "reduce_scatter"
 
 
 def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequence[str], str], Plan | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -15,7 +16,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard import cli_text
 from dashboard.cli import main
 from dashboard.decisions import DecisionFunction, decision_map, quadtree, statistics
 from loaders import open_results, save_results
@@ -340,10 +340,57 @@ def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest
     fake = types.ModuleType("dashboard.serve")
     fake.serve = lambda *args, **kwargs: seen.append((args, kwargs))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dashboard.serve", fake)
-    options = ["--port", "0", "--no-browser", "--data", "a", "b", "--pattern", "{algorithm}.sko", "--format", "skampi"]
+    options = ["a", "--port", "0", "--no-browser", "--data", "b", "--pattern", "{algorithm}.sko", "--format", "skampi"]
     assert colltune("serve", *options).status == 0
     where = {"address": "127.0.0.1", "port": 0, "show": False, "origins": []}
     assert seen == [((["a", "b"],), {**where, "pattern": "{algorithm}.sko", "format": "skampi"})]
+
+
+def test_serve_says_when_it_cannot_listen(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(98, "Address already in use")
+
+    fake = types.ModuleType("dashboard.serve")
+    fake.serve = refuse  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dashboard.serve", fake)
+    assert_one_clear_line(colltune("serve"), "127.0.0.1:5006", "already in use")
+
+
+class Terminal(io.StringIO):
+    """Standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_long_load_shows_progress_on_a_terminal_only(
+    colltune: Run, bcast_files: Sequence[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.cli_commands._PROGRESS_AFTER_S", -1)
+    assert colltune("map", *bcast_files).err == ""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert colltune("map", *bcast_files).status == 0
+    shown = terminal.getvalue().split("\r")
+    assert shown[1].rstrip() == f"loading {bcast_files[0].name} 100 %"
+    assert shown[-1] == ""
+    assert not shown[-2].strip()
+
+
+@pytest.mark.parametrize("system", ["fugaku", "mare_nostrum"])
+def test_every_collective_of_pico_decides(colltune: Run, shared: Path, system: str) -> None:
+    table = shared / "data" / "pico" / "pico_consolidated.csv"
+    info = colltune("info", table, "--system", system, "--json").json
+    assert len(info["collectives"]) >= 5
+    for name, cube in info["collectives"].items():
+        found = colltune("decide", table, "--system", system, "-c", name, "--tree", "exact", "--json").json
+        assert len(found["methods"]) == len(cube["methods"])
+        assert found["penalty"]["max"] == 0
+
+
+def test_results_of_several_systems_need_a_choice(colltune: Run, shared: Path) -> None:
+    answer = colltune("map", shared / "data" / "pico" / "pico_consolidated.csv", "-c", "bcast")
+    assert_one_clear_line(answer, "fugaku", "mare_nostrum", "system")
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -396,59 +443,3 @@ def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, 
     done = run("map", table, env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done.stderr
     assert r"\xe9" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (1, "1 B"),
-        (1023, "1023 B"),
-        (1024, "1 KiB"),
-        (1448, "1448 B"),
-        (1536, "1.5 KiB"),
-        (65536, "64 KiB"),
-        (393216, "384 KiB"),
-        (1000000, "1000000 B"),
-        (3 << 19, "1.5 MiB"),
-        (1 << 34, "16 GiB"),
-    ],
-)
-def test_sizes_keep_every_byte(count: int, text: str) -> None:
-    assert cli_text.size(count) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(1.05e-3, "1.05 ms"), (17.25e-6, "17.2 µs"), (123.4, "123 s"), (0.0, "0.00 ns"), (float("nan"), "-"), (None, "-")],
-)
-def test_times_have_three_digits_and_a_unit(seconds: float | None, text: str) -> None:
-    assert cli_text.time(seconds) == text
-
-
-def read_map(lines: Sequence[str], best: np.ndarray) -> np.ndarray:
-    """Read a drawn map back as method indices, by its legend; -1 for missing."""
-    start = next(number for number, line in enumerate(lines) if line.split()[:2] == ["index", "method"])
-    legend = {}
-    for line in lines[start + 1 :]:
-        words = line.split()
-        if len(words) > 2 and words[1].isdigit():
-            legend[words[0]] = int(words[1])
-    rows: dict[int, list[int]] = {}
-    for line in lines[:start]:
-        words = line.split()
-        if len(words) > 1 and words[0].isdigit() and all(word in legend or word == "." for word in words[1:]):
-            rows.setdefault(int(words[0]), []).extend(legend.get(word, -1) for word in words[1:])
-    return np.array(list(rows.values())).reshape(best.shape)
-
-
-@pytest.mark.parametrize("width", [40, 100, 500])
-@pytest.mark.parametrize(("methods", "missing"), [(3, 0.0), (20, 0.5), (75, 0.0)])
-def test_a_drawn_map_can_be_read_back(methods: int, missing: float, width: int) -> None:
-    cube = synthetic_cube(14, 40, methods, seed=methods, missing=missing, noise=3.0)
-    dmap = decision_map(cube)
-    lines = cli_text.map_text(dmap, width)
-    best = dmap["best"].values
-    np.testing.assert_array_equal(read_map(lines, best), best)
-    drawn = lines[: lines.index(next(line for line in lines if line.split()[:2] == ["index", "method"]))]
-    assert max(map(len, drawn)) <= width

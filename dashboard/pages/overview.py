@@ -73,7 +73,7 @@ class Overview(Viewer):
         super().__init__(**params)
         self.state = state
         self.summary: Summary | None = None
-        self.select = Select.from_param(self.param.collective, label="Collective", width=220)
+        self.selects = [Select.from_param(self.param.collective, label="Collective", width=220) for _ in range(2)]
         self.files = _table(height=430, widths={"file": 300, "result": 100, "rows": 80, "skipped": 90})
         self.skipped = _table(height=430, widths={"file": 260, "line": 80, "reason": 320})
         self.skipped_note = pn.pane.Markdown("", sizing_mode="stretch_width")
@@ -84,8 +84,8 @@ class Overview(Viewer):
         self.waiting = pn.pane.Markdown("", visible=False)
         self.tabs = Tabs(
             ("Files", pn.Column(self.files, sizing_mode="stretch_width")),
-            ("Coverage", pn.Column(self.coverage, self.select, self.plots, sizing_mode="stretch_width")),
-            ("Spread", pn.Column(self.spread, self.select, self.spread_plot, sizing_mode="stretch_width")),
+            ("Coverage", pn.Column(self.coverage, self.selects[0], self.plots, sizing_mode="stretch_width")),
+            ("Spread", pn.Column(self.spread, self.selects[1], self.spread_plot, sizing_mode="stretch_width")),
             ("Skipped rows", pn.Column(self.skipped_note, self.skipped, sizing_mode="stretch_width")),
             dynamic=True,
             sizing_mode="stretch_width",

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import holoviews as hv
+import holoviews.plotting.bokeh  # noqa: F401 - registers the options that are set here
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -35,7 +36,7 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
     rows = []
     for name, node in tree.children.items():
         cube = node.to_dataset()
-        measured = int(cube["time"].notna().sum().compute())
+        measured = int(_there(cube).sum().compute())
         cells = math.prod(cube["time"].shape)
         rows.append(
             {
@@ -52,6 +53,10 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _there(cube: xr.Dataset) -> xr.DataArray:
+    return ~np.isnan(cube["time"])
+
+
 def _told(cube: xr.Dataset) -> str:
     return str(cube.attrs.get("ppn", ""))
 
@@ -65,24 +70,27 @@ def _range(sizes: NDArray[np.int64], write: Any) -> str:
 def measured_share(cube: xr.Dataset) -> xr.DataArray:
     """Percent of the message sizes that were measured, over ``method, comm_size``."""
     over = [dim for dim in cube["time"].dims if dim not in ("method", "comm_size")]
-    return (100 * cube["time"].notna().mean(over)).compute()
+    return (100 * _there(cube).mean(over)).compute()
 
 
 def methods_measured(cube: xr.Dataset) -> xr.DataArray:
     """Give the number of methods that were measured, over ``comm_size, message_size``."""
-    there = cube["time"].notna()
+    there = _there(cube)
     return there.any("ppn").sum("method").compute() if "ppn" in cube.dims else there.sum("method").compute()
 
 
 def relative_spread(cube: xr.Dataset) -> xr.DataArray | None:
-    """Standard deviation in percent of the time, in each cell; None if no cell tells one."""
-    if "time_std" not in cube or not bool(cube["time_std"].notna().any().compute()):
+    """Standard deviation in percent of the time, in each cell; None if the results have none."""
+    if "time_std" not in cube:
         return None
     return 100 * cube["time_std"] / cube["time"]
 
 
 def spread_by_size(cube: xr.Dataset) -> xr.Dataset | None:
-    """10 % quantile, median and 90 % quantile of the relative spread (percent), over ``message_size``."""
+    """10 % quantile, median and 90 % quantile of the relative spread (percent), over ``message_size``.
+
+    None if no cell tells its spread.
+    """
     spread = relative_spread(cube)
     if spread is None:
         return None
@@ -93,6 +101,8 @@ def spread_by_size(cube: xr.Dataset) -> xr.Dataset | None:
         told = told[np.isfinite(told)]
         if told.size:
             quantiles[:, index] = np.quantile(told, [0.1, 0.5, 0.9])
+    if not np.isfinite(quantiles).any():
+        return None
     names = ("low", "median", "high")
     return xr.Dataset(
         {name: ("message_size", row) for name, row in zip(names, quantiles, strict=True)},
@@ -137,7 +147,7 @@ def _some(values: xr.DataArray, most: int = 10_000_000) -> xr.DataArray:
 def _repetitions(cube: xr.Dataset) -> str:
     if "repetitions" not in cube:
         return ""
-    counts = cube["repetitions"].where(cube["time"].notna())
+    counts = cube["repetitions"].where(_there(cube))
     low, high = float(counts.min().compute()), float(counts.max().compute())
     if not math.isfinite(low):
         return ""

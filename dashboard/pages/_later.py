@@ -1,0 +1,89 @@
+"""Work that follows events: never more often than it can be done, and always for the newest state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+
+def _session() -> Any:
+    """Document of the session that an event is handled for; None in a notebook, a script or a test."""
+    document = pn.state.curdoc
+    return document if document is not None and document.session_context is not None else None
+
+
+class Newest:
+    """Does work at once, unless it was done just now: then once more a little later, for the newest state.
+
+    A slider sends more positions than can be drawn. Between two drawings the loop is left free to
+    take in what has come meanwhile, so positions that are out of date are never drawn.
+
+    Parameters
+    ----------
+    work
+        Reads the state by itself.
+    gap
+        Least seconds between the end of one piece of work and the start of the next.
+    """
+
+    def __init__(self, work: Callable[[], None], gap: float = 0.015) -> None:
+        self._work, self._gap = work, gap
+        self._free_at = 0.0
+        self._waiting = False
+
+    def ask(self, *_: Any) -> None:
+        """Have the work done for the state as it is now, or is by then."""
+        if self._waiting:
+            return
+        session, early = _session(), self._free_at - time.monotonic()
+        if session is None or early <= 0:
+            self._do()
+        else:
+            self._waiting = True
+            session.add_timeout_callback(self._do, max(int(early * 1000), 1))
+
+    def _do(self) -> None:
+        self._waiting = False
+        try:
+            self._work()
+        finally:
+            self._free_at = time.monotonic() + self._gap
+
+
+class Rested:
+    """Does work once nothing has asked for it for a while; outside a session at once.
+
+    Parameters
+    ----------
+    work
+        Reads the state by itself.
+    rest
+        Seconds without being asked.
+    """
+
+    def __init__(self, work: Callable[[], None], rest: float) -> None:
+        self._work, self._rest = work, rest
+        self._session: Any = None
+        self._pending: Any = None
+
+    def ask(self, *_: Any) -> None:
+        """Have the work done when things have come to rest."""
+        session = _session()
+        if session is None:
+            self._work()
+            return
+        self._cancel()
+        self._session = session
+        self._pending = session.add_timeout_callback(self._do, int(self._rest * 1000))
+
+    def _cancel(self) -> None:
+        if self._pending is not None:
+            self._session.remove_timeout_callback(self._pending)
+            self._pending = None
+
+    def _do(self) -> None:
+        self._pending = None
+        self._work()

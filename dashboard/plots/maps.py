@@ -1,0 +1,64 @@
+"""Maps put together from their layers, each with the name under which its data can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import holoviews as hv
+from bokeh.models import NoOverlap
+
+from dashboard.plots.axes import Axes
+from dashboard.plots.live import Hook, LiveSources, add_hook
+
+HEIGHT = 400
+
+
+def stacked(
+    title: str, axes: Axes, layers: Mapping[str, hv.Element], live: LiveSources, hook: Hook | None = None
+) -> hv.Overlay:
+    """Lay the layers of a map over each other and give it its axes.
+
+    Parameters
+    ----------
+    title
+        Of the map.
+    axes
+        Its axes: all of it is shown, whatever the layers hold.
+    layers
+        From the ground up, by the name for `LiveSources.update`; exactly one is an image.
+    live
+        Where the layers are remembered once rendered.
+    hook
+        To run on the rendered image, such as `CellFigures.hook`.
+    """
+    drawn: list[hv.Element] = []
+    for name, layer in layers.items():
+        if hook is not None and isinstance(layer, hv.Image):
+            layer = add_hook(layer, hook)  # noqa: PLW2901 - the same layer, with more
+        drawn.append(live.attach(name, layer))
+    return hv.Overlay(drawn).opts(**_frame(title, axes))
+
+
+def _frame(title: str, axes: Axes) -> dict[str, Any]:
+    return {
+        "title": title,
+        "xlim": axes.x.limits,
+        "ylim": axes.y.limits,
+        "xticks": axes.x.ticks(),
+        "yticks": axes.y.ticks(),
+        "responsive": True,
+        "min_height": HEIGHT,
+        "show_grid": False,
+        "show_legend": False,
+        "toolbar": "above",
+        "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
+        "active_tools": [],
+        "backend_opts": {
+            # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
+            "plot.output_backend": "canvas",
+            "xaxis.major_label_policy": NoOverlap(min_distance=10),
+            "yaxis.major_label_policy": NoOverlap(min_distance=2),
+        },
+        "backend": "bokeh",
+    }

@@ -1,0 +1,25 @@
+"""What hints say of the file that is being read, for readers that need it before the tables are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loaders.hints import ATTRIBUTES, FIELDS, OPTIONS, Hints
+from loaders.source import Source
+
+
+def hinted(source: Source, name: str) -> Any:
+    """Return what hints say of this file, as a value or by the pattern over its path; `None` if nothing.
+
+    Raises
+    ------
+    LoadError
+        The path does not match the pattern.
+    """
+    known = {k: v for k, v in source.options.items() if k in (*FIELDS, *ATTRIBUTES, *OPTIONS)}
+    return Hints(known).of(source.path).get(name)
+
+
+def total_hinted(source: Source) -> bool:
+    """Whether hints name the collective as reduce_scatter, whose sizes OSU and IMB count as whole vectors."""
+    return str(hinted(source, "collective") or "").removesuffix("_block") == "reduce_scatter"

@@ -1,0 +1,135 @@
+"""PICO's files of samples: one column ``highest``, nanoseconds, one row for each iteration.
+
+``highest`` is the maximum over processes; at output level "all" the times of the ranks follow it. The file's
+name, ``<count>_<algorithm>[_<segment size>]_<datatype>.csv``, gives algorithm and total size; the collective and
+the communicator size come from hints.
+
+The first 20 % of the iterations are left out as warm-up, exactly as PICO's own summary does
+(``plot/summarize_data.py``), and counted as skipped. LibBine's own driver (Fugaku) warms up before it writes and
+ends its files with a line ``Average runtime: …``: there nothing is left out but this line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from loaders.delimited import Chunk, Delimited, Field, not_time
+from loaders.hinted import hinted
+from loaders.names import counts_blocks
+from loaders.pico_names import split_file
+from loaders.source import Source
+
+WARM_UP = 0.2
+STATISTIC = "maximum over processes of each iteration"
+_WARM_UP_REASON = "warm-up: first 20 % of the iterations, as PICO's own summary leaves out"
+_HEADER = "highest"
+_FOOTER = b"Average runtime"
+
+
+def is_header(line: str) -> bool:
+    """Whether a line is the header of a file of samples."""
+    return line == _HEADER or line.startswith(f"{_HEADER},rank")
+
+
+@dataclass
+class Samples:
+    """Times in seconds and their repetitions."""
+
+    time: npt.NDArray[np.float64]
+    repetition: npt.NDArray[np.int64]
+
+
+class SampleReader:
+    """Collects the samples of one file block by block.
+
+    Parameters
+    ----------
+    source
+        Where rows are counted.
+    columns
+        Number of columns in the header.
+    label
+        What stands before the text of skipped lines, such as the name within a tarball.
+    """
+
+    def __init__(self, source: Source, columns: int, label: str = "") -> None:
+        self._source = source
+        self._label = label
+        fields = [Field("time", "number"), *(Field(f"rank{n}", "ignored") for n in range(columns - 1))]
+        self._reader = Delimited(source, fields, ",", what="PICO's samples", header=_HEADER, open_end=False)
+        self._parts: list[pd.DataFrame] = []
+        self._warm = False
+
+    def add(self, text: bytes, line: int) -> None:
+        """Take whole lines; the first has the number `line`."""
+        footer = text.rfind(_FOOTER)
+        if footer >= 0 and text[:footer].endswith(b"\n") and text.find(b"\n", footer) in (-1, len(text) - 1):
+            self._warm = True
+            self._skip(line + text.count(b"\n", 0, footer), text[footer:], "the program's own average, not a sample")
+            text = text[:footer]
+        table = self._reader.parse(text, line, _with_lines)
+        if table is not None:
+            self._parts.append(table)
+
+    def finish(self) -> Samples:
+        """Leave out the warm-up and what is not positive, and count all rows."""
+        if not self._parts:
+            return Samples(np.empty(0), np.empty(0, dtype=np.int64))
+        time = np.concatenate([p["time"].to_numpy() for p in self._parts])
+        lines = np.concatenate([p["line"].to_numpy() for p in self._parts])
+        repetition = np.arange(len(time))
+        warm_up = 0 if self._warm else int(len(time) * WARM_UP)
+        self._source.skip_many(warm_up, _WARM_UP_REASON)
+        time, lines, repetition = time[warm_up:], lines[warm_up:], repetition[warm_up:]
+        bad = not_time(time)
+        for place in np.flatnonzero(bad):
+            self._skip(int(lines[place]), str(time[place]), "the time is not a positive number")
+        self._source.loaded(int((~bad).sum()))
+        return Samples(time[~bad] * 1e-9, repetition[~bad])
+
+    def _skip(self, line: int, text: bytes | str, reason: str) -> None:
+        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        self._source.skip(line, f"{self._label}{shown}", reason)
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read one file of samples that stands alone."""
+    source.attrs["statistic"] = STATISTIC
+    reader: SampleReader | None = None
+    for first, block in source.blocks():
+        text, line = block, first
+        if reader is None:
+            end = block.find(b"\n") + 1 or len(block)
+            reader = SampleReader(source, block.count(b",", 0, end) + 1)
+            text, line = block[end:], first + 1
+        reader.add(text, line)
+    if reader is None:
+        return
+    samples = reader.finish()
+    if not len(samples.time):
+        return
+    data: dict[str, Any] = {"time": samples.time, "repetition": samples.repetition}
+    named = split_file(source.path.name)
+    if named is not None:
+        data |= {"algorithm": named.algorithm.name, "segment_size": named.algorithm.segment_size}
+        data[size_column(source)] = named.total_size
+        if named.algorithm.ports:
+            data["ports"] = named.algorithm.ports
+    yield pd.DataFrame(data)
+
+
+def size_column(source: Source) -> str:
+    """Column for PICO's totals: the message size itself where hints name a collective that counts the vector."""
+    collective = hinted(source, "collective")
+    return "total_size" if collective is None or counts_blocks(str(collective)) else "message_size"
+
+
+def _with_lines(chunk: Chunk) -> pd.DataFrame:
+    lines = np.arange(len(chunk.frame)) + chunk.first if chunk.rows is None else [line for line, _ in chunk.rows]
+    return pd.DataFrame({"time": chunk.frame["time"].to_numpy(), "line": np.asarray(lines, dtype=np.int64)})

@@ -1,0 +1,68 @@
+"""What the command prints: sizes and times with units, and maps that can be read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from dashboard import cli_text
+from dashboard.decisions import decision_map
+from tests.cubes import synthetic_cube
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1, "1 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1448, "1448 B"),
+        (1536, "1.5 KiB"),
+        (65536, "64 KiB"),
+        (393216, "384 KiB"),
+        (1000000, "1000000 B"),
+        (3 << 19, "1.5 MiB"),
+        (1 << 34, "16 GiB"),
+    ],
+)
+def test_sizes_keep_every_byte(count: int, text: str) -> None:
+    assert cli_text.size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1.05e-3, "1.05 ms"), (17.25e-6, "17.2 µs"), (123.4, "123 s"), (0.0, "0.00 ns"), (float("nan"), "-"), (None, "-")],
+)
+def test_times_have_three_digits_and_a_unit(seconds: float | None, text: str) -> None:
+    assert cli_text.time(seconds) == text
+
+
+def read_map(lines: Sequence[str], best: np.ndarray) -> np.ndarray:
+    """Read a drawn map back as method indices, by its legend; -1 for missing."""
+    start = next(number for number, line in enumerate(lines) if line.split()[:2] == ["index", "method"])
+    legend = {}
+    for line in lines[start + 1 :]:
+        words = line.split()
+        if len(words) > 2 and words[1].isdigit():
+            legend[words[0]] = int(words[1])
+    rows: dict[int, list[int]] = {}
+    for line in lines[:start]:
+        words = line.split()
+        if len(words) > 1 and words[0].isdigit() and all(word in legend or word == "." for word in words[1:]):
+            rows.setdefault(int(words[0]), []).extend(legend.get(word, -1) for word in words[1:])
+    return np.array(list(rows.values())).reshape(best.shape)
+
+
+@pytest.mark.parametrize("width", [40, 100, 500])
+@pytest.mark.parametrize(("methods", "missing"), [(3, 0.0), (20, 0.5), (75, 0.0)])
+def test_a_drawn_map_can_be_read_back(methods: int, missing: float, width: int) -> None:
+    cube = synthetic_cube(14, 40, methods, seed=methods, missing=missing, noise=3.0)
+    dmap = decision_map(cube)
+    lines = cli_text.map_text(dmap, width)
+    best = dmap["best"].values
+    np.testing.assert_array_equal(read_map(lines, best), best)
+    drawn = lines[: lines.index(next(line for line in lines if line.split()[:2] == ["index", "method"]))]
+    assert max(map(len, drawn)) <= width
