@@ -13,7 +13,7 @@ from panel.viewable import Viewer
 
 from dashboard.pages.data import DataPage
 from dashboard.pages.decisions import DecisionsPage
-from dashboard.pages.loading import load
+from dashboard.pages.loading import bytes_below, load, read
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
 from dashboard.registry import results_by_digest
@@ -23,6 +23,8 @@ from dashboard.state import PAGES, State
 _LOG = logging.getLogger(__name__)
 TITLE = "colltune"
 ADDRESS_SECONDS = 0.4
+#: Files of fewer bytes in all are read before the page is sent.
+AT_ONCE_BYTES = 16 << 20
 #: What is on an address beside the view: the results, where they are not those opened at the start.
 DATA = "data"
 
@@ -106,18 +108,29 @@ class App(Viewer):
         super().__init__()
         self.start = start
         self.state = State()
-        if pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
+        self._failed: list[dict[str, Any]] | None = None
+        self._pages: dict[str, Viewer] = {}
+        # Small files are read before anything is drawn: then the first page sent has its maps already.
+        at_once = sum(map(bytes_below, start.paths)) <= AT_ONCE_BYTES
+        if at_once:
+            results, self._failed, self.state.error = read(start.paths, start.hints)
+            if results is not None:
+                self.state.show(results)
+            self._opened()
+        elif pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
             self.state.page = pn.state.location.query_params["page"]
         self.navigation = RadioButtonGroup(
             label="", options=list(PAGES), value=self.state.page, size="small", margin=(0, 24), sx=_ON_HEADER
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
         self.main = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.notice = Alert(visible=False, closeable=True, severity="warning", sizing_mode="stretch_width")
-        self._pages: dict[str, pn.viewable.Viewable] = {}
+        self.notice = Alert(severity="warning", sizing_mode="stretch_width")
         self.state.param.watch(self._show_page, "page")
         self.state.param.watch(self._show_notice, "notice")
         self._show_page()
+        self._show_notice()
+        if not at_once:
+            pn.state.onload(self.open)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.navigation, self.notice, self.main, sizing_mode="stretch_width")
@@ -134,11 +147,16 @@ class App(Viewer):
 
     async def open(self) -> None:
         """Load what is to be opened at the start; where that fails, the Data page says why."""
-        await load(self.state, self.start.paths, self.start.hints)
+        self._failed = await load(self.state, self.start.paths, self.start.hints)
+        self._opened()
+
+    def _opened(self) -> None:
         if pn.state.location is not None:
             Permalink(self.state, pn.state.location).open()
         if self.state.results is None:
             self.state.page = "Data"
+            if "Data" in self._pages:
+                self._pages["Data"].show_failed(self._failed)
 
     def fail(self, exception: Exception) -> None:
         """Show what nobody foresaw as a sentence; the traceback is for the server's log."""
@@ -152,11 +170,18 @@ class App(Viewer):
         # A page is made when it is first asked for, and kept: its plots need not be drawn again.
         name = self.state.page
         if name not in self._pages:
-            viewer = DecisionsPage(self.state) if name == "Decisions" else DataPage(self.state, self.start)
-            self._pages[name] = pn.panel(viewer)
-            self.main.append(self._pages[name])
-        for other, page in self._pages.items():
-            page.visible = other == name
+            self._pages[name] = self._make(name)
+            self.main.append(pn.Column(self._pages[name], name=name, sizing_mode="stretch_width", margin=0))
+        for page in self.main:
+            page.visible = page.name == name
+
+    def _make(self, name: str) -> Viewer:
+        if name == "Decisions":
+            return DecisionsPage(self.state)
+        page = DataPage(self.state, self.start)
+        if self.state.results is None:
+            page.show_failed(self._failed)
+        return page
 
     def _show_notice(self, *events: param.parameterized.Event) -> None:
         self.notice.param.update(object=plain(self.state.notice), visible=bool(self.state.notice))
@@ -164,9 +189,13 @@ class App(Viewer):
 
 #: White on the header's blue; the page on show is filled.
 _ON_HEADER = {
-    "& .MuiToggleButton-root": {"color": "inherit", "borderColor": "rgba(255, 255, 255, 0.6)", "px": 2},
-    "& .MuiToggleButton-root.Mui-selected": {"color": "#0b4f86", "backgroundColor": "#ffffff", "fontWeight": 600},
-    "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa"},
+    "& .MuiToggleButton-root:not(.Mui-selected)": {"color": "#ffffff !important"},
+    "& .MuiToggleButton-root": {"borderColor": "rgba(255, 255, 255, 0.6)", "px": 2},
+    "& .MuiToggleButton-root.Mui-selected": {
+        "color": "#0b4f86 !important",
+        "backgroundColor": "#ffffff !important",
+        "fontWeight": 600,
+    },
 }
 
 
@@ -182,5 +211,4 @@ def create_app(start: Start | None = None) -> Page:
     pn.extension("tabulator", "filedropper")
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = app.fail
-    pn.state.onload(app.open)
     return app.page()

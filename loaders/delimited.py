@@ -1,8 +1,8 @@
 """Tables of text in blocks of whole lines: the C parser where all is well, line by line where it is not.
 
-A block is first given to pandas' C parser. If it does not parse into exactly one row for each line, it
-is halved until the halves parse or are small; a small one is read line by line, so that the lines at
-fault are skipped with their numbers and all others load.
+A block is first given to pandas' C parser. If it does not parse into exactly one row for each line, its
+lines are held against the form of a row: those that have it go to the C parser together, each other
+line is looked at by itself and skipped with its number if it is at fault. So all whole lines load.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +22,6 @@ from pandas.api.types import union_categoricals
 
 from loaders.source import KEPT_SKIPS, Source
 
-LEAF_BYTES = 1 << 15
 LARGEST_WHOLE = 2**53
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -49,17 +48,26 @@ class Chunk:
     frame
         One row for each line that parsed.
     first
-        Line of the first row, where the rows are consecutive lines of `text`.
+        Number of the first line of `text`.
     text
-        These lines; empty where the rows come of no text.
-    rows
-        Else ``(line, text)`` of every row.
+        The lines; empty where the rows come of no text.
+    places
+        Line of each row within `text`, from 0; `None` = all lines are rows.
     """
 
     frame: pd.DataFrame
     first: int = 0
     text: bytes = b""
-    rows: list[tuple[int, str]] | None = None
+    places: npt.NDArray[np.int64] | None = None
+
+    def with_frame(self, data: Any) -> Chunk:
+        """The same lines with other columns."""
+        return replace(self, frame=pd.DataFrame(data))
+
+    def lines(self) -> npt.NDArray[np.int64]:
+        """Line number of each row."""
+        places = np.arange(len(self.frame)) if self.places is None else self.places
+        return places + self.first
 
     def drop(self, source: Source, faults: Iterable[tuple[Mask, str]]) -> pd.DataFrame:
         """Skip the rows at fault, each for its first reason, count the others as loaded and return them."""
@@ -71,25 +79,24 @@ class Chunk:
         """Skip the rows at fault and return the others, which are not counted yet."""
         good = np.ones(len(self.frame), dtype=np.bool_)
         for bad, reason in faults:
-            if not bad.any():
-                continue
-            places = np.flatnonzero(good & bad)
-            self._skip(source, places, reason)
-            good[places] = False
+            places = np.flatnonzero(good & bad) if bad.any() else np.empty(0, dtype=np.intp)
+            if len(places):
+                self._skip(source, places, reason)
+                good[places] = False
         return self.frame if good.all() else self.frame[good]
 
-    def _skip(self, source: Source, places: npt.NDArray[np.intp], reason: str) -> None:
-        shown = places[: max(0, KEPT_SKIPS - len(source.skips))]
-        lines = self.text.split(b"\n") if len(shown) and self.rows is None else []
-        for place in map(int, shown):
-            if self.rows is not None:
-                source.skip(*self.rows[place], reason)
-            else:
-                source.skip(self.first + place, lines[place] if self.text else self._shown(place), reason)
-        source.skip_many(len(places) - len(shown), reason)
+    def _skip(self, source: Source, rows: npt.NDArray[np.intp], reason: str) -> None:
+        shown = rows[: max(0, KEPT_SKIPS - len(source.skips))]
+        if len(shown):
+            numbers = self.lines()
+            texts = self.text.split(b"\n") if self.text else []
+            for row in shown:
+                number = int(numbers[row])
+                source.skip(number, texts[number - self.first] if texts else self._shown(int(row)), reason)
+        source.skip_many(len(rows) - len(shown), reason)
 
-    def _shown(self, place: int) -> str:
-        return ", ".join(str(v) for v in self.frame.iloc[place])
+    def _shown(self, row: int) -> str:
+        return ", ".join(str(v) for v in self.frame.iloc[row])
 
 
 class Delimited:
@@ -131,6 +138,7 @@ class Delimited:
         self._dtype: dict[Hashable, Any] = {
             n: np.float64 if field.kind == "number" else "category" for n, field in enumerate(self._fields)
         }
+        self._form = _row_form(self._fields, separator)
 
     def parse(self, text: bytes, line: int, finish: Finish) -> pd.DataFrame | None:
         """Parse whole lines.
@@ -147,34 +155,27 @@ class Delimited:
         Returns
         -------
         DataFrame or None
-            The tables of all chunks in one; `None` if there are no rows.
+            What `finish` made of the rows; `None` if there are none.
         """
-        frames: list[pd.DataFrame] = []
-        todo = [(text, line)]
-        while todo:
-            piece, number = todo.pop()
-            if not piece or piece.isspace():
-                continue
-            chunk = self._fast(piece, number)
-            if chunk is None and len(piece) > LEAF_BYTES:
-                middle = piece.find(b"\n", len(piece) // 2) + 1
-                if 0 < middle < len(piece):
-                    todo.append((piece[middle:], number + piece.count(b"\n", 0, middle)))
-                    todo.append((piece[:middle], number))
-                    continue
-            frame = finish(self._slow(piece, number) if chunk is None else chunk)
-            if len(frame):
-                frames.append(frame)
-        return stack(frames)
-
-    def _fast(self, text: bytes, line: int) -> Chunk | None:
-        whole = text.endswith(b"\n")
-        if b"\0" in text or not (whole or self._open_end):
+        if not text or text.isspace():
             return None
-        lines = occurrences(text, "\n") + (not whole)
-        blanks = self._separator is None
+        chunk = self._whole(text, line) or self._mixed(text, line)
+        table = finish(chunk)
+        return table if len(table) else None
+
+    def _whole(self, text: bytes, line: int) -> Chunk | None:
+        """Parse a text every line of which is a row; `None` if one is not."""
+        ends = text.endswith(b"\n")
+        if b"\0" in text or not (ends or self._open_end):
+            return None
+        lines = occurrences(text, "\n") + (not ends)
         if self._separator is not None and occurrences(text, self._separator) != lines * (len(self._fields) - 1):
             return None
+        frame = self._parsed(text, lines)
+        return None if frame is None else Chunk(frame, line, text)
+
+    def _parsed(self, text: bytes, lines: int) -> pd.DataFrame | None:
+        blanks = self._separator is None
         try:
             frame = pd.read_csv(
                 io.BytesIO(text),
@@ -190,45 +191,51 @@ class Delimited:
             )
         except (ValueError, OverflowError):
             return None
-        if len(frame) != lines or not isinstance(frame.index, pd.RangeIndex) or self._short(frame):
+        if len(frame) != lines or not isinstance(frame.index, pd.RangeIndex) or (blanks and _short(frame)):
             return None
         frame = frame[self._used]
         frame.columns = pd.Index([self._fields[n].name for n in self._used])
-        return Chunk(frame, line, text)
+        return frame
 
-    def _short(self, frame: pd.DataFrame) -> bool:
-        """Whether a line lacked columns: then the last is missing, which blanks as separators cannot mean."""
-        last = frame[frame.columns[-1]]
-        return (
-            self._separator is None
-            and isinstance(last.dtype, pd.CategoricalDtype)
-            and bool(last.isna().any() or "" in last.cat.categories)
-        )
-
-    def _slow(self, text: bytes, line: int) -> Chunk:
-        values: list[list[Any]] = []
-        rows: list[tuple[int, str]] = []
+    def _mixed(self, text: bytes, line: int) -> Chunk:
+        """Parse the lines that are rows, skip the others."""
         lines = text.split(b"\n")
-        for offset, raw in enumerate(lines):
-            content = raw.decode("utf-8", "replace").strip("\r")
-            bare = content.strip()
-            if not bare or bare.startswith("#") or bare == self._header:
+        cut = bool(lines[-1]) and not self._open_end
+        last = len(lines) - 1
+        formed = [n for n, raw in enumerate(lines) if self._form.fullmatch(raw) and not (cut and n == last)]
+        frame = self._parsed(b"\n".join([lines[n] for n in formed]) + b"\n", len(formed)) if formed else None
+        taken = set(formed) if frame is not None else set()
+        values: list[list[Any]] = []
+        places: list[int] = []
+        for n, raw in enumerate(lines):
+            content = raw.decode("utf-8", "replace").strip() if n not in taken and raw else ""
+            if not content or content.startswith("#") or content == self._header:
                 continue
-            cut = offset == len(lines) - 1
-            found = self._row(content)
-            if isinstance(found, str) or (cut and not self._open_end):
-                self._source.skip(line + offset, content, "cut off" if cut else str(found))
-                continue
-            values.append(found)
-            rows.append((line + offset, content))
+            found = self._row(raw.decode("utf-8", "replace").strip("\r"))
+            if isinstance(found, str) or (cut and n == last):
+                self._source.skip(line + n, raw, "cut off" if cut and n == last else str(found))
+            else:
+                values.append(found)
+                places.append(n)
+        parts = [] if frame is None else [frame]
+        if values or frame is None:
+            parts.append(self._table(values))
+            formed = [*(formed if frame is not None else []), *places]
+        order = np.argsort(np.array(formed, dtype=np.int64), kind="stable")
+        joined = stack(parts)
+        table = parts[0] if joined is None or len(parts) < 2 else joined.iloc[order].reset_index(drop=True)
+        return Chunk(table, line, text, np.array(formed, dtype=np.int64)[order])
+
+    def _table(self, values: list[list[Any]]) -> pd.DataFrame:
         columns = list(zip(*values, strict=True)) if values else [() for _ in self._used]
-        data = {
-            self._fields[n].name: pd.Categorical(column)
-            if self._fields[n].kind == "text"
-            else np.array(column, dtype=np.float64)
-            for n, column in zip(self._used, columns, strict=True)
-        }
-        return Chunk(pd.DataFrame(data), rows=rows)
+        return pd.DataFrame(
+            {
+                self._fields[n].name: pd.Categorical(pd.array(list(column), dtype="str"))
+                if self._fields[n].kind == "text"
+                else np.array(column, dtype=np.float64)
+                for n, column in zip(self._used, columns, strict=True)
+            }
+        )
 
     def _row(self, content: str) -> list[Any] | str:
         """Values of one line, or why it has none."""
@@ -252,6 +259,23 @@ class Delimited:
             else:
                 values.append(float(cell))
         return values
+
+
+def _row_form(fields: Sequence[Field], separator: str | None) -> re.Pattern[bytes]:
+    """What a line looks like that is a row without quotes."""
+    number = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    if separator is None:
+        forms = [number if field.kind == "number" else r"[^\s\0]+" for field in fields]
+        return re.compile((r"[ \t]*" + r"[ \t]+".join(forms) + r"[ \t]*\r?").encode())
+    text = rf"[^{re.escape(separator)}\"\r\n\0]*"
+    forms = [f"(?:{number})?" if field.kind == "number" else text for field in fields]
+    return re.compile((re.escape(separator).join(forms) + r"\r?").encode())
+
+
+def _short(frame: pd.DataFrame) -> bool:
+    """Whether a line separated by blanks lacked columns: then the last of them is empty."""
+    last = frame[frame.columns[-1]]
+    return isinstance(last.dtype, pd.CategoricalDtype) and bool(last.isna().any() or "" in last.cat.categories)
 
 
 def occurrences(text: bytes, character: str) -> int:

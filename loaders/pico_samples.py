@@ -131,5 +131,4 @@ def size_column(source: Source) -> str:
 
 
 def _with_lines(chunk: Chunk) -> pd.DataFrame:
-    lines = np.arange(len(chunk.frame)) + chunk.first if chunk.rows is None else [line for line, _ in chunk.rows]
-    return pd.DataFrame({"time": chunk.frame["time"].to_numpy(), "line": np.asarray(lines, dtype=np.int64)})
+    return pd.DataFrame({"time": chunk.frame["time"].to_numpy(), "line": chunk.lines()})

@@ -188,7 +188,7 @@ class SummaryReader:
         everything = pd.DataFrame(data).join(
             frame[[n for n in ("library", "library_version", "timestamp") if n in frame]]
         )
-        table = Chunk(everything, chunk.first, chunk.text, chunk.rows).drop(self._source, faults)
+        table = chunk.with_frame(everything).drop(self._source, faults)
         self.told.add(table)
         return _converted(self._source, table)
 

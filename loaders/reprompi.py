@@ -206,7 +206,7 @@ class _State:
         faults.append((count * self._extent() >= 2**53, "the size is out of range"))
         data: dict[str, Any] = {"test": tests, "message_size": count * self._extent()}
         if self.verbose is not None:
-            return Chunk(frame.assign(**data), chunk.first, chunk.text, chunk.rows).sift(self.source, faults)
+            return chunk.with_frame(frame.assign(**data)).sift(self.source, faults)
         if "errorcode" in frame:
             faults.append((frame["errorcode"].to_numpy() != 0, "errorcode: outside the window"))
         if "runtime_sec" in frame:
@@ -218,7 +218,7 @@ class _State:
                 std = frame["stddev_sec"] if "stddev_sec" in frame else np.sqrt(frame["var_sec"].clip(lower=0))
                 data["time_std"] = std.where(np.isfinite(std) & (std >= 0))
         faults.append((not_time(np.asarray(data["time"])), "the time is not positive"))
-        return Chunk(pd.DataFrame(data), chunk.first, chunk.text, chunk.rows).drop(self.source, faults)
+        return chunk.with_frame(data).drop(self.source, faults)
 
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
         """Columns of `COLUMNS` for checked rows: names, sizes, parameters."""

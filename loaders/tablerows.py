@@ -46,7 +46,7 @@ class Rows:
     def finish(self, chunk: Chunk) -> pd.DataFrame:
         """Skip rows at fault with their reasons, count the others as loaded, and return them."""
         data, faults = self._checked(chunk.frame)
-        chunk = Chunk(pd.DataFrame(data), chunk.first, chunk.text, chunk.rows)
+        chunk = chunk.with_frame(data)
         kept = chunk.drop(self._source, faults)
         kept = kept.astype(dict.fromkeys(self._whole_columns(), np.int64))
         return kept if self._plan.adjust is None else self._plan.adjust(self._source, kept)

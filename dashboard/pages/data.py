@@ -98,21 +98,28 @@ class DataPage(Viewer):
             reports = await load(self.state, paths, SAMPLE_HINTS if sample else self.hints.values())
         finally:
             self.load_button.disabled = self.load_usable.disabled = False
-        self._show_reports(reports)
+        self.show_failed(reports)
 
-    def _show_reports(self, failed: list[dict[str, Any]] | None) -> None:
-        self.failed = failed or []
+    def show_failed(self, reports: list[dict[str, Any]] | None) -> None:
+        """Show why files could not be loaded, and ask for what they need.
+
+        Parameters
+        ----------
+        reports
+            As `loaders.scan` makes them; None or empty if nothing failed.
+        """
+        self.failed = reports or []
         can = usable(self.failed)
         self.load_usable.param.update(
             visible=bool(can) and len(can) < len(self.failed),
             label=f"Load the {len(can):,} of {len(self.failed):,} that can be loaded",
         )
         self.hints.ask(needed(self.failed))
-        if failed is None:
-            self._show_results()
-        elif failed:
-            self.overview.show_reports(failed, self.chooser.folders)
+        if self.failed:
+            self.overview.show_reports(self.failed, self.chooser.folders)
             self.overview.tabs.active = 0
+        else:
+            self._show_results()
 
     def _chosen(self, *events: param.parameterized.Event) -> None:
         self.hints.names = self.chooser.names

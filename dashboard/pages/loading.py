@@ -39,7 +39,7 @@ class Progress:
         """Take the loaders' word for one file."""
         with self._lock:
             if self._total is None:
-                self._total = sum(_bytes_below(each) for each in self._paths)
+                self._total = sum(bytes_below(each) for each in self._paths)
             self._done[path] = done
             self._latest = Path(path).name
 
@@ -56,7 +56,8 @@ class Progress:
         return "Loading …" if share is None else f"Loading, {share:.0%}: {self._latest}"
 
 
-def _bytes_below(path: Path) -> int:
+def bytes_below(path: Path) -> int:
+    """Size of a file, or of all files in a folder and below it; 0 if there is none."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 

@@ -22,7 +22,13 @@ from dashboard.state import State
 
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
-_PERCENT = {"type": "progress", "max": 100, "legend": True}
+_PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": "{value} %", "color": "#9dbfdd"}
+_SPREAD_TITLES = {
+    "median": "median σ, %",
+    "90 %": "90 % quantile, %",
+    "largest": "largest, %",
+    "time": "what a time is",
+}
 
 
 @dataclass(frozen=True)
@@ -73,9 +79,13 @@ class Overview(Viewer):
         super().__init__(**params)
         self.state = state
         self.summary: Summary | None = None
-        self.selects = [Select.from_param(self.param.collective, label="Collective", width=220) for _ in range(2)]
-        self.files = _table(height=430, widths={"file": 300, "result": 100, "rows": 80, "skipped": 90})
-        self.skipped = _table(height=430, widths={"file": 260, "line": 80, "reason": 320})
+        self.selects = [Select.from_param(self.param.collective, label="Collective", description=None, width=220) for _ in range(2)]
+        self.files = _table(
+            height=520,
+            layout="fit_columns",
+            widths={"file": 260, "result": 95, "format": 85, "rows": 75, "skipped": 85, "collectives": 120},
+        )
+        self.skipped = _table(height=520, layout="fit_columns", widths={"file": 240, "line": 75, "reason": 300})
         self.skipped_note = pn.pane.Markdown("", sizing_mode="stretch_width")
         self.coverage = _table(formatters={"share": _PERCENT})
         self.spread = _table()
@@ -132,7 +142,7 @@ class Overview(Viewer):
     def _show(self, summary: Summary) -> None:
         self.summary = summary
         self.coverage.value = summary.coverage
-        self.spread.value = summary.spread.round(2)
+        self.spread.value = summary.spread.round(2).rename(columns=_SPREAD_TITLES)
         names = list(summary.views)
         wanted = self.collective if self.collective in names else self.state.collective
         self.param.collective.objects = names
@@ -170,12 +180,13 @@ def _heading(text: str) -> pn.pane.Markdown:
     return pn.pane.Markdown(f"#### {text}", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
 
 
-def _table(**params: Any) -> pn.widgets.Tabulator:
+def _table(layout: str = "fit_data_stretch", **params: Any) -> pn.widgets.Tabulator:
     return pn.widgets.Tabulator(
         pd.DataFrame(),
         show_index=False,
         disabled=True,
-        layout="fit_data_stretch",
+        layout=layout,
         sizing_mode="stretch_width",
+        stylesheets=[":host .tabulator { font-size: 13px; }"],
         **params,
     )

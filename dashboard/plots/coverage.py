@@ -183,7 +183,7 @@ def draw_share(share: xr.DataArray) -> hv.Rectangles:
         "measured": [f"{value:.0f} % of the message sizes" for value in share.values.ravel()],
     }
     hover = [("method", "@method"), ("processes", "@processes"), ("measured", "@measured")]
-    element = _rectangles(table, hover, (0, 100))
+    element = _rectangles(table, hover, (0, 100), "% measured")
     return element.opts(
         yticks=[(float(row), _shortened(name)) for row, name in zip(rows, methods, strict=True)],
         ylim=(-0.5, len(methods) - 0.5),
@@ -220,7 +220,7 @@ def draw_methods_measured(counts: xr.DataArray, methods: int) -> hv.Rectangles:
         "measured": [f"{value:.4g} of {format_count(methods, 'method')}" for value in values.ravel()],
     }
     hover = [("processes", "@processes"), ("message size", "@message"), ("measured", "@measured")]
-    element = _rectangles(table, hover, (0, max(methods, 1)))
+    element = _rectangles(table, hover, (0, max(methods, 1)), "methods")
     return element.opts(yticks=y.ticks(), ylim=y.limits, ylabel=y.title, height=340, backend="bokeh", **_x(x))
 
 
@@ -264,7 +264,6 @@ def draw_spread(by_size: xr.Dataset) -> hv.Overlay:
         responsive=True,
         ylim=(0, 1.08 * top or 1.0),
         ylabel="standard deviation, % of the time",
-        toolbar=None,
         show_legend=False,
         backend="bokeh",
         **_x(axis),
@@ -288,7 +287,7 @@ def _boxes(x: NDArray[np.float64], y: NDArray[np.float64], values: NDArray[np.fl
     }
 
 
-def _rectangles(table: dict[str, Any], hover: list[tuple[str, str]], limits: tuple[float, float]) -> hv.Rectangles:
+def _rectangles(table: dict[str, Any], hover: list[tuple[str, str]], limits: tuple[float, float], title: str) -> hv.Rectangles:
     names = ["left", "bottom", "right", "top"]
     return hv.Rectangles(table, names, [name for name in table if name not in names]).opts(
         color="value",
@@ -298,9 +297,9 @@ def _rectangles(table: dict[str, Any], hover: list[tuple[str, str]], limits: tup
         line_color="white",
         line_width=0.5,
         colorbar=True,
+        clabel=title,
         responsive=True,
         tools=["hover"],
         hover_tooltips=hover,
-        toolbar=None,
         backend="bokeh",
     )

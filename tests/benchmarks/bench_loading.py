@@ -35,7 +35,8 @@ def skampi_file(path: Path, launches: int) -> bytes:
             for size in range(1, 701, 7):
                 times = rng.random(processes) * 1000 + 10
                 nodes = "".join(f" {t:9.1f}" for t in times)
-                lines.append(f"nodes= {processes} count= {size} {size:8d} {times.max():9.1f} {1.5:9.1f} {8:8d}{nodes}\n")
+                result = f"{size:8d} {times.max():9.1f} {1.5:9.1f} {8:8d}"
+                lines.append(f"nodes= {processes} count= {size} {result}{nodes}\n")
     table = "".join(lines)
     path.write_text(f'# SKaMPI Version 6.0.0\n\n# begin result "MPI_Bcast-nodes-count"\n{table}# end result "x"\n')
     return table.encode()
@@ -72,8 +73,9 @@ def main() -> None:
             mine, pandas = in_turn(ours, peer)
             memory = peak_memory(_WORK, str(path))
             share = (memory["peak"] - memory["baseline"]) / size
+            speed = pandas.median / mine.median
             print(f"{path.name}: {size / 1e6:.0f} MB\n  colltune {mine}\n  pandas   {pandas}")
-            print(f"  speed {pandas.median / mine.median:.2f} of pandas (aim 0.5); memory {share:.2f} × the file (aim 3)")
+            print(f"  speed {speed:.2f} of pandas (aim 0.5); memory {share:.2f} × the file (aim 3)")
 
 
 def _pandas(data: bytes, separator: str) -> pd.DataFrame:

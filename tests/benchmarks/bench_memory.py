@@ -41,8 +41,9 @@ def main() -> None:
         )
         xr.DataTree.from_dict({"/bcast": cube}).to_netcdf(path, engine="h5netcdf")
         got = peak_memory(_WORK, str(path))
-        print(f"{samples.size:.0e} samples, {path.stat().st_size / 1e9:.2f} GB on disk: {got['cells']} cells decided")
-        print(f"  {got['seconds']:.1f} s, peak {got['peak'] / 1e9:.2f} GB = {got['peak'] / 4e9:.2f} of the limit (4 GB)")
+        size, peak = path.stat().st_size / 1e9, got["peak"] / 1e9
+        print(f"{samples.size:.0e} samples, {size:.2f} GB on disk: {got['cells']} cells decided")
+        print(f"  {got['seconds']:.1f} s, peak {peak:.2f} GB = {peak / 4:.2f} of the limit (4 GB)")
 
 
 if __name__ == "__main__":

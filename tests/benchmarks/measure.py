@@ -30,21 +30,14 @@ class Timing:
 def timed(work: Callable[[], object], runs: int = 5) -> Timing:
     """Time a function after one run that does not count."""
     work()
-    seconds = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return Timing(tuple(seconds))
+    return Timing(tuple(timed_once(work) for _ in range(runs)))
 
 
 def in_turn(first: Callable[[], object], second: Callable[[], object], runs: int = 5) -> tuple[Timing, Timing]:
     """Time two functions in turn, so that a drift of the machine meets both."""
-    pairs = []
     first()
     second()
-    for _ in range(runs):
-        pairs.append((timed_once(first), timed_once(second)))
+    pairs = [(timed_once(first), timed_once(second)) for _ in range(runs)]
     return Timing(tuple(a for a, _ in pairs)), Timing(tuple(b for _, b in pairs))
 
 
@@ -61,8 +54,9 @@ def peak_memory(code: str, *arguments: str) -> dict[str, Any]:
     ``baseline`` is the peak after ``setup()``, which the code may define for its imports.
     """
     program = (
-        "import json, resource, sys\n"
-        "def peak():\n    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "import json, re, sys\n"
+        "def peak():\n    status = open('/proc/self/status').read()\n"
+        "    return int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) * 1024\n"
         f"{code}\n"
         "setup()\nbaseline = peak()\nresult = work(*sys.argv[1:])\n"
         "print(json.dumps({**result, 'baseline': baseline, 'peak': peak()}))\n"

@@ -1,7 +1,6 @@
 """The decision function: predictions, rules, counts."""
 
 import math
-import timeit
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Node, Split, Test, decision_map, exact
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Node, Split, Test
 from dashboard.decisions import table as table_module
-from tests.cubes import synthetic_cube
 from tests.decisions.trees import DERIVED, METHODS, decisions, follow, nodes, values_of
 
 COMM, MESSAGE = np.arange(-3, 24), np.array([-1, 0, 1, 2, 3, 5, 8, 19, 20, 21, 10**6, 10**6 + 1, 2**40])
@@ -85,11 +83,6 @@ class TestPredict:
         assert decision.predict_one(2, 8, collective="reduce") == 1
         with pytest.raises(DecisionError, match="no value 'scan'; known are bcast, reduce"):
             decision.predict(2, 8, collective="scan")
-
-    def test_one_call_takes_microseconds(self) -> None:
-        decision = exact(decision_map(synthetic_cube(64, 64, 20, 0)))
-        decision.predict_one(2, 8)  # tabulates
-        assert min(timeit.repeat(lambda: decision.predict_one(33, 4096), number=1000, repeat=5)) < 10e-3
 
 
 class TestRules:

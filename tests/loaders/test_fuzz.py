@@ -93,7 +93,9 @@ def test_a_garbled_row_is_counted_as_skipped_and_the_others_stay(samples: Path, 
             continue
         lines = text.split("\n")
         rows = [i for i, line in enumerate(lines) if line[:1] in " 0123456789MnN" and len(line.split()) > 1]
-        rows = [i for i in rows if sum(word.replace(".", "").isdigit() for word in lines[i].replace(",", " ").split()) > 1]
+        rows = [
+            i for i in rows if sum(word.replace(".", "").isdigit() for word in lines[i].replace(",", " ").split()) > 1
+        ]
         at = rows[len(rows) // 2] if rows else None
         if at is None:
             continue

@@ -1,0 +1,51 @@
+"""Where things lie on a drawn map, asked of Bokeh in the browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# The view of the plot with a title, once all of it is painted; else null.
+_VIEW = """
+const view_of = (title) => {
+    if (!window.Bokeh) return null
+    for (const doc of Bokeh.documents)
+        for (const model of doc._all_models.values())
+            if (model.type === 'Figure' && model.title && model.title.text === title) {
+                const view = Bokeh.index.find_one(model)
+                if (view && view.has_finished()) return view
+            }
+    return null
+}
+"""
+_POINT = """
+const labelled = (axis, text) => {
+    const labels = axis.major_label_overrides
+    for (const [at, label] of labels instanceof Map ? labels : Object.entries(labels))
+        if (label === text) return Number(at)
+    throw new Error(`no tick of the axis is labelled ${text}`)
+}
+"""
+
+
+def wait_until_drawn(page: Page, title: str, seconds: float = 60.0) -> None:
+    """Return when the plot with this title is painted."""
+    page.wait_for_function(f"(title) => {{ {_VIEW} return view_of(title) !== null }}", arg=title, timeout=seconds * 1000)
+
+
+def point_at(page: Page, title: str, x_label: str, y_label: str) -> tuple[float, float]:
+    """Tell where on the screen a plot has what its axes' ticks with these labels point at, in CSS pixels."""
+    at = page.evaluate(
+        f"""([title, x_label, y_label]) => {{
+            {_VIEW} {_POINT}
+            const view = view_of(title), figure = view.model
+            const x = view.frame.x_scale.compute(labelled(figure.below[0], x_label))
+            const y = view.frame.y_scale.compute(labelled(figure.left[0], y_label))
+            const box = view.el.getBoundingClientRect()
+            return [box.left + x, box.top + y]
+        }}""",
+        [title, x_label, y_label],
+    )
+    return float(at[0]), float(at[1])
