@@ -124,7 +124,7 @@ class App(Viewer):
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
         self.main = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.notice = Alert(severity="warning", sizing_mode="stretch_width")
+        self.notice = Alert(closeable=True, severity="warning", sizing_mode="stretch_width")
         self.state.param.watch(self._show_page, "page")
         self.state.param.watch(self._show_notice, "notice")
         self._show_page()
@@ -162,8 +162,8 @@ class App(Viewer):
         """Show what nobody foresaw as a sentence; the traceback is for the server's log."""
         _LOG.error("unforeseen error in a session", exc_info=exception)
         self.state.notice = (
-            f"The dashboard itself failed ({type(exception).__name__}). What you see may be incomplete; reload the page. "
-            "The server's log tells more."
+            f"The dashboard itself failed ({type(exception).__name__}). What you see may be "
+            "incomplete; reload the page. The server's log tells more."
         )
 
     def _show_page(self, *events: param.parameterized.Event) -> None:
@@ -184,7 +184,7 @@ class App(Viewer):
         return page
 
     def _show_notice(self, *events: param.parameterized.Event) -> None:
-        self.notice.param.update(object=plain(self.state.notice), visible=bool(self.state.notice))
+        self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
 
 #: White on the header's blue; the page on show is filled.
@@ -196,6 +196,7 @@ _ON_HEADER = {
         "backgroundColor": "#ffffff !important",
         "fontWeight": 600,
     },
+    "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa !important"},
 }
 
 

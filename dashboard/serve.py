@@ -51,7 +51,7 @@ def serve(
         The address or port cannot be used.
     """
     start = start_with(paths, {name: value for name, value in hints.items() if value is not None})
-    port = port or _free_port(address)
+    port = _port(address, port)
     if not is_loopback(address):
         _say(
             f"warning: listening on {address}, which other machines can reach; everyone who does sees the data and "
@@ -101,9 +101,13 @@ def _shown(address: str) -> str:
     return f"[{address}]" if ":" in address else address
 
 
-def _free_port(address: str) -> int:
-    # The websocket's origins must be known before the server chooses its port itself.
-    with socket.create_server((address, 0), family=socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+def _port(address: str, port: int) -> int:
+    """Port that can be listened on: the one asked for, or for 0 a free one; OSError if there is none.
+
+    The websocket's origins must be known before the server chooses a port itself, and it is later than here
+    that Bokeh finds a port taken, and then leaves its socket open.
+    """
+    with socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
         return int(probe.getsockname()[1])
 
 

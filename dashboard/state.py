@@ -28,7 +28,9 @@ class State(param.Parameterized):
     results = param.Parameter(default=None, doc="Loaded results (`xarray.DataTree`), replaced as a whole; None: none.")
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
     page = param.Selector(default=PAGES[0], objects=list(PAGES), doc="Page on show.")
-    collective = param.Selector(default=None, objects=[], allow_None=True, doc="Collective decided on.")
+    collective = param.Selector(
+        default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective decided on."
+    )
     ppn = param.Selector(default=None, objects=[None], doc="Processes per node; None: those measured most.")
     max_depth = param.Integer(default=3, bounds=(0, 12), doc="Most levels of the quadtree below its root.")
     limit_depth = param.Boolean(default=True, doc="Whether `max_depth` holds; without it the threshold alone does.")

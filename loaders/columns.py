@@ -46,6 +46,7 @@ _SPELLINGS = {
     "operation": "collective",
     "alg": "algorithm",
     "algo": "algorithm",
+    "seg": "segment_size",
     "segment": "segment_size",
     "segsize": "segment_size",
     "seg_size": "segment_size",

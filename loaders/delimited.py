@@ -217,14 +217,13 @@ class Delimited:
             else:
                 values.append(found)
                 places.append(n)
-        parts = [] if frame is None else [frame]
-        if values or frame is None:
-            parts.append(self._table(values))
-            formed = [*(formed if frame is not None else []), *places]
-        order = np.argsort(np.array(formed, dtype=np.int64), kind="stable")
-        joined = stack(parts)
-        table = parts[0] if joined is None or len(parts) < 2 else joined.iloc[order].reset_index(drop=True)
-        return Chunk(table, line, text, np.array(formed, dtype=np.int64)[order])
+        slow = self._table(values)
+        if frame is None:
+            return Chunk(slow, line, text, np.array(places, dtype=np.int64))
+        rows = np.array([*formed, *places], dtype=np.int64)
+        order = np.argsort(rows, kind="stable")
+        joined = _stack(frame, slow).iloc[order].reset_index(drop=True) if places else frame
+        return Chunk(joined, line, text, rows[order])
 
     def _table(self, values: list[list[Any]]) -> pd.DataFrame:
         columns = list(zip(*values, strict=True)) if values else [() for _ in self._used]
@@ -283,20 +282,21 @@ def occurrences(text: bytes, character: str) -> int:
     return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord(character)))
 
 
-def stack(frames: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
-    """Put tables under each other; categoricals stay categoricals where all tables have the same columns."""
-    if len(frames) < 2:
-        return frames[0] if frames else None
-    if any(list(frame.columns) != list(frames[0].columns) for frame in frames):
-        return pd.concat(frames, ignore_index=True)
+def _stack(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Put two tables with the same columns under each other; categoricals stay categoricals of text."""
     data: dict[str, Any] = {}
-    for name in frames[0].columns:
-        parts = [frame[name] for frame in frames]
+    for name in first.columns:
+        parts = [first[name], second[name]]
         if isinstance(parts[0].dtype, pd.CategoricalDtype):
-            data[str(name)] = union_categoricals([p.array for p in parts])
+            data[str(name)] = union_categoricals([_of_text(p.array) for p in parts])
         else:
             data[str(name)] = np.concatenate([p.to_numpy() for p in parts])
     return pd.DataFrame(data)
+
+
+def _of_text(words: pd.Categorical) -> pd.Categorical:
+    """The same words; a column that is blank or looks like numbers may have got other categories."""
+    return pd.Categorical.from_codes(words.codes, categories=words.categories.astype("str"))
 
 
 def translate(column: pd.Series[Any], word: Callable[[str], Hashable | None]) -> pd.Categorical:

@@ -77,8 +77,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         yield _table(rows, collective)
     if not source.rows:
         raise source.fail(
-            f"no row found ({source.skipped} other lines); rows are a number of nodes, a message size and 'time(std)' for "
-            "each algorithm of the header"
+            f"no row found ({source.skipped} other lines); rows are a number of nodes, a message size and 'time(std)' "
+            "for each algorithm of the header"
         )
 
 

@@ -52,17 +52,17 @@ class SampleReader:
     ----------
     source
         Where rows are counted.
-    columns
-        Number of columns in the header.
+    header
+        The header line; a text without one is taken as one column.
     label
         What stands before the text of skipped lines, such as the name within a tarball.
     """
 
-    def __init__(self, source: Source, columns: int, label: str = "") -> None:
+    def __init__(self, source: Source, header: str, label: str = "") -> None:
         self._source = source
         self._label = label
-        fields = [Field("time", "number"), *(Field(f"rank{n}", "ignored") for n in range(columns - 1))]
-        self._reader = Delimited(source, fields, ",", what="PICO's samples", header=_HEADER, open_end=False)
+        fields = [Field("time", "number"), *(Field(f"rank{n}", "ignored") for n in range(header.count(",")))]
+        self._reader = Delimited(source, fields, ",", what="PICO's samples", header=header, open_end=False)
         self._parts: list[pd.DataFrame] = []
         self._warm = False
 
@@ -106,8 +106,10 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         text, line = block, first
         if reader is None:
             end = block.find(b"\n") + 1 or len(block)
-            reader = SampleReader(source, block.count(b",", 0, end) + 1)
-            text, line = block[end:], first + 1
+            header = block[:end].decode("utf-8", "replace").lstrip("\ufeff").strip()
+            reader = SampleReader(source, header if is_header(header) else _HEADER)
+            if is_header(header):
+                text, line = block[end:], first + 1
         reader.add(text, line)
     if reader is None:
         return

@@ -207,7 +207,7 @@ def _member(source: Source, campaign: Campaign, batch: _Batch, member: _Member, 
     first = _first_line(text)
     end = text.find(b"\n") + 1 or len(text)
     if pico_samples.is_header(first):
-        yield from batch.add(member, text[end:], first.count(",") + 1)
+        yield from batch.add(member, text[end:], first)
     elif pico_summary.is_header(first):
         yield from _summary(source, campaign, member, text[:end], text[end:])
     elif _is_metadata(first):
@@ -249,7 +249,7 @@ class _Batch:
         self._files: list[tuple[TestFile, Test | None, Samples]] = []
         self._size = 0
 
-    def add(self, member: _Member, text: bytes, columns: int) -> Iterator[pd.DataFrame]:
+    def add(self, member: _Member, text: bytes, header: str) -> Iterator[pd.DataFrame]:
         """Take the rows of one file."""
         named = split_file(member.file)
         test = self._campaign.test(member.folder, member.test)
@@ -259,7 +259,7 @@ class _Batch:
         if test is None and self._campaign.tests:
             self._source.skip_many(_rows(text), "nothing in the tarball says which collective this test is")
             return
-        reader = SampleReader(self._source, columns, label=f"{member.name}: ")
+        reader = SampleReader(self._source, header, label=f"{member.name}: ")
         reader.add(text, 2)
         samples = reader.finish()
         self._files.append((named, test, samples))

@@ -151,7 +151,8 @@ class _State:
         size = next((n for n in _SIZES if n in self.names), None)
         raw = {"nrep", "runtime_sec"} <= set(self.names)
         verbose = {"process", "nrep", "loc_tstart_sec", "loc_tend_sec"} <= set(self.names)
-        if size is None or len(set(self.names)) < len(self.names) or not (raw or verbose or self._statistics()):
+        summary = bool(self._statistics()) and "valid_nrep" in self.names
+        if size is None or len(set(self.names)) < len(self.names) or not (raw or verbose or summary):
             self.source.note(
                 f"line {line}: a table with the columns {' '.join(self.names)[:200]} is not known; not read"
             )

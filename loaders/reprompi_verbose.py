@@ -37,7 +37,11 @@ class Verbose:
 
     def add(self, rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
         """Take checked rows; yield the samples that are complete with them."""
-        begin, end = ("gl_tstart_sec", "gl_tend_sec") if "gl_tstart_sec" in rows else ("loc_tstart_sec", "loc_tend_sec")
+        begin, end = (
+            ("gl_tstart_sec", "gl_tend_sec")
+            if {"gl_tstart_sec", "gl_tend_sec"} <= set(rows)
+            else ("loc_tstart_sec", "loc_tend_sec")
+        )
         kept = rows[[*_KEY, "process"]].assign(
             test=rows["test"].astype("str"),
             start=rows[begin],

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from loaders import columns, parquet, presets
+from loaders import columns, occ, parquet, pico, presets
 from loaders.columns import Plan
 from loaders.delimited import Delimited
 from loaders.errors import LoadError
@@ -32,10 +32,10 @@ _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 
 
 def recognises(head: bytes, path: Path) -> bool:
-    """Whether this is Parquet, or text whose suffix or first line says that it is a table."""
+    """Whether this is Parquet, or text whose suffix or first lines say that it is a table, but no other format's."""
     if head.startswith(parquet.MAGIC):
         return True
-    if b"\0" in head[:1024]:
+    if b"\0" in head[:1024] or occ.recognises(head, path) or pico.recognises(head, path):
         return False
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     source = Source(path)

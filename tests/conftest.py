@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import sync_playwright
 
+from loaders import open_results
 from tests.serving import Served
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ def fast_ethernet(fast_ethernet_files: list[Path]) -> xr.DataTree:
 
     Shared by the whole run: take a copy before changing it.
     """
-    from loaders import open_results
-
     return open_results(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
 
 

@@ -62,9 +62,7 @@ class Controls(Viewer):
         """Follow the state."""
         state, cube = self._state, self._state.cube()
         collectives = [name for name in state.param.collective.objects if name is not None]
-        self.collective.param.update(
-            options=collectives, value=state.collective, disabled=not collectives
-        )
+        self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
         ppns = {"most measured" if ppn is None else str(ppn): ppn for ppn in state.param.ppn.objects}
         self.ppn.param.update(options=ppns, value=state.ppn, visible=len(ppns) > 1)
         deepest = 6 if cube is None else levels(cube.sizes["comm_size"], cube.sizes["message_size"])

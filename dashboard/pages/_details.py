@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pandas as pd
 import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.export import TARGETS, ExportError, source_lines
-from dashboard.pages.widgets import Button, FileDownload
+from dashboard.pages._later import Rested
+from dashboard.pages.widgets import Button, FileDownload, Pagination, Select
 from dashboard.plots import legend, source
 from dashboard.plots.statistics import statistics_table
-from dashboard.plots.table import decision_table
+from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
 from dashboard.plots.units import format_bytes
 from dashboard.state import State
 
@@ -30,6 +32,10 @@ const by_hand = () => {
 if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(text).catch(by_hand)
 else by_hand()
 """
+
+
+#: Rows of a page of the table.
+ROWS = 50
 
 
 def provenance(state: State) -> dict[str, Any]:
@@ -51,6 +57,7 @@ class Statistics(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        self._counted = Rested(self._show, 0.0, self._count)
         self.table = pn.pane.HTML(
             "", stylesheets=[legend.STYLE], min_width=260, margin=(4, 8), styles={"flex": "1 1 260px"}
         )
@@ -60,11 +67,19 @@ class Statistics(Viewer):
 
     def update(self) -> None:
         """Follow the state."""
+        statistics = self._state.statistics()
+        self.table.object = "" if statistics is None else statistics_table(statistics, None)
+        self._counted.ask()
+
+    def _count(self) -> tuple[Any, int | None]:
+        # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.
         statistics, decision = self._state.statistics(), self._state.decision()
-        if statistics is None or decision is None:
-            self.table.object = ""
-            return
-        self.table.object = statistics_table(statistics, source_lines(decision))
+        return statistics, None if decision is None else source_lines(decision)
+
+    def _show(self, found: tuple[Any, int | None]) -> None:
+        statistics, lines = found
+        if statistics is not None:
+            self.table.object = statistics_table(statistics, lines)
 
 
 class Source(Viewer):
@@ -82,11 +97,15 @@ class Source(Viewer):
         self.view = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width")
         self.size = pn.pane.HTML("", margin=(14, 10))
         # Holds the text for the browser's clipboard; nobody sees it.
+        self._written = Rested(self._show, 0.0, self.text_and_html)
         self.holder = pn.widgets.TextAreaInput(visible=False, max_length=1 << 26)
         self.copy = Button(label="Copy", icon="content_copy", variant="outlined", description="Copy the whole source")
         self.copy.js_on_click(args={"holder": self.holder}, code=_COPY)
         self.download = FileDownload(
-            label="Download", callback=lambda: io.BytesIO(self.text().encode()), filename="colltune.c", variant="outlined"
+            label="Download",
+            callback=lambda: io.BytesIO(self.text().encode()),
+            filename="colltune.c",
+            variant="outlined",
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -101,19 +120,29 @@ class Source(Viewer):
 
     def update(self) -> None:
         """Follow the state."""
+        self._written.ask()
+
+    def text_and_html(self) -> tuple[str, str, str]:
+        """Whole source, what is shown of it, and why there is none."""
         try:
             text = self.text()
         except ExportError as error:
-            self._state.error = f"The source cannot be generated: {error}"
-            text = ""
-        self.holder.value = text
-        self.view.object = source.highlighted(text) if text else ""
+            return "", "", f"The source cannot be generated: {error}"
+        return text, source.highlighted(text) if text else "", ""
+
+    def _show(self, found: tuple[str, str, str]) -> None:
+        text, html, error = found
+        if error:
+            self._state.error = error
+        self.holder.value, self.view.object = text, html
         self.size.object = f"{text.count(chr(10)):,} lines, {format_bytes(len(text.encode()))} in all"
         self.download.filename = f"colltune_{self._state.collective}.c"
 
 
 class Table(Viewer):
-    """The maps as a table.
+    """The maps as a table, a page of rows at a time.
+
+    Plain HTML: it is read out well, and Panel's Tabulator keeps the browser busy while its tab is not shown.
 
     Parameters
     ----------
@@ -124,39 +153,44 @@ class Table(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self.view = pn.widgets.Tabulator(
-            None,
-            disabled=True,
-            show_index=False,
-            pagination="remote",
-            page_size=25,
-            sizing_mode="stretch_width",
-            formatters=dict.fromkeys(
-                ("best time [µs]", "chosen time [µs]", "penalty [%]"), {"type": "money", "symbol": "", "precision": 2}
-            ),
-            header_filters={
-                "best": {"type": "input", "func": "like", "placeholder": "filter"},
-                "chosen": {"type": "input", "func": "like", "placeholder": "filter"},
-            },
-        )
+        self._frame = pd.DataFrame()
+        self.view = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
+        self.order = Select(label="Order", options=list(ORDERS), value=next(iter(ORDERS)), width=260)
+        self.pages = Pagination(count=1, value=0)
         self.download = FileDownload(
             label="Download CSV", callback=self._csv, filename="decisions.csv", variant="outlined"
         )
+        self._made = Rested(self._show, 0.0, self._ordered)
+        self.order.param.watch(self._made.ask, "value")
+        self.pages.param.watch(self._show_page, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.download, self.view, sizing_mode="stretch_width")
+        bar = pn.FlexBox(self.order, self.pages, self.download, align_items="center", sizing_mode="stretch_width")
+        return pn.Column(bar, self.view, sizing_mode="stretch_width")
 
     def update(self) -> None:
         """Follow the state."""
+        self.download.filename = f"{self._state.collective}_decisions.csv"
+        self._made.ask()
+
+    def _ordered(self) -> pd.DataFrame:
         dmap, penalties = self._state.decision_map(), self._state.penalty()
-        if dmap is not None and penalties is not None:
-            self.view.value = decision_table(dmap, penalties)
-            self.download.filename = f"{self._state.collective}_decisions.csv"
+        if dmap is None or penalties is None:
+            return pd.DataFrame()
+        return ordered(decision_table(dmap, penalties), self.order.value)
+
+    def _show(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+        count = max(-(-len(frame) // ROWS), 1)
+        self.pages.param.update(count=count, value=min(self.pages.value, count - 1))
+        self._show_page()
+
+    def _show_page(self, *_: Any) -> None:
+        first = self.pages.value * ROWS
+        self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else ""
 
     def _csv(self) -> io.StringIO:
         text = io.StringIO()
-        dmap, penalties = self._state.decision_map(), self._state.penalty()
-        if dmap is not None and penalties is not None:
-            decision_table(dmap, penalties).to_csv(text, index=False)
+        self._ordered().to_csv(text, index=False)
         text.seek(0)
         return text

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import panel as pn
+
+_WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="decisions-page")
 
 
 def _session() -> Any:
@@ -58,32 +62,45 @@ class Rested:
 
     Parameters
     ----------
-    work
-        Reads the state by itself.
+    show
+        Shows what `prepare` gave (None without it), on the session's own thread.
     rest
         Seconds without being asked.
+    prepare
+        What takes long and touches nothing that is on the page; runs beside the session. What it
+        gives is dropped if the work was asked for again meanwhile.
     """
 
-    def __init__(self, work: Callable[[], None], rest: float) -> None:
-        self._work, self._rest = work, rest
+    def __init__(self, show: Callable[[Any], None], rest: float, prepare: Callable[[], Any] | None = None) -> None:
+        self._show, self._rest, self._prepare = show, rest, prepare
         self._session: Any = None
         self._pending: Any = None
+        self._asked = 0
 
     def ask(self, *_: Any) -> None:
         """Have the work done when things have come to rest."""
         session = _session()
+        self._asked += 1
         if session is None:
-            self._work()
+            self._show(None if self._prepare is None else self._prepare())
             return
-        self._cancel()
-        self._session = session
-        self._pending = session.add_timeout_callback(self._do, int(self._rest * 1000))
-
-    def _cancel(self) -> None:
         if self._pending is not None:
             self._session.remove_timeout_callback(self._pending)
-            self._pending = None
+        self._session = session
+        self._pending = session.add_timeout_callback(self._start, int(self._rest * 1000))
 
-    def _do(self) -> None:
+    def _start(self) -> None:
         self._pending = None
-        self._work()
+        if self._prepare is None:
+            self._show(None)
+        else:
+            _WORKERS.submit(self._prepare).add_done_callback(partial(self._prepared, self._session, self._asked))
+
+    def _prepared(self, session: Any, asked: int, done: Future[Any]) -> None:
+        # Called on the worker's thread; this is the one thing that may be done to a document from there.
+        if asked == self._asked and session.session_context is not None:
+            session.add_next_tick_callback(partial(self._finish, asked, done))
+
+    def _finish(self, asked: int, done: Future[Any]) -> None:
+        if asked == self._asked:
+            self._show(done.result())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import holoviews as hv
@@ -25,7 +26,7 @@ from dashboard.plots.raster import Raster
 from dashboard.registry import COMPUTED
 from dashboard.state import State
 
-#: A map of more regions than this is darker than its colours; the outline is left out until zoomed by the user.
+#: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
 REST = 0.15
 MAPS = ("exact", "tree", "penalty")
@@ -103,7 +104,7 @@ class Maps(Viewer):
         self.classes = pn.pane.HTML("", min_width=260, styles={"flex": "1 1 260px"}, **html)
         self.pinned = pn.pane.HTML("", **html)
         self.redraw = Newest(self._redraw)
-        self._follow = Rested(self.follow, REST)
+        self._follow = Rested(lambda _: self.follow(), REST)
         self._taps: list[hv.streams.Tap] = []
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -118,8 +119,8 @@ class Maps(Viewer):
             for pane in (*self.panes.values(), self.methods, self.classes, self.pinned):
                 pane.object = None
             return
-        columns = hover.cell_columns(scene.cube, scene.dmap, found)
-        self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective), columns)
+        self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
+        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
         self._taps = []
         for name in MAPS:
             plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, found), self.live, self.figures.hook)
@@ -164,7 +165,6 @@ class Maps(Viewer):
             if drawn.has_letters(scene.axes):
                 self.live.update("tree text", {"letter": drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]})
                 self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
-        self._outline = outline
         self._follow.ask()
 
     def follow(self) -> None:
@@ -174,7 +174,7 @@ class Maps(Viewer):
             return
         with hold(pn.state.curdoc):
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
-            self.figures.update(hover.cell_columns(scene.cube, scene.dmap, found))
+            self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
         self._legends(scene, found)
         self.show_pinned()
 
@@ -192,7 +192,7 @@ class Maps(Viewer):
             for name in MAPS:
                 self.live.update(f"{name} pin", drawn.pin_columns(cell, scene.axes))
         if cell is None:
-            self.pinned.object = '<p>Tap a cell of a map to list every method measured there.</p>'
+            self.pinned.object = "<p>Tap a cell of a map to list every method measured there.</p>"
             return
         chosen = int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
         methods = cells.measured_at(scene.cube, cell, float(self._state.tolerance))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import holoviews as hv
 import panel as pn
+from panel.io import hold
 from panel.viewable import Viewer
 
+from dashboard.pages._later import Rested
 from dashboard.pages.widgets import Button
-from dashboard.plots import sweeps
+from dashboard.plots.live import LiveSources
+from dashboard.plots.sweeps import CHARTS, HEIGHT, sweep_chart, update_chart
 from dashboard.state import State
 
 #: Sweeps over more cells than this take seconds; they wait to be asked for.
 MOST_CELLS = 1 << 16
-CHARTS = ("depth", "threshold penalty", "threshold depth", "constraint")
+REST = 0.4
 
 
 class Sweeps(Viewer):
     """What other depths and thresholds would give (Figures 6.10 and 6.11).
+
+    The trees of a sweep are built beside the session, so that the sliders stay free meanwhile.
 
     Parameters
     ----------
@@ -29,80 +33,75 @@ class Sweeps(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self._swept: tuple[Any, ...] | None = None
+        self._drawn: tuple[Any, ...] | None = None
         self._asked: tuple[Any, ...] | None = None
-        self.panes = {
-            name: pn.pane.HoloViews(
-                None, sizing_mode="stretch_width", height=300, min_width=300, margin=4, styles={"flex": "1 1 320px"}
-            )
-            for name in CHARTS
-        }
-        self.button = Button(label="Compute the sweeps", visible=False, on_click=self._compute)
+        self.live = LiveSources()
+        self.titles = {name: pn.pane.HTML("", margin=(4, 12, 0, 12)) for name in CHARTS}
+        self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in CHARTS}
+        self.button = Button(label="Compute the sweeps", visible=False, variant="outlined", on_click=self._compute)
         self.note = pn.pane.HTML("", visible=False)
+        self._swept = Rested(self._show, REST, self._sweep)
 
     def __panel__(self) -> pn.viewable.Viewable:
+        charts = [
+            pn.Column(self.titles[name], self.panes[name], min_width=320, margin=4, styles={"flex": "1 1 420px"})
+            for name in CHARTS
+        ]
         return pn.Column(
             pn.Row(self.button, self.note),
-            pn.FlexBox(*self.panes.values(), sizing_mode="stretch_width"),
+            pn.FlexBox(*charts, sizing_mode="stretch_width"),
             sizing_mode="stretch_width",
         )
 
     def update(self) -> None:
         """Follow the state."""
-        state, dmap = self._state, self._state.decision_map()
+        dmap = self._state.decision_map()
         if dmap is None:
             return
-        data = (state.results_id, state.collective, state.ppn, state.tolerance)
-        wait = dmap["best"].size > MOST_CELLS and self._asked != data
+        wait = dmap["best"].size > MOST_CELLS and self._asked != self._data()
         self.button.visible = self.note.visible = wait
         if wait:
-            self.note.object = f"<p>A sweep over {dmap['best'].size:,} cells builds some thirty trees and takes a while.</p>"
-            for pane in self.panes.values():
-                pane.object = None
-            self._swept = None
-            return
-        if self._swept != (*data, state.depth, state.threshold):
-            self._swept = (*data, state.depth, state.threshold)
-            self._draw()
+            cells = f"{dmap['best'].size:,}"
+            self.note.object = f"A sweep over {cells} cells builds some thirty trees and takes a while."
+            for name in CHARTS:
+                self.panes[name].object, self.titles[name].object = None, ""
+            self._drawn = None
+        else:
+            self._swept.ask()
+
+    def _data(self) -> tuple[Any, ...]:
+        state = self._state
+        return state.results_id, state.collective, state.ppn, state.tolerance
 
     def _compute(self, *_: Any) -> None:
-        state = self._state
-        self._asked = (state.results_id, state.collective, state.ppn, state.tolerance)
+        self._asked = self._data()
         self.update()
 
-    def _draw(self) -> None:
-        state, swept, statistics = self._state, self._state.sweeps(), self._state.statistics()
+    def _sweep(self) -> tuple[Any, ...]:
+        state = self._state
+        return self._data(), state.sweeps(), state.statistics(), state.depth, float(state.threshold)
+
+    def _show(self, found: tuple[Any, ...]) -> None:
+        data, swept, statistics, depth, threshold = found
         if swept is None or statistics is None:
             return
-        depths, thresholds = swept
-        mean, cost = statistics["depth"]["mean"], statistics["penalty"]["mean"]
-        cost = float("nan") if cost is None else cost
-        deepest = depths["max_depth"].max()
-        charts = {
-            "depth": sweeps.depth_chart(depths, (min(state.depth, deepest) if state.depth is not None else deepest, cost)),
-            "threshold penalty": sweeps.threshold_penalty_chart(thresholds, (state.threshold, cost)),
-            "threshold depth": sweeps.threshold_depth_chart(thresholds, (state.threshold, mean)),
-            "constraint": sweeps.constraint_chart(depths, thresholds, (mean, cost)),
+        sweeps = {"depths": swept[0], "thresholds": swept[1]}
+        deepest = int(swept[0]["max_depth"].max())
+        cost = statistics["penalty"]["mean"]
+        choice = {
+            "max_depth": deepest if depth is None else min(depth, deepest),
+            "threshold": threshold,
+            "depth_mean": statistics["depth"]["mean"],
+            "penalty_mean": float("nan") if cost is None else cost,
         }
-        held = f"threshold {state.threshold:.0%}", "no depth limit" if state.depth is None else f"depth ≤ {state.depth}"
-        titles = {
-            "depth": f"Penalty over depth ({held[0]})",
-            "threshold penalty": f"Penalty over threshold ({held[1]})",
-            "threshold depth": f"Mean depth over threshold ({held[1]})",
-            "constraint": "Both ways to limit a tree",
-        }
-        for name, chart in charts.items():
-            self.panes[name].object = _framed(chart, titles[name])
-
-
-def _framed(chart: hv.Overlay, title: str) -> hv.Overlay:
-    return chart.opts(
-        title=title,
-        responsive=True,
-        height=300,
-        padding=0.08,
-        show_grid=True,
-        toolbar=None,
-        backend_opts={"plot.output_backend": "canvas"},
-        backend="bokeh",
-    )
+        held = {"threshold": f"at threshold {threshold:.0%}", "depth": "no depth limit"}
+        if depth is not None:
+            held["depth"] = f"at depth {depth}"
+        with hold(pn.state.curdoc):
+            for name, chart in CHARTS.items():
+                self.titles[name].object = f"<strong>{chart.title.format(**held)}</strong>"
+                if self._drawn == data:
+                    update_chart(name, sweeps, choice, self.live)
+                else:
+                    self.panes[name].object = sweep_chart(name, sweeps, choice, self.live)
+        self._drawn = data

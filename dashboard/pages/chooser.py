@@ -11,6 +11,7 @@ import param
 from panel.viewable import Viewer
 
 from dashboard.pages.files import Listed, Uploads, list_files
+from dashboard.pages.overview import SMALL_TABLE
 from dashboard.pages.reports import plain, shown_name
 from dashboard.pages.widgets import RadioButtonGroup
 from dashboard.plots.units import format_bytes, format_count
@@ -36,33 +37,23 @@ class FileChooser(Viewer):
         self.start = start
         self.uploads = Uploads()
         self.listed: list[Listed] = []
+        self._whole: list[int] = []
+        self._found = 0
         super().__init__(**{"kind": SAMPLE if start.sample else FOLDER, **params})
         self.switch = RadioButtonGroup(
             label="Source of the files", options=[SAMPLE, FOLDER, UPLOAD], value=self.kind, sizing_mode="stretch_width"
         )
         self.switch.link(self, value="kind", bidirectional=True)
-        self.table = pn.widgets.Tabulator(
-            pd.DataFrame({"file": [], "size": []}),
-            selectable="checkbox",
-            show_index=False,
-            disabled=True,
-            height=320,
-            layout="fit_columns",
-            sizing_mode="stretch_width",
-            header_filters={"file": {"type": "input", "func": "like", "placeholder": "filter by name"}},
-            widths={"size": 90},
-        )
+        self.table: pn.widgets.Tabulator | None = None
         self.dropper = pn.widgets.FileDropper(
             multiple=True,
             max_files=self.uploads.most_files,
             max_total_file_size=f"{self.uploads.most_bytes // 1_000_000}MB",
             previews=[],
             chunk_size=5_000_000,
-            height=140,
             sizing_mode="stretch_width",
         )
         self.body = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.table.param.watch(self._tell, "selection")
         self.dropper.param.watch(self._take, "value")
         self._show()
 
@@ -76,11 +67,16 @@ class FileChooser(Viewer):
             return list(sample_start().paths)
         if self.kind == UPLOAD:
             return self.uploads.paths
-        return [self.listed[index].path for index in sorted(self.table.selection) if index < len(self.listed)]
+        if self._ticked and self._ticked == self._whole:
+            # Of a folder as a whole, files that are no results are reported and do no harm.
+            return [path for path in self.start.paths if path.exists()]
+        return [self.listed[index].path for index in self._ticked]
 
     @property
     def names(self) -> list[str]:
         """Names of the chosen files, as the user knows them."""
+        if self.kind == FOLDER:
+            return [self.listed[index].name for index in self._ticked]
         return [shown_name(str(path), self.folders) for path in self.paths]
 
     @property
@@ -88,11 +84,6 @@ class FileChooser(Viewer):
         """Folders that file names are shown relative to."""
         uploads = [] if self.uploads.folder is None else [self.uploads.folder]
         return [*uploads, *(path for path in self.start.paths if path.is_dir())]
-
-    def tick(self, paths: list[Path]) -> None:
-        """Choose these of the listed files."""
-        wanted = set(paths)
-        self.table.selection = [index for index, each in enumerate(self.listed) if each.path in wanted]
 
     def close(self) -> None:
         """Remove the uploads."""
@@ -123,13 +114,8 @@ class FileChooser(Viewer):
                 )
             ]
         missing = [path for path in self.start.paths if not path.exists()]
-        if not self.listed:
-            self.listed, found = list_files([path for path in self.start.paths if path.exists()])
-            self.table.value = pd.DataFrame(
-                {"file": [each.name for each in self.listed], "size": [format_bytes(each.size) for each in self.listed]}
-            )
-            self.table.selection = list(range(len(self.listed)))
-            self._found = found
+        if self.table is None:
+            self._list()
         remarks = [f"There is no {plain(str(path))}." for path in missing]
         if self._found > len(self.listed):
             remarks.append(
@@ -140,11 +126,38 @@ class FileChooser(Viewer):
             return [_text(" ".join([*remarks, "There are no files to choose from."]))]
         return [*([_text(" ".join(remarks))] if remarks else []), self.table]
 
+    def _list(self) -> None:
+        self.listed, self._found = list_files([path for path in self.start.paths if path.exists()])
+        # As at the start: the files of the folders themselves, not those further down.
+        self._whole = [index for index, each in enumerate(self.listed) if len(Path(each.name).parts) == 1]
+        self._whole = self._whole or list(range(len(self.listed)))
+        self.table = pn.widgets.Tabulator(
+            pd.DataFrame(
+                {"file": [each.name for each in self.listed], "size": [format_bytes(each.size) for each in self.listed]}
+            ),
+            selection=list(self._whole),
+            selectable="checkbox",
+            show_index=False,
+            disabled=True,
+            height=320,
+            layout="fit_columns",
+            sizing_mode="stretch_width",
+            header_filters={"file": {"type": "input", "func": "like", "placeholder": "filter by name"}},
+            widths={"size": 95},
+            stylesheets=[SMALL_TABLE],
+            configuration={"columnDefaults": {"tooltip": True}, "rowHeight": 32},
+        )
+        self.table.param.watch(self._tell, "selection")
+
+    @property
+    def _ticked(self) -> list[int]:
+        return [] if self.table is None else sorted(at for at in self.table.selection if at < len(self.listed))
+
     def _upload(self) -> list[Any]:
         most = self.uploads
         return [
             _text(
-                f"Benchmark files, netCDF or tables, {most.most_files} files and {most.most_bytes / 1e6:,.0f} MB at most. "
+                f"Benchmark files, netCDF or tables: {most.most_files} files, {most.most_bytes / 1e6:,.0f} MB at most. "
                 "They stay on the machine that runs the dashboard, and are removed when this page is closed."
             ),
             self.dropper,

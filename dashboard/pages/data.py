@@ -12,7 +12,7 @@ from panel.viewable import Viewer
 from dashboard.pages.chooser import SAMPLE, FileChooser
 from dashboard.pages.hints import HintForm
 from dashboard.pages.loading import load
-from dashboard.pages.overview import Overview
+from dashboard.pages.overview import FILES, Overview
 from dashboard.pages.reports import headline, needed, plain, usable, without_folders
 from dashboard.pages.widgets import Alert, Button
 from dashboard.registry import Results
@@ -117,7 +117,7 @@ class DataPage(Viewer):
         self.hints.ask(needed(self.failed))
         if self.failed:
             self.overview.show_reports(self.failed, self.chooser.folders)
-            self.overview.tabs.active = 0
+            self.overview.section = FILES
         else:
             self._show_results()
 

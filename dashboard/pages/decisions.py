@@ -12,7 +12,7 @@ from dashboard.decisions import DecisionError
 from dashboard.pages._controls import Controls
 from dashboard.pages._details import Source, Statistics, Table
 from dashboard.pages._later import Rested
-from dashboard.pages._maps import REST, Maps
+from dashboard.pages._maps import MOST_REGIONS, REST, Maps
 from dashboard.pages._sweeps import Sweeps
 from dashboard.pages.widgets import Alert, Button, Tabs
 from dashboard.state import State
@@ -42,9 +42,7 @@ class DecisionsPage(Viewer):
         self.sweeps, self.source, self.table = Sweeps(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.unpin = Button(label="Unpin", variant="text", on_click=self._unpin, visible=False)
-        self.tabs = Tabs(
-            *zip(TABS, (self.sweeps, self.source, self.table), strict=True), sizing_mode="stretch_width"
-        )
+        self.tabs = Tabs(*zip(TABS, (self.sweeps, self.source, self.table), strict=True), sizing_mode="stretch_width")
         self.body = pn.Column(
             self.maps,
             pn.FlexBox(
@@ -55,7 +53,7 @@ class DecisionsPage(Viewer):
             self.tabs,
             sizing_mode="stretch_width",
         )
-        self._follow = Rested(self._show_details, REST)
+        self._follow = Rested(self._show_details, 2 * REST)
         self._watch()
         self._show_data()
 
@@ -90,6 +88,7 @@ class DecisionsPage(Viewer):
     def _show_details(self, *_: Any) -> None:
         if self.maps.scene is None:
             return
+        self._show_message()
         # Only what is on the screen: source and table of a large tree take longer than its maps.
         shown = (self.sweeps, self.source, self.table)[self.tabs.active]
         for part in (self.statistics, shown):
@@ -107,7 +106,9 @@ class DecisionsPage(Viewer):
         self.message.param.update(object=told, severity=severity, visible=bool(told))
 
     def _caution(self) -> str:
-        scene = self.maps.scene
+        scene, decision = self.maps.scene, self.state.decision()
+        if decision is not None and decision.leaves > MOST_REGIONS:
+            return f"The tree has {decision.leaves:,} leaves; their outlines would cover the maps and are not drawn."
         if scene is None or scene.raster.whole:
             return ""
         return (

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,7 +92,7 @@ def safe_name(name: str) -> str:
     return cleaned[-_LONGEST_NAME:] or "file"
 
 
-@dataclass
+@dataclass(eq=False)
 class Uploads:
     """Uploaded files of one session, in a folder of its own that only this user of the machine can read.
 
@@ -135,6 +136,8 @@ class Uploads:
             )
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="colltune-"))
+            # Also where the server stops before the session does.
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         if name not in self._kept:
             self._kept[name] = self._free(safe_name(name))
         self._kept[name].write_bytes(data)

@@ -14,15 +14,20 @@ import param
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.pages.reports import files_table, reasons_text, skipped_table
-from dashboard.pages.widgets import Select, Tabs
+from dashboard.pages.reports import files_table, plain, skipped_table, skipped_text
+from dashboard.pages.widgets import RadioButtonGroup, Select
 from dashboard.plots import coverage
 from dashboard.registry import COMPUTED
 from dashboard.state import State
 
+FILES, COVERAGE, SPREAD, SKIPPED = "Files", "Coverage", "Spread", "Skipped rows"
+NOTHING = "Nothing is loaded yet."
+#: Style of the tables of this page.
+SMALL_TABLE = ":host .tabulator { font-size: 13px; }"
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
-_PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": "{value} %", "color": "#9dbfdd"}
+_PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
+_FILE_WIDTHS = {"file": 240, "result": 95, "format": 80, "rows": 70, "skipped": 80, "collectives": 105}
 _SPREAD_TITLES = {
     "median": "median σ, %",
     "90 %": "90 % quantile, %",
@@ -67,55 +72,49 @@ def summarise(tree: xr.DataTree) -> Summary:
 class Overview(Viewer):
     """Shows reports of files, and coverage and spread of the results of a state.
 
+    Only the section that is looked at exists in the browser; it is made anew when what it shows changes.
+
     Parameters
     ----------
     state
         Its results are shown.
     """
 
-    collective = param.Selector(default=None, objects=[], allow_None=True, doc="Collective looked at.")
+    section = param.Selector(default=FILES, objects=[FILES, COVERAGE, SPREAD, SKIPPED], doc="Section on show.")
+    collective = param.Selector(
+        default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective looked at."
+    )
 
     def __init__(self, state: State, **params: Any) -> None:
         super().__init__(**params)
         self.state = state
         self.summary: Summary | None = None
-        self.selects = [Select.from_param(self.param.collective, label="Collective", description=None, width=220) for _ in range(2)]
-        self.files = _table(
-            height=520,
-            layout="fit_columns",
-            widths={"file": 260, "result": 95, "format": 85, "rows": 75, "skipped": 85, "collectives": 120},
+        self.files = files_table(())
+        self.skipped, self.skipped_rows = skipped_table(())
+        self.skipped_text = ""
+        self.switch = RadioButtonGroup(
+            label="",
+            options=list(self.param.section.objects),
+            value=self.section,
+            size="small",
+            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
         )
-        self.skipped = _table(height=520, layout="fit_columns", widths={"file": 240, "line": 75, "reason": 300})
-        self.skipped_note = pn.pane.Markdown("", sizing_mode="stretch_width")
-        self.coverage = _table(formatters={"share": _PERCENT})
-        self.spread = _table()
-        self.plots = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.spread_plot = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.switch.link(self, value="section", bidirectional=True)
+        self.select = Select.from_param(self.param.collective, label="Collective", description=None, width=220)
         self.waiting = pn.pane.Markdown("", visible=False)
-        self.tabs = Tabs(
-            ("Files", pn.Column(self.files, sizing_mode="stretch_width")),
-            ("Coverage", pn.Column(self.coverage, self.selects[0], self.plots, sizing_mode="stretch_width")),
-            ("Spread", pn.Column(self.spread, self.selects[1], self.spread_plot, sizing_mode="stretch_width")),
-            ("Skipped rows", pn.Column(self.skipped_note, self.skipped, sizing_mode="stretch_width")),
-            dynamic=True,
-            sizing_mode="stretch_width",
-        )
+        self.body = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._show_section()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.waiting, self.tabs, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.switch, self.waiting, self.body, sizing_mode="stretch_width", margin=0)
 
     def show_reports(self, reports: Sequence[Mapping[str, Any]], folders: Sequence[Path]) -> None:
         """Show what each file gave."""
-        self.files.value = files_table(reports, folders)
-        table, skipped = skipped_table(reports, folders)
-        self.skipped.value = table
-        self.skipped.visible = bool(skipped)
-        self.skipped_note.object = (
-            "Every row of the files was loaded."
-            if not skipped
-            else f"{skipped:,} rows were not loaded: {reasons_text(reports)}."
-            + (f" The first {len(table):,} are listed." if len(table) < skipped else "")
-        )
+        self.files = files_table(reports, folders)
+        self.skipped, self.skipped_rows = skipped_table(reports, folders)
+        self.skipped_text = skipped_text(reports, len(self.skipped))
+        if self.section in (FILES, SKIPPED):
+            self._show_section()
 
     def refresh(self) -> None:
         """Show the state's results; large ones are summed up in a thread, and follow."""
@@ -125,7 +124,7 @@ class Overview(Viewer):
         size = sum(node.to_dataset()["time"].nbytes for node in tree.children.values())
         known = COMPUTED.get((digest, "overview"))
         if known is not None or size <= AT_ONCE_BYTES:
-            self._show(COMPUTED.once((digest, "overview"), lambda: summarise(tree)))
+            self._take(COMPUTED.once((digest, "overview"), lambda: summarise(tree)))
         else:
             pn.state.execute(self._refresh_beside)
 
@@ -137,56 +136,91 @@ class Overview(Viewer):
         finally:
             self.waiting.visible = False
         if digest == self.state.results_id:
-            self._show(summary)
+            self._take(summary)
 
-    def _show(self, summary: Summary) -> None:
+    def _take(self, summary: Summary) -> None:
         self.summary = summary
-        self.coverage.value = summary.coverage
-        self.spread.value = summary.spread.round(2).rename(columns=_SPREAD_TITLES)
         names = list(summary.views)
-        wanted = self.collective if self.collective in names else self.state.collective
-        self.param.collective.objects = names
-        if wanted == self.collective:
-            self._draw()
-        else:
+        with param.parameterized.discard_events(self):
+            wanted = self.collective if self.collective in names else self.state.collective
+            self.param.collective.objects = names
             self.collective = wanted
+        self.select.param.update(options=names, value=wanted)
+        self._show_section()
 
-    @param.depends("collective", watch=True)
-    def _draw(self) -> None:
-        views = None if self.summary is None else self.summary.views.get(self.collective)
-        if views is None:
-            return
-        self.plots.objects = [
+    @param.depends("section", "collective", watch=True)
+    def _show_section(self) -> None:
+        make = {FILES: self._files, COVERAGE: self._coverage, SPREAD: self._spread, SKIPPED: self._skipped}
+        self.body.objects = make[self.section]()
+
+    def _files(self) -> list[Any]:
+        if self.files.empty:
+            return [_text("No file was read yet.")]
+        detail = pn.pane.Markdown("", sizing_mode="stretch_width")
+
+        def show(event: Any) -> None:
+            row = self.files.iloc[event.row]
+            detail.object = f"**{plain(row['file'])}**: {plain(row['remarks'] or row['result'])}"
+
+        table = _table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=_FILE_WIDTHS)
+        table.on_click(show)
+        return [table, detail]
+
+    def _coverage(self) -> list[Any]:
+        if self.summary is None:
+            return [_text(NOTHING)]
+        table = self.summary.coverage.round(1).rename(columns={"share": "share, %"})
+        views = self.summary.views[self.collective]
+        return [
+            _table(table, layout="fit_data_stretch", formatters={"share, %": _PERCENT}),
+            self.select,
             _heading("Methods measured at each size"),
             _plot(coverage.draw_methods_measured(views.counts, views.methods)),
             _heading("Share of the message sizes measured, by method and number of processes"),
             _plot(coverage.draw_share(views.share)),
         ]
-        self.spread_plot.objects = (
-            [pn.pane.Markdown("These files tell no spread: neither standard deviations nor single repetitions.")]
-            if views.spread is None
-            else [
-                _heading("Standard deviation over the message size: median and middle 80 % of the cells"),
-                _plot(coverage.draw_spread(views.spread)),
-            ]
-        )
+
+    def _spread(self) -> list[Any]:
+        if self.summary is None:
+            return [_text(NOTHING)]
+        views = self.summary.views[self.collective]
+        shown = [
+            _table(self.summary.spread.round(2).rename(columns=_SPREAD_TITLES), layout="fit_data_stretch"),
+            self.select,
+        ]
+        if views.spread is None:
+            return [*shown, _text("These files tell no spread: neither standard deviations nor single repetitions.")]
+        heading = _heading("Standard deviation over the message size: median, and middle 80 % of the cells")
+        return [*shown, heading, _plot(coverage.draw_spread(views.spread))]
+
+    def _skipped(self) -> list[Any]:
+        shown = [_text(plain(self.skipped_text or "No file was read yet."))]
+        if not self.skipped.empty:
+            shown.append(_table(self.skipped, height=520, widths={"file": 240, "line": 75, "reason": 300}))
+        return shown
 
 
 def _plot(element: Any) -> pn.pane.HoloViews:
-    return pn.pane.HoloViews(element, sizing_mode="stretch_width")
+    # Linked axes would make one plot take the sizes of another as its own.
+    return pn.pane.HoloViews(element, linked_axes=False, sizing_mode="stretch_width")
+
+
+def _text(markdown: str) -> pn.pane.Markdown:
+    return pn.pane.Markdown(markdown, sizing_mode="stretch_width")
 
 
 def _heading(text: str) -> pn.pane.Markdown:
     return pn.pane.Markdown(f"#### {text}", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
 
 
-def _table(layout: str = "fit_data_stretch", **params: Any) -> pn.widgets.Tabulator:
+def _table(frame: pd.DataFrame, layout: str = "fit_columns", **params: Any) -> pn.widgets.Tabulator:
     return pn.widgets.Tabulator(
-        pd.DataFrame(),
+        frame,
         show_index=False,
         disabled=True,
         layout=layout,
         sizing_mode="stretch_width",
-        stylesheets=[":host .tabulator { font-size: 13px; }"],
+        stylesheets=[SMALL_TABLE],
+        configuration={"columnDefaults": {"tooltip": True}},
         **params,
     )

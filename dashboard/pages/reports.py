@@ -94,12 +94,25 @@ def skipped_table(
     return pd.DataFrame(rows[:most], columns=["file", "line", "reason", "text"]), total
 
 
-def reasons_text(reports: Sequence[Report]) -> str:
-    """How many rows were skipped for which reason, the most frequent first."""
+def skipped_text(reports: Sequence[Report], listed: int) -> str:
+    """How many rows were skipped for which reason, the most frequent first.
+
+    Parameters
+    ----------
+    reports
+        Of all files.
+    listed
+        How many of the skipped rows `skipped_table` lists.
+    """
+    skipped = sum(report.get("skipped", 0) for report in reports)
+    if not skipped:
+        return "Every row of the files was loaded." if reports else ""
     reasons: Counter[str] = Counter()
     for report in reports:
         reasons.update(report.get("reasons", {}))
-    return "; ".join(f"{count:,} × {reason}" for reason, count in reasons.most_common(8))
+    told = "; ".join(f"{count:,} × {reason}" for reason, count in reasons.most_common(8))
+    text = f"{format_count(skipped, 'row was', 'rows were')} not loaded: {told}."
+    return f"{text} {listed:,} of them are listed." if listed < skipped else text
 
 
 def needed(reports: Sequence[Report]) -> dict[str, int]:
@@ -115,7 +128,7 @@ def usable(reports: Sequence[Report]) -> list[Path]:
 def headline(reports: Sequence[Report], methods: int, cells: int, collectives: int) -> str:
     """One sentence on what is loaded."""
     refused = sum(bool(report.get("error")) for report in reports)
-    skipped = sum(report.get("skipped", 0) for report in reports)
+    skipped = sum(report.get("skipped", 0) for report in reports if not report.get("error"))
     parts = [
         f"{format_count(methods, 'method')} of {format_count(collectives, 'collective')}",
         format_count(cells, "measured cell"),

@@ -15,6 +15,7 @@ Button = pmui.Button
 FileDownload = pmui.FileDownload
 FileInput = pmui.FileInput
 Page = pmui.Page
+Pagination = pmui.Pagination
 RadioButtonGroup = pmui.RadioButtonGroup
 Select = pmui.Select
 Switch = pmui.Switch
@@ -22,14 +23,17 @@ Tabs = pmui.Tabs
 TextInput = pmui.TextInput
 
 
-def live_slider(kind: type[pmui.IntSlider] | type[pmui.FloatSlider], **params: Any) -> Any:
+def live_slider(kind: type[pmui.IntSlider | pmui.FloatSlider], **params: Any) -> Any:
     """Make a slider whose every position reaches the server at once.
 
     Panel holds each event back for 50 ms. What follows these sliders drops stale positions itself
     (`dashboard.pages._later`), so the wait would only be seen as lag.
     """
     slider = kind(**params)
-    slider._debounce = 0  # noqa: SLF001 - Panel has no public setting for it
+    # Panel has no public settings for these. Telling the template that the page is busy and no longer so
+    # walks over every model of the page, twice: 90 ms, longer than the maps take to follow.
+    slider._debounce = 0  # noqa: SLF001
+    slider._busy__ignore = ["data.value", "data.value_throttled", "value", "value_throttled"]  # noqa: SLF001
     return slider
 
 

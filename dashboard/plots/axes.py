@@ -97,13 +97,13 @@ class Axis:
         at = self.positions(self.sizes)
         gap = (at[-1] - at[0]) / most if at.size > 1 else 0.0
         kept: list[int] = []
-        for index in sorted(range(at.size), key=lambda i: (-_roundness(int(self.sizes[i]), self.log), i)):
+        for index in sorted(range(at.size), key=lambda i: (-_roundness(int(self.sizes[i]), log=self.log), i)):
             if all(abs(at[index] - at[other]) >= gap for other in kept):
                 kept.append(index)
         return [(float(at[i]), self.write(self.sizes[i])) for i in sorted(kept)]
 
 
-def _roundness(size: int, log: bool) -> float:
+def _roundness(size: int, *, log: bool) -> float:
     # On a logarithmic axis 2^8 is rounder than 2^6, and that than 2^7: ticks then come in even steps.
     if size <= 0:
         return 100.0

@@ -13,7 +13,7 @@ from dashboard.plots.legend import swatch, table
 from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 STYLE = """
-.range { position: relative; display: inline-block; width: 160px; height: 12px; vertical-align: middle; }
+.range { position: relative; display: inline-block; width: 220px; height: 12px; vertical-align: middle; }
 .range i { position: absolute; top: 5px; height: 2px; background: currentColor; opacity: 0.7; }
 .range b { position: absolute; top: 1px; width: 3px; height: 10px; margin-left: -1px; background: currentColor; }
 """
@@ -105,8 +105,10 @@ def cell_table(methods: pd.DataFrame, key: MethodKey, cell: tuple[int, int], cho
         ]
         for row in methods.itertuples()
     ]
-    note = "" if methods.empty or not methods["tied"].any() else "<p>= tied: the times lie within each other's spread.</p>"
-    return table(caption, heads, rows) + note
+    ranks = methods["rank"].to_numpy()
+    apart = {at for at in range(1, len(ranks)) if ranks[at] != ranks[at - 1]}
+    note = "" if methods.empty or not methods["tied"].any() else "<p>= tied: times within each other's spread</p>"
+    return table(caption, heads, rows, apart=apart) + note
 
 
 def _range(methods: pd.DataFrame) -> tuple[float, float]:

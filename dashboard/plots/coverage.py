@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 import holoviews as hv
-import holoviews.plotting.bokeh  # noqa: F401 - registers the options that are set here
+import holoviews.plotting.bokeh
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -287,7 +287,9 @@ def _boxes(x: NDArray[np.float64], y: NDArray[np.float64], values: NDArray[np.fl
     }
 
 
-def _rectangles(table: dict[str, Any], hover: list[tuple[str, str]], limits: tuple[float, float], title: str) -> hv.Rectangles:
+def _rectangles(
+    table: dict[str, Any], hover: list[tuple[str, str]], limits: tuple[float, float], title: str
+) -> hv.Rectangles:
     names = ["left", "bottom", "right", "top"]
     return hv.Rectangles(table, names, [name for name in table if name not in names]).opts(
         color="value",

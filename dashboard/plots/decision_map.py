@@ -139,7 +139,9 @@ def _joined(at: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np
     at, start, end = at[order], start[order], end[order]
     new = np.ones(at.size, dtype=bool)
     # Within a line ends may be nested; ranking lines apart makes one running maximum do for all.
-    lift = np.cumsum(np.concatenate([[0.0], (at[1:] != at[:-1]) * (np.ptp(end) + np.ptp(start) + np.ptp([start[0], end[0]]) + 1)]))
+    lift = np.cumsum(
+        np.concatenate([[0.0], (at[1:] != at[:-1]) * (np.ptp(end) + np.ptp(start) + np.ptp([start[0], end[0]]) + 1)])
+    )
     reach = np.maximum.accumulate(end + lift)
     new[1:] = start[1:] + lift[1:] > reach[:-1]
     first = np.flatnonzero(new)
@@ -210,7 +212,7 @@ def pin_columns(cell: tuple[int, int] | None, axes: Axes) -> dict[str, NDArray[n
 
 
 def pin_marker(cell: tuple[int, int] | None, axes: Axes) -> hv.Points:
-    """Mark the pinned cell: a ring, dark with a light rim, to be seen on any colour and on cells of any size."""
+    """Mark the pinned cell with a ring of one size, to be seen on cells of any size."""
     columns = pin_columns(cell, axes)
     return hv.Points((columns[X.name], columns[Y.name]), [X, Y]).opts(
         marker="circle_cross", size=17, fill_alpha=0.0, line_color=INK, line_width=2.5, backend="bokeh"

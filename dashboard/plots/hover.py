@@ -1,14 +1,14 @@
 """What a map says under the pointer, worked out in the browser from the figures of each cell.
 
 An image knows only the colour of its pixels. The figures of the cells lie beside it in a source of
-their own, sent after the image (nobody reads them while a slider moves), and a formatter finds the
-cell under the pointer.
+their own, and a formatter finds the cell under the pointer. Figures are sent after the image, and
+those of a large map, some megabytes, only when the pointer asks for them: not while a slider moves.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import holoviews as hv
@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 
-#: On a larger map the figures stay on the server; a pinned cell shows them.
-MOST_CELLS = 512 * 512
+#: Figures of larger maps are sent when the pointer asks for them.
+MOST_SENT = 64 * 64
+#: On maps larger than this the figures stay on the server; a pinned cell shows them.
+MOST_CELLS = 1024 * 1024
+_STALE = "stale"
 
 _CODE = """
 const find = (edges, at) => {
@@ -31,6 +34,10 @@ const find = (edges, at) => {
 }
 const column = find(x_edges, special_vars.x), row = find(y_edges, special_vars.y)
 const where = `${collective} · ${y_names[row]} · ${x_names[column]}`
+if (cells.tags.includes('stale')) {
+    if (ask.tags[0] !== cells.tags[1]) ask.tags = [cells.tags[1]]
+    return `${where}\\nfetching the figures …`
+}
 const data = cells.data
 if (data.best === undefined) return `${where}\\ntap for the figures`
 const cell = row * x_names.length + column
@@ -38,7 +45,7 @@ const best = data.best[cell], chosen = data.chosen[cell]
 const time = (s) => {
     if (!isFinite(s)) return 'not measured'
     const [factor, unit] = s >= 1 ? [1, 's'] : s >= 1e-3 ? [1e3, 'ms'] : [1e6, 'µs']
-    return `${(s * factor).toFixed(s * factor < 100 ? 2 : 1)} ${unit}`
+    return `${(s * factor).toFixed(s * factor < 10 ? 3 : s * factor < 100 ? 2 : 1)} ${unit}`
 }
 if (best < 0) return `${where}\\nnot measured` + (chosen < 0 ? '' : `\\nchosen   ${names[chosen]}`)
 const chosen_time = data.chosen_time[cell], best_time = data.best_time[cell]
@@ -115,13 +122,15 @@ class CellFigures:
         Names and letters of the methods.
     collective
         Its name.
-    columns
-        As `cell_columns` makes them.
     """
 
-    def __init__(self, axes: Axes, key: MethodKey, collective: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        self._columns = dict(columns)
+    def __init__(self, axes: Axes, key: MethodKey, collective: str) -> None:
+        self._large = axes.cells > MOST_SENT
+        self._figures: Callable[[], Mapping[str, NDArray[Any]]] = dict
+        self._version = 0
         self._sources: weakref.WeakKeyDictionary[Any, ColumnDataSource] = weakref.WeakKeyDictionary()
+        # What the browser changes to ask for the figures.
+        self._asks: weakref.WeakKeyDictionary[ColumnDataSource, ColumnDataSource] = weakref.WeakKeyDictionary()
         self._facts = {
             "collective": collective,
             "x_edges": axes.x.edges.tolist(),
@@ -131,25 +140,59 @@ class CellFigures:
             "names": [f"{letter:<3}{label}" for letter, label in zip(key.letters, key.labels, strict=True)],
         }
 
-    def update(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Replace columns, now and for plots rendered later."""
-        self._columns.update(columns)
+    def offer(self, figures: Callable[[], Mapping[str, NDArray[Any]]]) -> None:
+        """Tell how to work out the figures from now on; those of a small map are sent at once.
+
+        Parameters
+        ----------
+        figures
+            Gives columns as `cell_columns` makes them.
+        """
+        self._figures = figures
+        self._version += 1
         for source in list(self._sources.values()):
-            source.data.update(columns)
+            self._renew(source)
+
+    def _renew(self, source: ColumnDataSource) -> None:
+        # Without a session (in a notebook) the browser could ask, but nobody would hear it.
+        session = source.document.session_context if source.document is not None else None
+        if self._large and session is not None:
+            source.tags = [_STALE, self._version]
+        else:
+            self.send(source)
+
+    def send(self, source: ColumnDataSource) -> None:
+        """Send the figures as they are now: the columns that have changed."""
+        known = source.data
+        changed = {
+            name: values
+            for name, values in self._figures().items()
+            if name not in known or not np.array_equal(values, known[name], equal_nan=values.dtype.kind == "f")
+        }
+        source.data.update(changed)
+        source.tags = []
 
     def hook(self, plot: Any, _: hv.Element) -> None:
         """Add the hover tool to a rendered map."""
-        renderer = plot.handles["glyph_renderer"]
-        figure = plot.handles["plot"]
-        if any(renderer in (tool.renderers or []) for tool in figure.tools if isinstance(tool, HoverTool)):
+        renderer, figure = plot.handles["glyph_renderer"], plot.handles["plot"]
+        if any(isinstance(tool, HoverTool) for tool in figure.tools):
             return
-        # One source for all maps of a page: the figures are sent once.
-        owner = plot.document if plot.document is not None else figure
+        # One source for all maps under one root: the figures are sent once.
+        owner = figure if plot.root is None else plot.root
         if owner not in self._sources:
-            self._sources[owner] = ColumnDataSource(data=dict(self._columns))
-        formatter = CustomJSHover(args={"cells": self._sources[owner], **self._facts}, code=_CODE)
-        figure.add_tools(
-            HoverTool(
-                renderers=[renderer], tooltips=_TOOLTIP, formatters={"@image": formatter}, description="Figures of a cell"
-            )
-        )
+            self._sources[owner] = self._new_source()
+        source = self._sources[owner]
+        formatter = CustomJSHover(args={"cells": source, "ask": self._asks[source], **self._facts}, code=_CODE)
+        tool = HoverTool(renderers=[renderer], tooltips=_TOOLTIP, formatters={"@image": formatter})
+        tool.description = "Figures of a cell"
+        figure.add_tools(tool)
+
+    def _new_source(self) -> ColumnDataSource:
+        source, ask = ColumnDataSource(), ColumnDataSource()
+        self._asks[source] = ask
+        ask.on_change("tags", lambda attr, old, new: self.send(source))
+        if self._large:
+            source.tags = [_STALE, self._version]
+        else:
+            self.send(source)
+        return source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from html import escape
 
 import numpy as np
@@ -13,15 +13,16 @@ from dashboard.plots.colors import MethodKey
 
 STYLE = """
 .scroll { overflow: auto; max-height: var(--legend-height, 330px); }
-table { border-collapse: collapse; width: 100%; font-size: 13px; color: var(--panel-on-background-color, #222); }
+table { border-collapse: collapse; min-width: min(100%, 420px); font-size: 13px;
+  color: var(--panel-on-background-color, #222); }
 caption { text-align: left; font-weight: 600; padding: 2px 0 6px; }
-th, td { text-align: left; padding: 2px 8px 2px 0; white-space: nowrap; font-weight: 400; }
+th, td { text-align: left; padding: 2px 18px 2px 0; white-space: nowrap; font-weight: 400; }
+tr.apart td { border-top: 1px solid rgba(120, 120, 120, 0.55); }
 thead th { opacity: 0.75; position: sticky; top: 0; background: var(--panel-background-color, #fff); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .swatch { display: inline-block; min-width: 20px; height: 16px; line-height: 16px; padding: 0 2px; text-align: center;
   font-size: 11px; color: #111; border: 1px solid rgba(120, 120, 120, 0.6); border-radius: 3px; box-sizing: content-box; }
 .unmeasured { background: repeating-linear-gradient(-45deg, #6b6b6b 0 1px, #c8c8c8 1px 6px); }
-.message { padding: 24px; color: var(--panel-on-background-color, #222); }
 """
 
 
@@ -32,7 +33,9 @@ def swatch(color: str, letter: str = "") -> str:
     return f'<span class="{kind}" {look}>{escape(letter) or "&nbsp;"}</span>'
 
 
-def table(caption: str, heads: Iterable[tuple[str, bool]], rows: Iterable[Iterable[str]], *, label: str = "") -> str:
+def table(
+    caption: str, heads: Iterable[tuple[str, bool]], rows: Iterable[Iterable[str]], *, apart: Collection[int] = ()
+) -> str:
     """Write a table of cells that are HTML already.
 
     Parameters
@@ -43,17 +46,22 @@ def table(caption: str, heads: Iterable[tuple[str, bool]], rows: Iterable[Iterab
         Title of each column and whether it holds numbers.
     rows
         The cells.
-    label
-        Name of the scrolled region for those who hear the page; default: the caption.
+    apart
+        Rows, counted from 0, with a line above them.
     """
     columns = list(heads)
     kinds = [' class="number"' if number else "" for _, number in columns]
-    head = "".join(f'<th scope="col"{kind}>{escape(title)}</th>' for (title, _), kind in zip(columns, kinds, strict=True))
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(title)}</th>' for (title, _), kind in zip(columns, kinds, strict=True)
+    )
     body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>" for row in rows
+        ('<tr class="apart">' if at in apart else "<tr>")
+        + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
+        for at, row in enumerate(rows)
     )
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(label or caption, quote=True)}"><table>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption, quote=True)}"><table>'
         f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

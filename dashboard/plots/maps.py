@@ -57,7 +57,7 @@ def _frame(title: str, axes: Axes) -> dict[str, Any]:
         "backend_opts": {
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
             "plot.output_backend": "canvas",
-            "xaxis.major_label_policy": NoOverlap(min_distance=10),
+            "xaxis.major_label_policy": NoOverlap(min_distance=6),
             "yaxis.major_label_policy": NoOverlap(min_distance=2),
         },
         "backend": "bokeh",

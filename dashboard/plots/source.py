@@ -23,7 +23,8 @@ _HUES = {
 }
 STYLE = "\n".join(
     [
-        ".source { overflow: auto; max-height: 560px; border: 1px solid rgba(120, 120, 120, 0.35); border-radius: 6px; }",
+        ".source { overflow: auto; max-height: 560px; border-radius: 6px; }",
+        ".source { border: 1px solid rgba(120, 120, 120, 0.35); }",
         f".source pre {{ margin: 0; padding: 12px; font: 12.5px/1.5 ui-monospace, monospace; color: {_TEXT}; }}",
         *(f".source :is({names}) {{ color: color-mix(in srgb, {hue}, {_TEXT}); }}" for names, hue in _HUES.items()),
         ".source .c1, .source .cm { font-style: italic; }",

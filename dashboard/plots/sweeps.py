@@ -2,113 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 import holoviews as hv
 import numpy as np
 import pandas as pd
+from bokeh.models import DataRange1d
 
-#: Mean penalty, largest penalty and depth; told apart by marker and dash as well.
-_PENALTY, _DEPTH = "#d55e00", "#0072b2"
-_MARK = "#111111"
-_PENALTY_DIM = hv.Dimension("penalty_mean", label="mean penalty [%]")
-_DEPTH_DIM = hv.Dimension("depth_mean", label="mean depth [levels]")
-_LEAVES_DIM = hv.Dimension("leaves", label="leaves")
-_THRESHOLD_DIM = hv.Dimension("threshold", label="accuracy threshold")
-_LIMIT_DIM = hv.Dimension("max_depth", label="maximum depth [levels]")
+from dashboard.plots.live import LiveSources
 
-
-def _line(frame: pd.DataFrame, x: hv.Dimension, y: hv.Dimension, color: str, marker: str, dash: str) -> hv.Overlay:
-    style = {"color": color, "backend": "bokeh"}
-    table = frame[[x.name, y.name]].dropna()
-    curve = hv.Curve(table, x, y).opts(line_width=1.5, line_dash=dash, **style)
-    points = hv.Scatter(table, x, y).opts(size=6, marker=marker, **style)
-    return curve * points
+HEIGHT = 300
+_PENALTY = hv.Dimension("penalty_mean", label="mean penalty [%]")
+_DEPTH = hv.Dimension("depth_mean", label="mean depth [levels]")
+_LIMIT = hv.Dimension("max_depth", label="maximum depth [levels]")
+_THRESHOLD = hv.Dimension("threshold", label="accuracy threshold")
+# Told apart by marker and dash as well as by colour; mid-tones, to be seen on light and dark ground.
+_LOOKS = {
+    "depths": {"color": "#e06c1a", "marker": "circle", "dash": "solid", "label": "maximum depth"},
+    "thresholds": {"color": "#2f8fd8", "marker": "square", "dash": "dashed", "label": "accuracy threshold"},
+}
 
 
-def mark_columns(x: hv.Dimension, at: tuple[float, float] | None, y: hv.Dimension) -> dict[str, np.ndarray]:
-    """Columns of the marker of the current choice at ``(x, y)``; None for none."""
-    where = (np.nan, np.nan) if at is None else at
-    return {x.name: np.array([where[0]], dtype=float), y.name: np.array([where[1]], dtype=float)}
+@dataclass(frozen=True)
+class Chart:
+    """What one chart of a sweep shows.
 
-
-def current_mark(x: hv.Dimension, y: hv.Dimension, at: tuple[float, float] | None) -> hv.Scatter:
-    """Ring around the current choice.
-
-    Parameters
+    Attributes
     ----------
     x, y
+        Its axes.
+    sweeps
+        Which sweeps are drawn, ``depths`` or ``thresholds``.
+    title
+        Of the chart; ``{depth}`` and ``{threshold}`` say what the sweep holds fixed.
+    """
+
+    x: hv.Dimension
+    y: hv.Dimension
+    sweeps: tuple[str, ...]
+    title: str
+
+
+CHARTS: Mapping[str, Chart] = {
+    "depth": Chart(_LIMIT, _PENALTY, ("depths",), "Penalty over depth, {threshold}"),
+    "threshold penalty": Chart(_THRESHOLD, _PENALTY, ("thresholds",), "Penalty over threshold, {depth}"),
+    "threshold depth": Chart(_THRESHOLD, _DEPTH, ("thresholds",), "Mean depth over threshold, {depth}"),
+    "constraint": Chart(_DEPTH, _PENALTY, ("depths", "thresholds"), "Both ways to limit a tree"),
+}
+
+
+def sweep_columns(name: str, sweep: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Columns of one line of a chart.
+
+    Parameters
+    ----------
+    name
+        Of the chart, a key of `CHARTS`.
+    sweep
+        As `dashboard.decisions.sweep_depth` or `sweep_threshold` gives it.
+    """
+    chart = CHARTS[name]
+    return {axis.name: sweep[axis.name].to_numpy(dtype=float) for axis in (chart.x, chart.y)}
+
+
+def mark_columns(name: str, choice: Mapping[str, float]) -> dict[str, np.ndarray]:
+    """Columns of the ring around the current choice.
+
+    Parameters
+    ----------
+    name
         Of the chart.
-    at
-        Where; None for none.
+    choice
+        ``max_depth``, ``threshold``, ``depth_mean`` and ``penalty_mean`` of the tree on show; NaN where unknown.
     """
-    columns = mark_columns(x, at, y)
-    return hv.Scatter((columns[x.name], columns[y.name]), x, y).opts(
-        marker="circle", size=16, fill_alpha=0.0, line_width=3, line_color="#e6007e", backend="bokeh"
-    )
+    chart = CHARTS[name]
+    return {axis.name: np.array([choice[axis.name]], dtype=float) for axis in (chart.x, chart.y)}
 
 
-def depth_chart(frame: pd.DataFrame, at: tuple[float, float] | None) -> hv.Overlay:
-    """Draw mean penalty over the maximum depth.
+def sweep_chart(
+    name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float], live: LiveSources
+) -> hv.Overlay:
+    """Draw one chart with the current choice marked.
 
     Parameters
     ----------
-    frame
-        As `dashboard.decisions.sweep_depth` gives it.
-    at
-        Current choice ``(max_depth, mean penalty)``; None when depth is not limited.
+    name
+        Of the chart, a key of `CHARTS`.
+    sweeps
+        ``depths`` and ``thresholds``, as `dashboard.decisions` gives them.
+    choice
+        As for `mark_columns`.
+    live
+        Where lines (``<name> depths``, ``<name> thresholds``) and mark (``<name> mark``) are remembered.
     """
-    return _line(frame, _LIMIT_DIM, _PENALTY_DIM, _PENALTY, "circle", "solid") * current_mark(
-        _LIMIT_DIM, _PENALTY_DIM, at
+    chart = CHARTS[name]
+    layers: list[hv.Element] = []
+    for sweep in chart.sweeps:
+        look, columns = _LOOKS[sweep], sweep_columns(name, sweeps[sweep])
+        data = tuple(columns.values())
+        style = {"color": look["color"], "backend": "bokeh"}
+        # Trees of several thresholds may have one mean depth: the line joins them in the order of the thresholds.
+        line = hv.Curve(data, chart.x, chart.y, label=look["label"])
+        points = hv.Scatter(data, chart.x, chart.y, label=look["label"])
+        line = line.opts(line_width=1.5, line_dash=look["dash"], **style)
+        layers.append(live.attach(f"{name} {sweep} line", line))
+        layers.append(live.attach(f"{name} {sweep}", points.opts(size=6, marker=look["marker"], **style)))
+    columns = mark_columns(name, choice)
+    ring = hv.Scatter((columns[chart.x.name], columns[chart.y.name]), chart.x, chart.y).opts(
+        marker="circle", size=17, fill_alpha=0.0, line_width=3, line_color="#e6007e", backend="bokeh"
+    )
+    layers.append(live.attach(f"{name} mark", ring))
+    return hv.Overlay(layers).opts(
+        responsive=True,
+        height=HEIGHT,
+        min_width=300,
+        show_grid=True,
+        show_legend=len(chart.sweeps) > 1,
+        legend_position="top_right",
+        toolbar=None,
+        hooks=[_follow_data],
+        backend_opts={"plot.output_backend": "canvas"},
+        backend="bokeh",
     )
 
 
-def threshold_penalty_chart(frame: pd.DataFrame, at: tuple[float, float] | None) -> hv.Overlay:
-    """Draw mean penalty over the accuracy threshold (Figure 6.10).
-
-    Parameters
-    ----------
-    frame
-        As `dashboard.decisions.sweep_threshold` gives it.
-    at
-        Current choice ``(threshold, mean penalty)``.
-    """
-    return _line(frame, _THRESHOLD_DIM, _PENALTY_DIM, _PENALTY, "circle", "solid") * current_mark(
-        _THRESHOLD_DIM, _PENALTY_DIM, at
-    )
+def update_chart(name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float], live: LiveSources) -> None:
+    """Bring a rendered chart up to date; parameters as for `sweep_chart`."""
+    for sweep in CHARTS[name].sweeps:
+        columns = sweep_columns(name, sweeps[sweep])
+        live.update(f"{name} {sweep} line", columns)
+        live.update(f"{name} {sweep}", columns)
+    live.update(f"{name} mark", mark_columns(name, choice))
 
 
-def threshold_depth_chart(frame: pd.DataFrame, at: tuple[float, float] | None) -> hv.Overlay:
-    """Draw the mean depth over the accuracy threshold (Figure 6.10).
-
-    Parameters
-    ----------
-    frame
-        As `dashboard.decisions.sweep_threshold` gives it.
-    at
-        Current choice ``(threshold, mean depth)``.
-    """
-    return _line(frame, _THRESHOLD_DIM, _DEPTH_DIM, _DEPTH, "square", "dashed") * current_mark(
-        _THRESHOLD_DIM, _DEPTH_DIM, at
-    )
-
-
-def constraint_chart(depths: pd.DataFrame, thresholds: pd.DataFrame, at: tuple[float, float] | None) -> hv.Overlay:
-    """Draw mean penalty over mean depth, for both ways to limit a tree (Figure 6.11).
-
-    Parameters
-    ----------
-    depths, thresholds
-        As the sweeps give them.
-    at
-        Current choice ``(mean depth, mean penalty)``.
-    """
-    by_depth = _line(depths, _DEPTH_DIM, _PENALTY_DIM, _PENALTY, "circle", "solid")
-    # Trees of several thresholds have one mean depth: a line through them would have no order.
-    by_threshold = _line(thresholds.sort_values("threshold"), _DEPTH_DIM, _PENALTY_DIM, _DEPTH, "square", "dashed")
-    named = [
-        layer.relabel(name)
-        for name, chart in (("maximum depth", by_depth), ("accuracy threshold", by_threshold))
-        for layer in chart
-    ]
-    return (hv.Overlay(named) * current_mark(_DEPTH_DIM, _PENALTY_DIM, at)).opts(
-        legend_position="top_right", backend="bokeh"
-    )
+def _follow_data(plot: Any, _: hv.Element) -> None:
+    # HoloViews fixes the ranges to the data that it knows; these follow what the sources hold now.
+    figure = plot.state
+    figure.x_range, figure.y_range = (DataRange1d(range_padding=0.08) for _ in "xy")

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import pandas as pd
 import xarray as xr
+
+from dashboard.plots.legend import table
+from dashboard.plots.units import format_bytes, format_percent, format_time
+
+#: Orders of the rows: columns to sort by, and whether ascending.
+ORDERS = {
+    "by size": (["processes", "message size [B]"], True),
+    "largest penalty first": (["penalty [%]"], False),
+    "longest time first": (["chosen time [µs]"], False),
+}
 
 
 def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
@@ -37,3 +49,40 @@ def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
             "methods measured": dmap["measured"].values.ravel(),
         }
     )
+
+
+def ordered(frame: pd.DataFrame, order: str) -> pd.DataFrame:
+    """Sort the rows in one of `ORDERS`; rows without the figure come last."""
+    columns, ascending = ORDERS[order]
+    return frame.sort_values(columns, ascending=ascending, na_position="last", kind="stable")
+
+
+def table_page(frame: pd.DataFrame, first: int, end: int) -> str:
+    """Write some rows of the table as HTML.
+
+    Parameters
+    ----------
+    frame
+        As `decision_table` makes it.
+    first, end
+        Which rows, from 0; `end` is not among them.
+    """
+    heads = [("processes", True), ("message size", True), ("best", False), ("best time", True)]
+    heads += [("chosen", False), ("chosen time", True), ("penalty", True), ("methods measured", True)]
+    rows = [
+        [
+            f"{processes:,}",
+            format_bytes(size),
+            escape(best) or "not measured",
+            format_time(best_time / 1e6),
+            escape(chosen),
+            format_time(chosen_time / 1e6),
+            format_percent(penalty),
+            f"{measured:,}",
+        ]
+        for processes, size, best, best_time, chosen, chosen_time, penalty, measured in frame.iloc[
+            first:end
+        ].itertuples(index=False)
+    ]
+    caption = f"Cells {first + 1:,} to {min(end, len(frame)):,} of {len(frame):,}"
+    return table(caption, heads, rows)

@@ -26,14 +26,14 @@ def format_bytes(size: float) -> str:
 
 
 def format_time(seconds: float) -> str:
-    """Write a time in seconds with three or four digits and its unit: ``104.2 µs``, ``1.63 ms``."""
+    """Write a time in seconds with four digits and its unit: ``104.2 µs``, ``1.630 ms``."""
     if not math.isfinite(seconds):
         return "not measured"
     if seconds == 0:
         return "0 s"
     factor, unit = next((pair for pair in _TIMES if abs(seconds) >= pair[0]), _TIMES[-1])
     value = seconds / factor
-    digits = 2 if abs(value) < 100 else 1
+    digits = 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
     return f"{value:,.{digits}f} {unit}"
 
 

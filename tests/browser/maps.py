@@ -32,7 +32,9 @@ const labelled = (axis, text) => {
 
 def wait_until_drawn(page: Page, title: str, seconds: float = 60.0) -> None:
     """Return when the plot with this title is painted."""
-    page.wait_for_function(f"(title) => {{ {_VIEW} return view_of(title) !== null }}", arg=title, timeout=seconds * 1000)
+    page.wait_for_function(
+        f"(title) => {{ {_VIEW} return view_of(title) !== null }}", arg=title, timeout=seconds * 1000
+    )
 
 
 def point_at(page: Page, title: str, x_label: str, y_label: str) -> tuple[float, float]:

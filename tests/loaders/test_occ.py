@@ -1,0 +1,101 @@
+"""The tabular form of OCC's results."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from loaders import open_results
+from loaders.occ import FORMAT
+from loaders.table import FORMAT as TABLE
+from tests.loaders.printed import damaged, read_text
+
+HEADER = "collective algorithm topology segment_size communicator_size message_size time repetitions"
+ROWS = (
+    "bcast generalized binomial 8192 16 65536 1.234e-3 20\n"
+    "bcast generalized pipeline 1024 16 65536 0.00215 20\n"
+    "MPI_Reduce generalized - 0 8 4 5e-06 50\n"
+)
+
+
+def test_blanks_separate_columns_named_as_the_author_names_them(tmp_path: Path) -> None:
+    reading = read_text(FORMAT, tmp_path, f"{HEADER}\n{ROWS}")
+    assert FORMAT.recognises(f"{HEADER}\n{ROWS}".encode(), tmp_path / "results.txt")
+    assert (reading.source.rows, reading.source.skipped) == (3, 0)
+    assert reading.time(collective="bcast", topology="pipeline", segment_size=1024) == 2150.0
+    assert reading.time(collective="reduce", topology=None, comm_size=8, message_size=4) == 5.0
+    assert list(reading.rows["repetitions"]) == [20, 20, 50]
+
+
+def test_topology_is_a_parameter_of_the_method(tmp_path: Path) -> None:
+    path = tmp_path / "occ.txt"
+    path.write_text(f"{HEADER}\n{ROWS}")
+    cubes = open_results(path)
+    assert list(cubes["bcast"]["method"].values) == [
+        "generalized 8KiB topology=binomial",
+        "generalized 1KiB topology=pipeline",
+    ]
+    assert list(cubes["reduce"]["method"].values) == ["generalized"]
+    assert cubes["bcast"].attrs["statistic_kind"] == "completion"
+
+
+@pytest.mark.parametrize(
+    ("header", "scale"),
+    [
+        (
+            "# Collective  Algorithm  Topology  Segment size  Communicator size  Message size  Time [us]  Repetitions",
+            1e-6,
+        ),
+        ("collective,algorithm,topology,segment size,communicator size,message size,time (ms),repetitions", 1e-3),
+        ("collective\talgorithm\ttopology\tsegsize\tcommsize\tmsg_size\ttime_ns\treps", 1e-9),
+        ("collective,algorithm,topology,segment_size,comm_size,message_size,time_s,repetitions", 1.0),
+    ],
+)
+def test_spellings_separators_and_units(header: str, scale: float, tmp_path: Path) -> None:
+    separator = next((s for s in (",", "\t") if s in header), " ")
+    row = "bcast linear chain 0 4 16 12.5 7".replace(" ", separator)
+    reading = read_text(FORMAT, tmp_path, f"{header}\n{row}\n")
+    assert FORMAT.recognises(header.encode(), tmp_path / "x")
+    (found,) = reading.rows.itertuples()
+    assert found.time == pytest.approx(12.5 * scale)
+    assert (found.comm_size, found.message_size, found.topology, found.repetitions) == (4, 16, "chain", 7)
+
+
+def test_other_names_and_orders_are_mapped(tmp_path: Path) -> None:
+    text = "T ranks bytes coll topo seg method\n3.5 8 1024 bcast tree 64 split\n"
+    columns = {"T": "time_us", "bytes": "message_size", "topo": "topology", "method": "algorithm"}
+    reading = read_text(FORMAT, tmp_path, text, columns=columns)
+    (found,) = reading.rows.itertuples()
+    assert (found.comm_size, found.message_size, found.segment_size) == (8, 1024, 64)
+    assert (found.topology, found.algorithm) == ("tree", "split")
+    assert found.time == pytest.approx(3.5e-6)
+
+
+def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
+    bad = "bcast linear chain 0 4 16 1.0\nbcast linear chain 0 4 16 -1 3\nnoise\nbcast linear chain 0.5 4 16 1 3\n"
+    reading = read_text(FORMAT, tmp_path, f"a job's remark\n{HEADER}\n{ROWS}\n{bad}{ROWS}{HEADER}\n# end\n")
+    assert (reading.source.rows, reading.source.skipped) == (6, 5)
+    assert sorted(s.line for s in reading.source.skips) == [1, 7, 8, 9, 10]
+
+
+def test_nothing_usable_is_an_error_that_says_what_would_be_right(tmp_path: Path) -> None:
+    assert "communicator_size, message_size, time" in read_text(FORMAT, tmp_path, "1 2 3\n").error
+    assert "no row" in read_text(FORMAT, tmp_path, f"{HEADER}\n").error
+
+
+def test_a_long_table_without_topology_is_not_occ(tmp_path: Path) -> None:
+    long = b"collective,algorithm,segment_size,comm_size,message_size,time\nbcast,linear,0,4,16,1e-5\n"
+    assert not FORMAT.recognises(long, tmp_path / "x.csv")
+    assert TABLE.recognises(long, tmp_path / "x.csv")
+
+
+def test_damaged_files_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    contents = [f"{HEADER}\n{ROWS * 20}".encode(), f"{HEADER}\n{ROWS * 20}".replace(" ", ",").encode()]
+    for _ in range(200):
+        reading = read_text(FORMAT, tmp_path, damaged(rng.choice(contents), rng))
+        if not reading.error:
+            assert (reading.rows["time"] > 0).all()
+            assert len(reading.rows) == reading.source.rows

@@ -1,0 +1,337 @@
+"""PICO: real summaries, files of samples and a tarball; what one of them says is held against the others."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from loaders import MissingHintError, open_results, scan
+from loaders.pico import FORMAT
+from loaders.pico_names import parse_nodes, split_algorithm, split_file
+from tests.loaders.printed import damaged, read, read_text
+
+BLOCKS = {"ALLGATHER", "ALLTOALL", "GATHER", "SCATTER", "REDUCE_SCATTER"}
+
+
+@pytest.fixture(scope="module")
+def folder(samples: Path) -> Path:
+    return samples / "pico"
+
+
+@pytest.fixture(scope="module")
+def consolidated(shared: Path) -> Path:
+    return shared / "data" / "pico" / "pico_consolidated.csv"
+
+
+@pytest.fixture(scope="module")
+def tarball(shared: Path) -> Path:
+    return shared / "data" / "pico" / "raw" / "2025_04_06___02_35_52.tar.gz"
+
+
+def lines_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def tar_of(path: Path, members: dict[str, str | bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in members.items():
+            data = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+def samples_text(values: range) -> str:
+    return "highest\n" + "".join(f"{v}\n" for v in values)
+
+
+def test_names_split_as_in_the_consolidated_table(consolidated: Path) -> None:
+    rows = lines_of(consolidated)
+    assert len(rows) == 5704
+    untold = 0
+    for row in rows:
+        algorithm = split_algorithm(row["algorithm_raw"])
+        assert algorithm.name == row["algorithm"]
+        assert (str(algorithm.ports) if algorithm.ports else "") == row["ports"]
+        # The raw name of PICO's own segmented algorithms has lost the segment size, which the file's name had.
+        if row["algorithm_raw"].endswith("_segmented_over"):
+            untold += 1
+            in_file = split_algorithm(f"{row['algorithm_raw']}_{row['segsize_bytes']}")
+            assert (in_file.name, in_file.segment_size) == (row["algorithm"], int(row["segsize_bytes"]))
+        else:
+            assert algorithm.segment_size == int(row["segsize_bytes"])
+    assert untold == sum(r["algorithm"] == "bine_bdw_remap_segmented_over" for r in rows)
+
+
+def test_names_of_files_give_count_segment_and_datatype() -> None:
+    named = split_file("2097152_bine_bdw_remap_segmented_over_16384_int32.csv")
+    assert named is not None
+    assert (named.algorithm.name, named.algorithm.segment_size) == ("bine_bdw_remap_segmented_over", 16384)
+    assert named.total_size == 2097152 * 4
+    named = split_file("8_ring_ompi_unsigned_char.csv")
+    assert named is not None
+    assert (named.algorithm.name, named.total_size) == ("ring_ompi", 8)
+    assert split_file("alloc_64.csv") is None
+
+
+def test_nodes_may_be_the_shape_of_a_torus() -> None:
+    assert [parse_nodes(t) for t in ("8x8x8", "64", " 32x256", "8x", "0", "ring")] == [512, 64, 8192, None, None, None]
+
+
+@pytest.mark.parametrize(("system", "rows"), [("fugaku", 1033), ("mare_nostrum", 303)])
+def test_summaries_load_whole(folder: Path, system: str, rows: int) -> None:
+    path = folder / f"{system}_aggregated_results_summary.csv"
+    reading = read(FORMAT, path)
+    assert FORMAT.recognises(path.read_bytes()[:65536], path)
+    assert (reading.source.rows, reading.source.skipped) == (len(lines_of(path)), 0) == (rows, 0)
+    for line, row in zip(lines_of(path), reading.rows.itertuples(), strict=True):
+        ranks = (parse_nodes(line["nnodes"]) or 0) * int(line["tasks_per_node"])
+        total = int(line["buffer_size"])
+        assert row.message_size == (total // ranks if line["collective_type"] in BLOCKS else total)
+        assert row.time == pytest.approx(float(line["median"]) * 1e-9, rel=1e-12)
+        assert (row.comm_size, row.collective) == (ranks, line["collective_type"].lower())
+    assert reading.source.attrs["library"] == {"fugaku": "FJMPI", "mare_nostrum": "OMPI"}[system]
+
+
+def test_spot_values_of_a_summary(folder: Path) -> None:
+    path = folder / "fugaku_aggregated_results_summary.csv"
+    where = {"collective": "allreduce", "algorithm": "RING-B_CONT-UTOFU-p6", "message_size": 536870912}
+    assert read(FORMAT, path).time(**where) == pytest.approx(77326.2695)
+    assert read(FORMAT, path, statistic="max").time(**where) == pytest.approx(94179.639)
+    where = {"collective": "alltoall", "algorithm": "default-blacc6d", "message_size": 32}
+    assert read(FORMAT, path).time(**where) == pytest.approx(198.414)
+
+
+def test_the_consolidated_table_loads_whole_for_either_system(consolidated: Path) -> None:
+    reading = read(FORMAT, consolidated)
+    lines = lines_of(consolidated)
+    assert (reading.source.rows, reading.source.skipped) == (len(lines), 0)
+    for system in ("fugaku", "mare_nostrum"):
+        cubes = open_results(consolidated, system=system)
+        mine = [line for line in lines if line["system"] == system]
+        cells = sum(int(cubes[c]["time"].count()) for c in cubes.children)
+        assert cells == len(mine)
+        (file,) = scan(consolidated, system=system)
+        assert (file["rows"], file["rows"] + file["skipped"]) == (len(mine), len(lines))
+        for line in random.Random(1).sample(mine, 200):
+            cube = cubes[line["collective"].lower()].to_dataset()
+            if line["collective"] in BLOCKS:
+                size = max(1, (2 * int(line["bytes"]) + int(line["ranks"])) // (2 * int(line["ranks"])))
+            else:
+                size = int(line["bytes"])
+            methods = cube["method"].values[
+                (cube["algorithm"] == line["algorithm"]) & (cube["segment_size"] == int(line["segsize_bytes"]))
+            ]
+            cell = cube["time"].sel({"comm_size": int(line["ranks"]), "message_size": size, "method": methods[0]})
+            if "ppn" in cell.dims:
+                cell = cell.sel(ppn=int(line["tasks_per_node"]))
+            assert cell.item() == pytest.approx(float(line["median_ns"]) * 1e-9, rel=1e-12)
+
+
+def test_fugaku_allreduce_has_75_methods_up_to_8192_processes(consolidated: Path) -> None:
+    cube = open_results(consolidated, system="fugaku")["allreduce"]
+    assert (cube.sizes["method"], int(cube["comm_size"].max())) == (75, 8192)
+    assert cube.attrs["library"] == "FJMPI"
+
+
+def test_gpu_rows_are_methods_of_their_own(consolidated: Path) -> None:
+    cube = open_results(consolidated, system="mare_nostrum")["allreduce"]
+    marked = {str(a) for a, g in zip(cube["algorithm"].values, cube["gpu"].values, strict=True) if g == "yes"}
+    assert marked == {r["algorithm"] for r in lines_of(consolidated) if r["gpu"] == "yes"}
+
+
+def test_a_block_that_does_not_divide_is_rounded_half_up_to_at_least_one_byte(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "mare_nostrum_aggregated_results_summary.csv").read_text().split("\n")
+    row = text[1].split(",")
+    made = []
+    for total, nodes in ((250, 60), (270, 60), (4, 60), (0, 60)):
+        row[2], row[10] = str(total), str(nodes)
+        made.append(",".join(row))
+    reading = read_text(FORMAT, tmp_path, "\n".join([text[0], *made]))
+    assert list(reading.rows["message_size"]) == [4, 5, 1, 0]
+    assert any("half up" in note for note in reading.source.notes)
+
+
+def test_samples_lose_their_warm_up_as_in_picos_own_summary(folder: Path) -> None:
+    path = folder / "512_binomial_ompi_int32.csv"
+    reading = read(FORMAT, path, collective="bcast")
+    assert (reading.source.rows, reading.source.skipped) == (16000, 4000)
+    # The summary of the same campaign says 22256.5 ns; with the warm-up it would be 22362.0.
+    assert reading.rows["time"].median() == pytest.approx(22256.5e-9)
+    assert reading.rows["repetition"].iloc[0] == 4000
+    (row,) = [
+        r
+        for r in lines_of(folder / "mare_nostrum_aggregated_results_summary.csv")
+        if (r["algo_name"], r["array_dim"], r["collective_type"]) == ("binomial_ompi", "512", "BCAST")
+    ]
+    assert float(row["median"]) == 22256.5
+
+
+def test_libbine_samples_have_no_warm_up_but_a_last_line(folder: Path) -> None:
+    reading = read(FORMAT, folder / "32768_BINE-BINOMIAL_TREE-UTOFU-0-1_int32.csv", collective="bcast")
+    assert (reading.source.rows, reading.source.skipped) == (100, 1)
+    assert (reading.source.skips[0].line, reading.source.skips[0].text) == (102, "Average runtime: 0.000082")
+    assert reading.rows["time"].iloc[0] == pytest.approx(83770e-9)
+    assert set(reading.rows["message_size"]) == {131072}
+
+
+def test_samples_need_hints_for_what_their_name_does_not_say(folder: Path) -> None:
+    path = folder / "262144_scatter_allgather_over_int32.csv"
+    with pytest.raises(MissingHintError, match=r"collective.*comm_size"):
+        open_results(path)
+    assert open_results(path, collective="bcast", comm_size=64)["bcast"]["message_size"].item() == 1 << 20
+    assert open_results(path, collective="gather", comm_size=64)["gather"]["message_size"].item() == 1 << 14
+
+
+def test_ranks_beside_the_maximum_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "16_ring_ompi_int32.csv"
+    path.write_text("highest,rank0,rank1\n" + "30,10,30\n" * 10 + "40,40\n")
+    reading = read(FORMAT, path, collective="bcast")
+    assert (reading.source.rows, reading.source.skipped) == (8, 3)
+    assert list(reading.rows["time"]) == pytest.approx([30e-9] * 8)
+
+
+def test_a_tarball_accounts_for_every_row_of_its_tables(tarball: Path) -> None:
+    reading = read(FORMAT, tarball)
+    kinds: Counter[str] = Counter()
+    with tarfile.open(tarball) as tar:
+        for member in tar:
+            content = tar.extractfile(member) if member.name.endswith(".csv") else None
+            if content is not None:
+                lines = content.read().decode().split("\n")[1:]
+                kinds["averages"] += sum(line.startswith("Average") for line in lines)
+                kinds["samples" if "int32" in member.name else "summary"] += sum(bool(s.strip()) for s in lines)
+    assert kinds == {"samples": 71690 + 941, "averages": 941, "summary": 941}
+    assert reading.source.rows == 71690
+    assert reading.source.skipped == kinds["averages"] + kinds["summary"]
+    assert len(reading.source.skips) == 941
+
+
+def test_medians_of_a_tarball_are_those_of_its_summary(tarball: Path) -> None:
+    rows = read(FORMAT, tarball).rows
+    assert set(rows["comm_size"]) == {4096}
+    medians = rows.groupby(["collective", "algorithm", "segment_size", "message_size"], observed=True)["time"].median()
+    with tarfile.open(tarball) as tar:
+        content = tar.extractfile("2025_04_06___02_35_52/aggregated_results_summary.csv")
+        assert content is not None
+        summary = list(csv.DictReader(io.TextIOWrapper(content)))
+    assert len(medians) == len(summary)
+    for row in summary:
+        total = int(row["buffer_size"])
+        size = total // 4096 if row["collective_type"] in BLOCKS else total
+        name, segment, _ = split_algorithm(row["algo_name"])
+        expected = float(row["median"]) * 1e-9
+        assert medians[row["collective_type"].lower(), name, segment, size] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_tarball_of_one_test_takes_hints(tmp_path: Path) -> None:
+    path = tar_of(
+        tmp_path / "2025_05_06.tar.gz",
+        {
+            "2025_05_06/0/8_ring_ompi_int32.csv": samples_text(range(100, 110)),
+            "2025_05_06/alloc.csv": "MPI_Rank,allocation\n0,a\n1,b\n",
+            "2025_05_06/slurm.out": "not a table\n",
+        },
+    )
+    cube = open_results(path, collective="allgather", comm_size=4)["allgather"]
+    assert cube["message_size"].item() == 8
+    assert cube["repetitions"].item() == 8
+    (file,) = scan(path)
+    assert (file["rows"], file["skipped"], file["needs"]) == (8, 4, ["collective", "comm_size"])
+
+
+def test_a_tarball_of_several_unnamed_tests_is_refused(tmp_path: Path) -> None:
+    text = samples_text(range(100, 110))
+    path = tar_of(tmp_path / "a.tar.gz", {"t/0/8_ring_int32.csv": text, "t/1/8_ring_int32.csv": text})
+    assert "2 tests (t/0, t/1)" in read(FORMAT, path, collective="bcast").error
+
+
+def test_a_list_of_tests_in_the_tarball_names_them(tmp_path: Path) -> None:
+    text = samples_text(range(100, 110))
+    tests = "timestamp,test_id,nnodes,tasks_per_node,collective_type\nt,0,4x2,2,BCAST\nt,1,4,1,GATHER\nu,1,9,1,SCAN\n"
+    path = tar_of(
+        tmp_path / "a.tar.gz",
+        {
+            "t/0/8_ring_int32.csv": text,
+            "t/1/8_ring_int32.csv": text,
+            "t/2/8_x_int32.csv": text,
+            "m_metadata.csv": tests,
+        },
+    )
+    reading = read(FORMAT, path)
+    found = reading.rows.drop_duplicates("collective").set_index("collective")
+    assert dict(found["comm_size"]) == {"bcast": 16, "gather": 4}
+    assert dict(found["message_size"]) == {"bcast": 32, "gather": 8}
+    assert reading.source.rows + reading.source.skipped == 33
+
+
+def test_a_tarball_with_only_a_summary_gives_its_rows(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "mare_nostrum_aggregated_results_summary.csv").read_bytes()
+    path = tar_of(tmp_path / "a.tar.gz", {"t/aggregated_results_summary.csv": text})
+    reading = read(FORMAT, path)
+    assert (reading.source.rows, reading.source.skipped) == (303, 0)
+    assert reading.source.attrs["system"] == "mare_nostrum"
+
+
+def test_names_that_lead_elsewhere_are_passed_over(tmp_path: Path) -> None:
+    text = samples_text(range(100, 110))
+    members = {f"{p}/8_ring_int32.csv": text for p in ("../x", "/x", "t/0")}
+    path = tar_of(tmp_path / "a.tar.gz", dict(members))
+    reading = read(FORMAT, path, collective="bcast")
+    assert reading.source.rows == 8
+    assert sum("leads elsewhere" in note for note in reading.source.notes) == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.tar.gz"]
+
+
+def test_a_tarball_that_is_cut_off_gives_what_is_whole(tarball: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cut.tar.gz"
+    path.write_bytes(tarball.read_bytes()[:200_000])
+    reading = read(FORMAT, path)
+    assert 0 < reading.source.rows < 71690
+    assert any("cannot be read" in reason for reason in reading.source.reasons)
+
+
+def test_lists_without_times_are_refused_saying_what_they_are(folder: Path, shared: Path) -> None:
+    metadata = shared / "data" / "pico" / "raw" / "fugaku_metadata.csv"
+    allocation = folder / "leonardo_alloc.csv"
+    for path, what in ((metadata, "list of tests"), (allocation, "list of the nodes")):
+        assert FORMAT.recognises(path.read_bytes()[:65536], path)
+        assert what in read(FORMAT, path).error
+
+
+def test_damaged_summaries_and_samples_end_in_rows_or_a_load_error(folder: Path, tmp_path: Path) -> None:
+    rng = random.Random(8)
+    summary = b"\n".join((folder / "fugaku_aggregated_results_summary.csv").read_bytes().split(b"\n")[:60])
+    libbine = (folder / "32768_BINE-BINOMIAL_TREE-UTOFU-0-1_int32.csv").read_bytes()
+    for _ in range(200):
+        data = damaged(rng.choice([summary, libbine]), rng)
+        reading = read_text(FORMAT, tmp_path, data, collective="bcast")
+        if not reading.error:
+            lines = [s.strip() for s in data.decode("utf-8", "replace").split("\n")]
+            header = lines[0] if lines[0].startswith("collective_type") else "highest"
+            present = sum(bool(s) and not s.startswith("#") and s != header for s in lines)
+            assert reading.source.rows + reading.source.skipped == present, data
+            assert (reading.rows["time"] > 0).all()
+
+
+def test_damaged_tarballs_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
+    rng = random.Random(80)
+    members: dict[str, str | bytes] = {f"t/0/{n}_ring_int32.csv": samples_text(range(100, 110)) for n in (8, 16, 32)}
+    whole = tar_of(tmp_path / "a.tar.gz", members)
+    unpacked = tmp_path / "a.tar"
+    with tarfile.open(whole) as tar, tarfile.open(unpacked, "w") as plain:
+        for member in tar:
+            plain.addfile(member, tar.extractfile(member))
+    contents = [whole.read_bytes(), unpacked.read_bytes()]
+    assert isinstance(read(FORMAT, unpacked, collective="bcast").rows, pd.DataFrame)
+    for _ in range(200):
+        read_text(FORMAT, tmp_path, damaged(rng.choice(contents), rng), collective="bcast")

@@ -1,0 +1,251 @@
+"""Tables: the long table, column mapping, Parquet, and the tables of other tools."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from loaders import open_results, save_results
+from loaders.errors import LoadError
+from loaders.table import FORMAT
+from tests.cubes import synthetic_cube
+from tests.loaders.printed import damaged, read, read_text
+
+LONG = "collective,algorithm,segment_size,comm_size,message_size,time\n"
+ROWS = "bcast,pipeline,8192,16,65536,1.25e-3\nbcast,binomial,0,16,65536,0.002\nMPI_Allgather,ring,,8,64,3e-05\n"
+# From JuliaParallel/MPIBenchmarks.jl, examples/ucl-kathleen.
+JULIA = (
+    "size (bytes),iteratons,min_time (seconds),max_time (seconds),avg_time (seconds)\n"
+    "0,262144,2.804335963446647e-7,3.63122126145754e-7,3.354758670563266e-7\n"
+    "4,262144,1.1980279850831721e-5,1.199193957290845e-5,1.199015194591387e-5\n"
+    "65536,4096,0.00020328594837337732,0.00020332122221589088,0.0002033064083661884\n"
+)
+JULIA_IMB = (
+    "#bytes,#repetitions,t_min[usec],t_max[usec],t_avg[usec]\n"
+    "0,1000,0.04,0.28,0.10\n4,1000,0.60,8.30,1.34\n65536,640,21.74,131.72,68.40\n"
+)
+
+
+def test_the_long_table_needs_no_hints(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(LONG + ROWS)
+    assert FORMAT.recognises((LONG + ROWS).encode(), tmp_path / "any.name")
+    cubes = open_results(path)
+    assert list(cubes["bcast"]["method"].values) == ["pipeline 8KiB", "binomial"]
+    assert cubes["bcast"]["time"].sel({"method": "pipeline 8KiB"}).item() == 1.25e-3
+    assert cubes["allgather"]["message_size"].item() == 64
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_comma_tab_and_semicolon_separate(separator: str, tmp_path: Path) -> None:
+    reading = read_text(FORMAT, tmp_path, (LONG + ROWS).replace(",", separator).replace("\n", "\r\n"))
+    assert list(reading.rows["time"]) == [1.25e-3, 0.002, 3e-05]
+    assert reading.source.rows == 3
+
+
+def test_a_byte_order_mark_and_quotes_are_understood(tmp_path: Path) -> None:
+    text = "\ufeff" + LONG + '"bcast","ring, twice",0,16,8,"1e-5"\nbcast,plain,0,16,8,2e-5\n'
+    reading = read_text(FORMAT, tmp_path, text)
+    assert dict(zip(reading.rows["algorithm"], reading.rows["time"], strict=True)) == {
+        "ring, twice": 1e-5,
+        "plain": 2e-5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        ("time_s", 1.0),
+        ("time_ms", 1e-3),
+        ("time_us", 1e-6),
+        ("time_ns", 1e-9),
+        ("Time [us]", 1e-6),
+        ("time (ns)", 1e-9),
+    ],
+)
+def test_the_column_names_the_unit_of_the_times(name: str, scale: float, tmp_path: Path) -> None:
+    text = f"collective,algorithm,comm_size,message_size,{name},time_std\nbcast,linear,4,8,12.5,0.5\n"
+    (row,) = read_text(FORMAT, tmp_path, text).rows.itertuples()
+    assert (row.time, row.time_std) == pytest.approx((12.5 * scale, 0.5 * scale))
+
+
+def test_columns_are_mapped_and_units_come_with_our_name(tmp_path: Path) -> None:
+    text = "op;alg no;P;bytes;lat;k\nBCAST;3;64;1024;17.5;4\n"
+    columns = {"op": "collective", "alg no": "algorithm", "P": "comm_size", "bytes": "message_size", "lat": "time_us"}
+    reading = read_text(FORMAT, tmp_path, text, columns={**columns, "k": "fanout"})
+    (row,) = reading.rows.itertuples()
+    assert (row.collective, row.algorithm, row.comm_size, row.message_size, row.fanout) == ("bcast", "3", 64, 1024, 4)
+    assert row.time == pytest.approx(17.5e-6)
+    assert "'k'" in read_text(FORMAT, tmp_path, text, columns=columns).source.notes[0]
+
+
+def test_mapping_faults_are_named(tmp_path: Path) -> None:
+    assert "no column 'nosuch'" in read_text(FORMAT, tmp_path, LONG + ROWS, columns={"nosuch": "ppn"}).error
+    doubled = {"comm_size": "message_size", "segment_size": "message_size"}
+    assert "all mean message_size" in read_text(FORMAT, tmp_path, LONG + ROWS, columns=doubled).error
+    assert "must map" in read_text(FORMAT, tmp_path, LONG + ROWS, columns=["time"]).error
+    assert "'a', 'b'" in read_text(FORMAT, tmp_path, "a,b\n1,2\n").error
+
+
+def test_a_column_repetition_makes_raw_samples(tmp_path: Path) -> None:
+    path = tmp_path / "raw.csv"
+    rows = "".join(f"bcast,linear,4,8,{r},{t}e-6\n" for r, t in enumerate((5, 1, 3)))
+    path.write_text("collective,algorithm,comm_size,message_size,repetition,time\n" + rows)
+    cube = open_results(path)["bcast"]
+    assert cube["time"].item() == pytest.approx(3e-6)
+    assert list(cube["sample"].values.ravel()) == pytest.approx([5e-6, 1e-6, 3e-6])
+
+
+def test_total_sizes_become_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "total.csv"
+    path.write_text("collective,algorithm,comm_size,total_size,time\nalltoall,linear,16,4096,1e-3\n")
+    assert open_results(path)["alltoall"]["message_size"].item() == 256
+
+
+def test_what_the_columns_do_not_say_comes_from_hints(tmp_path: Path) -> None:
+    path = tmp_path / "part.csv"
+    path.write_text("message_size,time_us\n8,10\n16,12\n")
+    cube = open_results(path, collective="bcast", algorithm="linear", comm_size=4)["bcast"]
+    assert list(cube["time"].values.ravel()) == pytest.approx([10e-6, 12e-6])
+
+
+def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
+    bad = [
+        "bcast,linear,0,4,8",
+        "bcast,linear,0,4,8,1e-5,7",
+        "bcast,linear,0,4,8,fast",
+        "bcast,linear,0,4,8,-1",
+        "bcast,linear,0,4,8,nan",
+        "bcast,linear,0,0,8,1e-5",
+        "bcast,linear,0,4,8.5,1e-5",
+        "dance,linear,0,4,8,1e-5",
+        "bcast,,0,4,8,1e-5",
+    ]
+    text = LONG + ROWS + "\n".join(bad) + "\n\n# remark\n" + LONG + ROWS.rstrip("\n")
+    reading = read_text(FORMAT, tmp_path, text)
+    assert (reading.source.rows, reading.source.skipped) == (6, len(bad))
+    assert {s.line: s.text for s in reading.source.skips} == dict(enumerate(bad, start=5))
+    assert list(reading.rows["collective"]) == ["bcast", "bcast", "allgather"] * 2
+
+
+def test_one_bad_line_in_many_costs_only_itself(tmp_path: Path) -> None:
+    lines = [f"bcast,linear,0,{p},{m},{p * m}e-9" for p in range(2, 202) for m in range(1, 201)]
+    for place in (0, 777, 39_999):
+        lines[place] = "mpirun: noise, with, commas"
+    reading = read_text(FORMAT, tmp_path, LONG + "\n".join(lines) + "\n")
+    assert (reading.source.rows, reading.source.skipped) == (39_997, 3)
+    assert [s.line for s in reading.source.skips] == [2, 779, 40_001]
+    expected = reading.rows["comm_size"] * reading.rows["message_size"] * 1e-9
+    assert np.allclose(reading.rows["time"], expected, rtol=1e-12)
+    assert reading.rows["comm_size"].is_monotonic_increasing
+
+
+def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(LONG + ROWS)
+    frame = pd.read_csv(tmp_path / "a.csv")
+    frame.to_parquet(tmp_path / "a.parquet")
+    path = tmp_path / "a.parquet"
+    assert FORMAT.recognises(path.read_bytes()[:65536], tmp_path / "no suffix")
+    text, stored = read(FORMAT, tmp_path / "a.csv"), read(FORMAT, path)
+    for name in text.rows.columns:
+        assert list(text.rows[name]) == list(stored.rows[name]), name
+
+
+def test_parquet_skips_rows_by_number_and_maps_columns(tmp_path: Path) -> None:
+    data = {
+        "op": ["bcast", "bcast", None],
+        "p": [4, 8, 8],
+        "m": [8.0, np.nan, 8.0],
+        "t": [1.0, 2.0, 3.0],
+        "x": ["u"] * 3,
+    }
+    pd.DataFrame(data).to_parquet(tmp_path / "a.parquet")
+    columns = {"op": "collective", "p": "comm_size", "m": "message_size", "t": "time_ms", "x": "topology"}
+    reading = read(FORMAT, tmp_path / "a.parquet", columns=columns)
+    assert (reading.source.rows, reading.source.skipped) == (1, 2)
+    assert sorted(s.line for s in reading.source.skips) == [2, 3]
+    assert reading.rows["topology"][0] == "u"
+    assert reading.rows["time"][0] == 1e-3
+
+
+def test_cubes_saved_as_a_table_open_again(tmp_path: Path) -> None:
+    cube = synthetic_cube(4, 5, 3, seed=5, missing=0.2)
+    name = str(cube.attrs["collective"])
+    save_results(xr.DataTree.from_dict({name: cube}), tmp_path / "a.csv")
+    again = open_results(tmp_path / "a.csv")[name]
+    assert np.array_equal(
+        np.sort(again["time"].values, axis=None), np.sort(cube["time"].values, axis=None), equal_nan=True
+    )
+
+
+def test_the_csv_of_mpibenchmarks_jl(tmp_path: Path) -> None:
+    reading = read_text(FORMAT, tmp_path, JULIA, collective="allreduce")
+    assert reading.time(message_size=65536) == pytest.approx(203.321222)
+    assert read_text(FORMAT, tmp_path, JULIA, statistic="mean").time(message_size=65536) == pytest.approx(203.306408)
+    assert (reading.source.rows, reading.source.skipped) == (2, 1)
+    assert reading.source.skips[0].reason == "size 0: nothing is sent"
+    assert reading.source.attrs["statistic_kind"] == "completion"
+    assert list(reading.rows["repetitions"]) == [262144, 4096]
+
+
+def test_the_csv_of_imb_by_mpibenchmarks_jl(tmp_path: Path) -> None:
+    reading = read_text(FORMAT, tmp_path, JULIA_IMB)
+    assert reading.time(message_size=65536) == 131.72
+    assert (reading.source.rows, reading.source.skipped) == (2, 1)
+    assert "total_size" in read_text(FORMAT, tmp_path, JULIA_IMB, collective="reduce_scatter").rows
+
+
+def test_nccl_tuner_data_load_whole(samples: Path) -> None:
+    path = samples / "nccl_tuner" / "sample_performance_data.csv"
+    with path.open() as stream:
+        lines = list(csv.DictReader(stream))
+    reading = read(FORMAT, path)
+    assert (reading.source.rows, reading.source.skipped) == (len(lines), 0) == (23, 0)
+    where = {"collective": "allreduce", "algorithm": "nvls", "comm_size": 16, "message_size": 1048576}
+    assert reading.time(**where) == 42.3
+    assert set(reading.rows["ppn"]) == {8}
+    cube = open_results(path)["bcast"]
+    assert cube["protocol"].sel({"method": "ring channels=8 protocol=ll128"}).item() == "ll128"
+
+
+def test_nccl_counts_the_bytes_of_all_ranks_for_blocks(samples: Path, tmp_path: Path) -> None:
+    text = (samples / "nccl_tuner" / "sample_performance_data.csv").read_text()
+    rows = read_text(FORMAT, tmp_path, text.replace("allreduce,", "allgather,")).rows
+    assert sorted(set(rows.query("comm_size == 16")["message_size"])) == [64, 2048, 65536]
+
+
+def test_what_cannot_be_read_is_a_load_error(tmp_path: Path) -> None:
+    assert "no usable row" in read_text(FORMAT, tmp_path, LONG).error
+    assert "Parquet" in read_text(FORMAT, tmp_path, b"PAR1 and nothing more").error
+    with pytest.raises(LoadError):
+        open_results(tmp_path / "results.txt", format="table")
+
+
+def test_damaged_tables_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    contents = [(LONG + ROWS * 20).encode(), (LONG + ROWS * 20).replace(",", "\t").encode(), JULIA.encode()]
+    for _ in range(200):
+        data = damaged(rng.choice(contents), rng)
+        reading = read_text(FORMAT, tmp_path, data)
+        if not reading.error:
+            assert (reading.rows["time"] > 0).all()
+            assert len(reading.rows) == reading.source.rows
+            heads = {line.strip() for line in contents[0].decode().split("\n")[:1]}
+            lines = [line.strip() for line in data.decode("utf-8", "replace").split("\n")]
+            present = sum(bool(s) and not s.startswith("#") and s not in heads for s in lines)
+            assert abs(reading.source.rows + reading.source.skipped - present) <= 1
+
+
+def test_damaged_parquet_ends_in_rows_or_a_load_error(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    (tmp_path / "a.csv").write_text(LONG + ROWS * 20)
+    pd.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
+    content = (tmp_path / "a.parquet").read_bytes()
+    for _ in range(200):
+        read_text(FORMAT, tmp_path, damaged(content, rng))

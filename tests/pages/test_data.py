@@ -1,0 +1,217 @@
+"""The page *Data*, driven by its params: choosing, hints, what files gave, errors as content."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dashboard.pages.chooser import FOLDER, SAMPLE, UPLOAD
+from dashboard.pages.data import NOTHING, DataPage
+from dashboard.pages.overview import COVERAGE, FILES, SKIPPED, SPREAD
+from dashboard.samples import Start, sample_start
+from dashboard.state import State
+from tests.conftest import FAST_ETHERNET
+
+# Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
+
+OSU = """
+# OSU MPI Broadcast Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+1                       6.57
+2                       6.61
+"""
+
+
+@pytest.fixture
+def page() -> DataPage:
+    return DataPage(State(), sample_start())
+
+
+def page_on(folder: Path) -> DataPage:
+    return DataPage(State(), Start((folder,)))
+
+
+def load(page: DataPage) -> None:
+    asyncio.run(page.load())
+
+
+def test_before_anything_is_loaded_it_says_so(page: DataPage) -> None:
+    assert page.headline.object == NOTHING
+    for section in (FILES, COVERAGE, SPREAD, SKIPPED):
+        page.overview.section = section
+        assert len(page.overview.body) == 1
+
+
+def test_the_sample_data_load_whole(page: DataPage) -> None:
+    load(page)
+    assert page.state.error == ""
+    assert "12,087 measured cells" in page.headline.object
+    assert "no row skipped" in page.headline.object
+    assert (page.overview.files["result"] == "loaded").all()
+    assert len(page.overview.files) == 60
+
+
+@pytest.mark.parametrize("section", [FILES, COVERAGE, SPREAD, SKIPPED])
+def test_each_section_stands(page: DataPage, section: str) -> None:
+    load(page)
+    page.overview.section = section
+    assert len(page.overview.body) >= 1
+    page.overview.collective = "reduce"
+    assert page.overview.summary is not None
+    assert page.overview.summary.views["reduce"].methods == 18
+
+
+def test_pages_of_two_sessions_do_not_meet() -> None:
+    one, other = DataPage(State(), sample_start()), DataPage(State(), sample_start())
+    load(one)
+    one.chooser.kind = UPLOAD
+    assert other.headline.object == NOTHING
+    assert other.chooser.kind == SAMPLE
+    assert other.overview.param.collective.objects == []
+
+
+def test_the_files_of_the_folder_given_can_be_ticked(tmp_path: Path) -> None:
+    for name in ("bcast__linear__seg0.sko", "bcast__binomial__seg0.sko", "README.md"):
+        shutil.copy(FAST_ETHERNET / name, tmp_path)
+    page = page_on(tmp_path)
+    assert page.chooser.kind == FOLDER
+    assert page.hints.names == ["README.md", "bcast__binomial__seg0.sko", "bcast__linear__seg0.sko"]
+    assert page.chooser.table is not None
+    page.chooser.table.selection = [2]
+    assert page.hints.names == ["bcast__linear__seg0.sko"]
+    load(page)
+    assert page.overview.files["file"].tolist() == ["bcast__linear__seg0.sko"]
+
+
+def test_a_folder_as_a_whole_loads_beside_files_that_are_no_results(tmp_path: Path) -> None:
+    for name in ("bcast__linear__seg0.sko", "README.md"):
+        shutil.copy(FAST_ETHERNET / name, tmp_path)
+    page = page_on(tmp_path)
+    load(page)
+    assert page.overview.files.set_index("file")["result"].to_dict() == {
+        "README.md": "refused",
+        "bcast__linear__seg0.sko": "loaded",
+    }
+    assert "1 file refused" in page.headline.object
+
+
+def test_a_file_that_needs_hints_asks_for_them_and_loads_with_them(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(OSU)
+    page = page_on(tmp_path)
+    load(page)
+    assert page.state.results is None
+    assert page.error.visible
+    assert page.overview.files["result"].tolist() == ["needs hints"]
+    assert [name for name, box in page.hints.fields.items() if box.error_state] == ["algorithm", "comm_size"]
+    page.hints.fields["algorithm"].value = "binomial"
+    page.hints.fields["comm_size"].value = "16"
+    load(page)
+    assert not page.error.visible
+    assert not any(box.error_state for box in page.hints.fields.values())
+    assert page.state.results["bcast"]["time"].sel(comm_size=16, message_size=2).item() == pytest.approx(6.61e-6)
+
+
+def test_a_pattern_answers_for_each_file(tmp_path: Path) -> None:
+    for processes in (4, 8):
+        (tmp_path / f"ring_{processes}.txt").write_text(OSU)
+    page = page_on(tmp_path)
+    page.hints.pattern.value = "{algorithm}_{comm_size}.txt"
+    assert "2 of 2 file names match" in page.hints.preview.object
+    load(page)
+    assert page.state.results["bcast"]["comm_size"].values.tolist() == [4, 8]
+
+
+def test_the_preview_of_a_pattern_quotes_names_without_markup(tmp_path: Path) -> None:
+    (tmp_path / "<img src=x>.txt").write_text(OSU)
+    page = page_on(tmp_path)
+    page.hints.pattern.value = "{algorithm}.sko"
+    assert "<img" not in page.hints.preview.object
+    assert "does not match" in page.hints.preview.object
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [("comm_size", "many", "comm_size"), ("segment_size", "-1", "segment_size"), ("pattern", "{who}", "who")],
+)
+def test_a_wrong_hint_is_explained(tmp_path: Path, name: str, value: str, told: str) -> None:
+    (tmp_path / "run.txt").write_text(OSU)
+    page = page_on(tmp_path)
+    box = page.hints.pattern if name == "pattern" else page.hints.fields[name]
+    box.value = value
+    load(page)
+    assert told in page.state.error
+    assert page.state.results is None
+
+
+def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) -> None:
+    load(page)
+    before = page.state.results_id
+    page.chooser.kind = UPLOAD
+    page.chooser.dropper.value = {"noise.bin": b"\x00\x01\x02"}
+    load(page)
+    assert page.state.results_id == before
+    assert "noise" in page.state.error
+    assert str(page.chooser.uploads.folder) not in page.error.object
+
+
+def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    good = (FAST_ETHERNET / "bcast__linear__seg0.sko").read_bytes()
+    page.chooser.dropper.value = {"bcast__linear__seg0.sko": good, "noise.bin": b"\x00\x01\x02"}
+    load(page)
+    assert page.load_usable.visible
+    assert "1 of 2" in page.load_usable.label
+    asyncio.run(page.load_the_usable())
+    assert not page.load_usable.visible
+    assert page.state.error == ""
+    assert list(page.state.results.children) == ["bcast"]
+
+
+def test_uploads_are_not_kept_in_memory_and_go_with_the_session(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    page.chooser.dropper.value = {"../a.sko": b"1"}
+    assert [path.name for path in page.chooser.paths] == ["a.sko"]
+    assert page.chooser.dropper.value == {"../a.sko": None}
+    folder = page.chooser.uploads.folder
+    assert folder is not None
+    page.chooser.close()
+    assert not folder.exists()
+
+
+def test_too_much_to_upload_is_refused_in_words(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    page.chooser.uploads.most_bytes = 10
+    page.chooser.dropper.value = {"a.sko": b"x" * 11}
+    assert page.error.visible
+    assert "MB" in page.error.object
+    assert page.chooser.paths == []
+
+
+def test_nothing_chosen_is_said(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    load(page)
+    assert page.state.error == "No file is chosen."
+
+
+def test_without_a_folder_the_page_tells_how_to_give_one(page: DataPage) -> None:
+    page.chooser.kind = FOLDER
+    assert "colltune serve --data" in page.chooser.body[0].object
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    page = page_on(tmp_path / "nowhere")
+    assert "nowhere" in page.chooser.body[0].object
+
+
+def test_loading_says_how_far_it_is(page: DataPage) -> None:
+    seen = []
+    page.state.param.watch(lambda event: seen.append(event.new), "busy")
+    load(page)
+    assert seen[0].startswith("Loading")
+    assert seen[-1] == ""
+    assert not page.progress.visible

@@ -1,0 +1,174 @@
+"""The whole: what is opened at the start, the pages, the address."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import param
+import pytest
+from bokeh.document import Document
+from panel.io.document import _cleanup_doc
+from panel.io.state import set_curdoc
+
+from dashboard.app import App, Permalink, create_app
+from dashboard.registry import load_results
+from dashboard.samples import Start, sample_start
+from dashboard.state import State
+from tests.conftest import FAST_ETHERNET, ROOT
+
+# Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
+
+
+class Location(param.Parameterized):
+    """An address as Panel's location holds it."""
+
+    search = param.String()
+
+    @property
+    def query_params(self) -> dict[str, Any]:
+        return pn.util.parse_query(self.search)
+
+
+@pytest.fixture
+def state() -> State:
+    state = State()
+    start = sample_start()
+    state.show(load_results(start.paths, **start.hints))
+    return state
+
+
+def test_the_sample_data_are_there_with_the_first_page() -> None:
+    app = App(sample_start())
+    assert app.state.collective == "bcast"
+    assert [page.name for page in app.main] == ["Decisions"]
+    assert not app.notice.visible
+
+
+def test_pages_are_made_when_asked_for_and_kept() -> None:
+    app = App(sample_start())
+    app.navigation.value = "Data"
+    assert {page.name: page.visible for page in app.main} == {"Decisions": False, "Data": True}
+    data = app.main[1]
+    app.state.page = "Decisions"
+    app.state.page = "Data"
+    assert app.main[1] is data
+    assert app.navigation.value == "Data"
+
+
+def test_where_the_start_fails_the_data_page_says_why(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(
+        "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n1                       6.57\n"
+    )
+    app = App(Start((tmp_path,)))
+    assert app.state.page == "Data"
+    page = app._pages["Data"]
+    assert page.error.visible
+    assert page.overview.files["result"].tolist() == ["needs hints"]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["empty folder", "no folder"])
+def test_nothing_to_open_is_no_failure_of_the_dashboard(tmp_path: Path, *, there: bool) -> None:
+    app = App(Start((tmp_path if there else tmp_path / "nowhere",)))
+    assert app.state.page == "Data"
+    assert app.state.error != ""
+
+
+def test_an_unforeseen_error_is_a_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    app = App(sample_start())
+    app.fail(ZeroDivisionError("secret detail"))
+    assert app.notice.visible
+    assert "ZeroDivisionError" in app.state.notice
+    assert "secret detail" not in app.state.notice
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_the_address_follows_the_view(state: State) -> None:
+    location = Location()
+    Permalink(state, location).open()
+    assert location.search == "?collective=bcast"
+    state.max_depth = 5
+    state.pinned = (16, 1024)
+    assert location.query_params == {"collective": "bcast", "depth": 5, "pinned": "16,1024"}
+
+
+def test_the_view_follows_the_address(state: State) -> None:
+    location = Location(search="?collective=reduce&depth=2")
+    Permalink(state, location).open()
+    assert (state.collective, state.max_depth) == ("reduce", 2)
+    location.search = "?collective=alltoall&threshold=0.5"
+    assert (state.collective, state.max_depth, state.threshold) == ("alltoall", 3, 0.5)
+
+
+def test_a_bad_value_in_the_address_is_said_and_leaves(state: State) -> None:
+    location = Location(search="?depth=99&threshold=0.5")
+    Permalink(state, location).open()
+    assert "depth" in state.notice
+    assert state.threshold == 0.5
+    assert location.query_params == {"collective": "bcast", "threshold": 0.5}
+
+
+def test_the_address_names_results_loaded_later_and_brings_them_back(state: State) -> None:
+    home = state.results_id
+    location = Location()
+    Permalink(state, location).open()
+    state.load([FAST_ETHERNET / "reduce__linear__seg0.sko"])
+    other, address = state.results_id, location.search
+    assert other != home
+    location.search = "?collective=bcast"
+    assert state.results_id == home
+    location.search = address
+    assert state.results_id == other
+
+
+def test_an_address_of_results_that_are_gone_is_said(state: State) -> None:
+    home = state.results_id
+    Permalink(state, Location(search="?data=0123456789abcdef&depth=4")).open()
+    assert "other results" in state.notice
+    assert (state.results_id, state.max_depth) == (home, 4)
+
+
+def test_sessions_share_no_choice() -> None:
+    with set_curdoc(Document()):
+        one = App(sample_start())
+        one.state.max_depth = 7
+        assert App(sample_start()).state.max_depth == 7, "the address of a session is its own"
+    with set_curdoc(Document()):
+        other = App(sample_start())
+    assert (one.state.max_depth, other.state.max_depth) == (7, 3)
+
+
+def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = []
+    monkeypatch.setattr("dashboard.app.State", lambda: states.append(state := State()) or state)
+    document = Document()
+    with set_curdoc(document):
+        create_app(sample_start()).server_doc(document)
+    assert document.roots
+    _cleanup_doc(document)
+    gone = weakref.ref(states.pop())
+    del document
+    gc.collect()
+    assert gone() is None
+
+
+def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> None:
+    # `panel serve dashboard` executes main.py; the packages come from where they are installed.
+    shutil.copy(ROOT / "dashboard" / "main.py", tmp_path / "main.py")
+    done = subprocess.run(
+        [sys.executable, "main.py"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr

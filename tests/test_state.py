@@ -1,0 +1,256 @@
+"""The state: what it shows, how choices follow the results, sessions apart, addresses."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.registry import Bounded, Results, load_results, register, results_by_digest
+from dashboard.samples import sample_start
+from dashboard.state import PAGES, State
+from loaders import LoadError
+from tests.cubes import synthetic_cube
+
+
+def tree_of(*collectives: str, seed: int = 1, ppn: bool = False) -> xr.DataTree:
+    cubes = {}
+    for name in collectives:
+        cube = synthetic_cube(5, 6, 4, seed)
+        if ppn:
+            cube = xr.concat([cube, cube * 2], dim="ppn").assign_coords(ppn=[1, 4])
+        cube.attrs["collective"] = name
+        cubes[f"/{name}"] = cube
+    return xr.DataTree.from_dict(cubes)
+
+
+@pytest.fixture
+def sample() -> Results:
+    start = sample_start()
+    return load_results(start.paths, **start.hints)
+
+
+@pytest.fixture
+def state(sample: Results) -> State:
+    state = State()
+    state.show(sample)
+    return state
+
+
+def test_a_new_state_has_nothing_to_decide_on() -> None:
+    state = State()
+    assert state.results is None
+    assert state.cube() is state.decision_map() is state.decision() is state.penalty() is state.statistics() is None
+    assert state.sweeps() is None
+
+
+def test_choices_of_one_session_are_not_seen_by_another(state: State) -> None:
+    state.collective = "reduce"
+    state.threshold = 0.5
+    other = State()
+    assert other.param.collective.objects == []
+    assert other.collective is None
+    assert other.threshold == 1.0
+    assert State.param.collective.objects == []
+
+
+def test_the_collective_with_most_methods_is_shown_first(state: State) -> None:
+    assert state.collective == "bcast"
+
+
+def test_point_to_point_is_not_decided_on(state: State) -> None:
+    assert "pt2pt" in state.results.children
+    assert state.param.collective.objects == ["allgather", "allreduce", "alltoall", "bcast", "reduce"]
+
+
+def test_the_quadtree_of_depth_3_is_the_independently_computed_one(state: State) -> None:
+    statistics = state.statistics()
+    assert statistics is not None
+    assert (statistics["leaves"], statistics["nodes"]) == (46, 61)
+    assert statistics["depth"]["mean"] == pytest.approx(2.87, abs=0.005)
+    assert statistics["penalty"]["mean"] == pytest.approx(10.76, abs=0.005)
+    assert statistics["penalty"]["max"] == pytest.approx(176.80, abs=0.005)
+
+
+def test_without_depth_limit_the_tree_is_exact(state: State) -> None:
+    state.limit_depth = False
+    decision, statistics = state.decision(), state.statistics()
+    assert decision is not None
+    assert statistics is not None
+    assert (decision.leaves, decision.depth) == (397, 5)
+    assert statistics["penalty"]["max"] == 0
+
+
+def test_the_sweeps_hold_the_current_choice(state: State) -> None:
+    state.max_depth, state.threshold = 2, 0.5
+    sweeps, statistics = state.sweeps(), state.statistics()
+    assert sweeps is not None
+    assert statistics is not None
+    depths = sweeps[0].set_index("max_depth")
+    assert depths.loc[2, "leaves"] == statistics["leaves"]
+    assert depths.loc[2, "penalty_mean"] == pytest.approx(statistics["penalty"]["mean"])
+
+
+def test_two_sessions_share_results_and_what_was_computed(sample: Results, state: State) -> None:
+    other = State()
+    other.show(sample)
+    assert other.cube() is state.cube()
+    assert other.decision() is state.decision()
+
+
+def test_shared_results_are_read_only(state: State) -> None:
+    cube = state.cube()
+    assert cube is not None
+    with pytest.raises(ValueError, match="read-only"):
+        cube["time"].values[0, 0, 0] = 1.0
+
+
+def test_watchers_see_new_results_as_a_whole() -> None:
+    state = State()
+    seen = []
+    state.param.watch(
+        lambda *_: seen.append((state.collective, list(state.results.children))), ["results", "collective"]
+    )
+    state.show(register(tree_of("bcast")))
+    state.show(register(tree_of("scan", "reduce")))
+    assert seen == [("bcast", ["bcast"]), ("scan", ["scan", "reduce"])]
+
+
+def test_a_collective_that_new_results_have_too_stays_chosen() -> None:
+    state = State()
+    state.show(register(tree_of("bcast", "reduce")))
+    state.collective = "reduce"
+    state.show(register(tree_of("allreduce", "reduce", seed=2)))
+    assert state.collective == "reduce"
+
+
+def test_the_processes_per_node_are_those_of_the_results() -> None:
+    state = State()
+    state.show(register(tree_of("bcast", ppn=True)))
+    assert state.param.ppn.objects == [None, 1, 4]
+    state.ppn = 4
+    one, dmap = state.cube(), state.decision_map()
+    assert one is not None
+    assert dmap is not None
+    assert dmap.attrs["ppn"] == 4
+    assert dmap["best_time"].values == pytest.approx(one["time"].sel(ppn=4).min("method").values)
+    state.show(register(tree_of("bcast")))
+    assert state.ppn is None
+
+
+def test_a_pinned_cell_goes_with_the_sizes_that_have_it(state: State) -> None:
+    state.pinned = (16, 393216)
+    state.collective = "reduce"
+    assert state.pinned == (16, 393216)
+    state.collective = "alltoall"
+    assert state.pinned is None
+
+
+def test_files_that_cannot_be_loaded_leave_what_is_shown(state: State, tmp_path: Path) -> None:
+    before = state.results_id
+    (tmp_path / "empty.sko").write_text("")
+    with pytest.raises(LoadError):
+        state.load([tmp_path / "empty.sko"])
+    assert state.results_id == before
+
+
+def test_results_with_other_times_have_another_digest() -> None:
+    first, again, other = (register(tree_of("bcast", seed=seed)) for seed in (1, 1, 2))
+    assert first is again
+    assert first.digest != other.digest
+
+
+def test_results_with_another_spread_have_another_digest() -> None:
+    tree = tree_of("bcast")
+    changed = tree_of("bcast")
+    changed["bcast"]["time_std"] = changed["bcast"]["time_std"] * 2
+    assert register(tree).digest != register(changed).digest
+
+
+def test_results_are_found_by_their_digest(sample: Results) -> None:
+    assert results_by_digest(sample.digest) is sample
+    assert results_by_digest("no such digest") is None
+
+
+def test_changed_files_are_read_again(tmp_path: Path) -> None:
+    start = sample_start()
+    file = tmp_path / "bcast__linear__seg0.sko"
+    shutil.copy(start.paths[0], file)
+    first = load_results([file])
+    assert load_results([file]) is first
+    shutil.copy(start.paths[1], file)
+    assert load_results([file]).digest != first.digest
+
+
+def test_a_bounded_store_forgets_what_was_not_asked_for_longest() -> None:
+    store: Bounded[int] = Bounded(items=2, size=100)
+    store.put("a", 1)
+    store.put("b", 2)
+    store.get("a")
+    store.put("c", 3)
+    assert [store.get(key) for key in "abc"] == [1, None, 3]
+
+
+def test_a_bounded_store_keeps_to_its_bytes() -> None:
+    store: Bounded[np.ndarray] = Bounded(items=10, size=1000)
+    for key in "abc":
+        store.put(key, np.zeros(60))
+    assert len(store) == 2
+    store.put("large", np.zeros(10_000))
+    assert len(store) == 1
+
+
+def test_an_address_brings_the_view_back(sample: Results, state: State) -> None:
+    state.param.update(
+        page=PAGES[1],
+        collective="reduce",
+        max_depth=5,
+        limit_depth=False,
+        threshold=0.85,
+        tolerance=2.5,
+        pinned=(8, 1024),
+    )
+    other = State()
+    other.show(sample)
+    assert other.from_query(state.to_query()) == []
+    assert other.to_query() == state.to_query()
+    assert {name: getattr(other, name) for name in State.linked()} == {n: getattr(state, n) for n in State.linked()}
+
+
+def test_an_address_tells_only_what_differs(state: State) -> None:
+    assert state.to_query() == {"collective": "bcast"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("depth", "99"),
+        ("depth", "deep"),
+        ("threshold", "nan"),
+        ("threshold", "1.5"),
+        ("limit", "perhaps"),
+        ("ppn", "4"),
+        ("collective", "<b>bcast</b>"),
+        ("page", "Admin"),
+        ("tolerance", "-1"),
+        ("pinned", "16"),
+        ("pinned", "16,1025"),
+        ("pinned", "1,2,3"),
+    ],
+)
+def test_one_bad_value_of_an_address_does_not_touch_the_others(state: State, name: str, value: str) -> None:
+    good = {"collective": "reduce", "depth": "4", "threshold": "0.9", "pinned": "8,1024", "page": "Data"}
+    refused = state.from_query(good | {name: value})
+    assert len(refused) == 1
+    assert name in refused[0]
+    told = state.to_query()
+    assert {key: told.get(key) for key in good if key != name} == {key: good[key] for key in good if key != name}
+
+
+def test_what_an_address_does_not_name_goes_to_its_default(state: State) -> None:
+    state.max_depth = 7
+    state.from_query({"threshold": "0.9"})
+    assert (state.max_depth, state.threshold, state.collective) == (3, 0.9, "bcast")
