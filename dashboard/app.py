@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import weakref
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -200,6 +202,18 @@ _ON_HEADER = {
 }
 
 
+def _weakly(method: Callable[[Exception], None]) -> Callable[[Exception], None]:
+    # Panel keeps the handler by the session's document, and what the handler holds would hold the document.
+    kept = weakref.WeakMethod(method)
+
+    def handle(exception: Exception) -> None:
+        fail = kept()
+        if fail is not None:
+            fail(exception)
+
+    return handle
+
+
 def create_app(start: Start | None = None) -> Page:
     """Make the dashboard for one session.
 
@@ -211,5 +225,5 @@ def create_app(start: Start | None = None) -> Page:
     # What these load is served from this machine, like all the rest.
     pn.extension("tabulator", "filedropper")
     app = App(start_with() if start is None else start)
-    pn.config.exception_handler = app.fail
+    pn.config.exception_handler = _weakly(app.fail)
     return app.page()

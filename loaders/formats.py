@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-
-from loaders import run, skampi, storage
+from loaders import imb, mpi4py_run, occ, ompi_tuning, osu, pico, reprompi, run, skampi, skampi4, storage, table
 from loaders.source import Format
 
-_T = []
-for _n in ("skampi4", "reprompi", "imb", "osu", "mpi4py_run", "pico", "ompi_tuning", "occ", "table"):
-    try:
-        _T.append(importlib.import_module(f"loaders.{_n}").FORMAT)
-    except (ImportError, AttributeError):
-        pass
-#: TEMPORARY by the lead until all format modules are there.
-FORMATS: dict[str, Format] = {f.name: f for f in (storage.NETCDF, storage.ZARR, run.FORMAT, skampi.FORMAT, *_T)}
+#: By name. Formats with an unmistakable mark come first, plain tables last.
+FORMATS: dict[str, Format] = {
+    known.name: known
+    for known in (
+        storage.NETCDF,
+        storage.ZARR,
+        run.FORMAT,
+        skampi.FORMAT,
+        skampi4.FORMAT,
+        reprompi.FORMAT,
+        imb.FORMAT,
+        osu.FORMAT,
+        mpi4py_run.FORMAT,
+        pico.FORMAT,
+        ompi_tuning.FORMAT,
+        occ.FORMAT,
+        table.FORMAT,
+    )
+}

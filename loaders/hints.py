@@ -176,6 +176,7 @@ class FileHints:
         self._own = hints.from_own_name(source.path)
         self._used: set[str] = set()
         self._against: dict[str, object] = {}
+        self._systems: dict[str, None] = {}
         self.needs: set[str] = set()
 
     def apply(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -209,12 +210,21 @@ class FileHints:
         for name, found in self._against.items():
             if name not in self._used:
                 raise self._source.fail(f"the hint says {name} {self._given[name]!r}, the file says {found!r}")
+        wanted = self._given.get("system")
+        if self._systems and wanted is not None and wanted not in self._systems:
+            raise self._source.fail(f"holds no results of the system {wanted!r}, but of {', '.join(self._systems)}")
         for name in ATTRIBUTES:
             told, given = self._source.attrs.get(name), self._given.get(name)
             if told is not None and given is not None and told != given:
                 raise self._source.fail(f"the hint says {name} {given!r}, the file says {told!r}")
             if given is not None:
                 self._source.attrs[name] = given
+        if "system" in self.needs:
+            raise MissingHintError(
+                f"holds results of several systems; choose one with system: {', '.join(self._systems)}",
+                hints=sorted(self.needs),
+                path=self._source.path,
+            )
         if self.needs:
             raise missing(self.needs, self._source)
 
@@ -245,20 +255,17 @@ class FileHints:
         if "system" not in table:
             return table
         wanted = self._given.get("system")
-        names = [str(n) for n in table["system"].unique()]
-        if wanted is None:
-            told = self._source.attrs.setdefault("system", names[0] if names else "")
-            others = sorted({*names, str(told)})
-            if len(others) > 1:
-                raise self._source.fail(
-                    f"holds results of several systems; choose one with system: {', '.join(others)}"
-                )
-        else:
-            keep = table["system"].astype(str) == wanted
-            for name, count in table["system"].astype(str)[~keep].value_counts().items():
-                self._source.skip_many(int(count), f"of another system ({name})")
-            self._source.rows -= int((~keep).sum())
+        names = table["system"].astype(str)
+        self._systems.update(dict.fromkeys(names.unique()))
+        if wanted is not None:
+            keep = names == wanted
+            for name, count in names[~keep].value_counts().items():
+                self._source.exclude(int(count), f"of another system ({name})")
             table = table[keep]
+        elif len(self._systems) > 1:
+            self.needs.add("system")
+        else:
+            self._source.attrs["system"] = next(iter(self._systems), "")
         return table.drop(columns="system")
 
 

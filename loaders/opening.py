@@ -110,9 +110,9 @@ def report(source: Source, error: str | None = None) -> dict[str, Any]:
     return {
         "path": str(source.path),
         "format": source.options.get("_format"),
-        "rows": source.rows,
+        "rows": source.rows - source.excluded,
         "skipped": source.skipped,
-        "present": source.rows + source.skipped,
+        "present": source.rows - source.excluded + source.skipped,
         "reasons": dict(source.reasons),
         "skips": [{"line": s.line, "text": s.text, "reason": s.reason} for s in source.skips],
         "notes": list(source.notes),
@@ -177,8 +177,7 @@ class _Collector:
         for column in ("comm_size", "ppn"):
             if column in table and (table[column] < 1).any():
                 bad = table[column] < 1
-                source.skip_many(int(bad.sum()), f"{column} is below 1")
-                source.rows -= int(bad.sum())
+                source.exclude(int(bad.sum()), f"{column} is below 1")
                 table = table[~bad]
         names = table["collective"].unique()
         for name in names:

@@ -121,8 +121,6 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     if named is not None:
         data |= {"algorithm": named.algorithm.name, "segment_size": named.algorithm.segment_size}
         data[size_column(source)] = named.total_size
-        if named.algorithm.ports:
-            data["ports"] = named.algorithm.ports
     yield pd.DataFrame(data)
 
 

@@ -35,7 +35,6 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
     "algo_name": ("raw", "text"),
     "algorithm": ("algorithm", "text"),
     "segsize_bytes": ("segment_size", "number"),
-    "ports": ("ports", "number"),
     "nnodes": ("nodes", "text"),
     "ranks": ("comm_size", "number"),
     "tasks_per_node": ("ppn", "number"),
@@ -51,7 +50,7 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
     "test_id": ("test_id", "number"),
 }
 _MAY_BE_BLANK = frozenset(
-    {"ports", "time_std", "repetitions", "system", "library", "library_version", "gpu", "timestamp", "test_id"}
+    {"time_std", "repetitions", "system", "library", "library_version", "gpu", "timestamp", "test_id"}
 )
 
 
@@ -150,7 +149,7 @@ class SummaryReader:
         table = self._reader.parse(text, line, self._finish)
         if table is None:
             return None
-        empty = [n for n in ("ports", "gpu", "system") if n in table and not table[n].notna().any()]
+        empty = [n for n in ("gpu", "system") if n in table and not table[n].notna().any()]
         return table.drop(columns=empty)
 
     def _finish(self, chunk: Chunk) -> pd.DataFrame:
@@ -221,13 +220,9 @@ def _method(frame: pd.DataFrame) -> dict[str, Any]:
         raw = frame["raw"]
         data["algorithm"] = translate(raw, lambda text: plain_text(split_algorithm(text.strip()).name))
         data["segment_size"] = numbers(raw, lambda text: split_algorithm(text.strip()).segment_size)
-        data["ports"] = translate(raw, lambda text: split_algorithm(text.strip()).ports or None)
     else:
         data["algorithm"] = translate(frame["algorithm"], plain_text)
         data["segment_size"] = frame["segment_size"].to_numpy()
-        if "ports" in frame:
-            ports = frame["ports"].to_numpy()
-            data["ports"] = np.where((ports > 0) & np.isfinite(ports), ports, np.nan)
     if "gpu" in frame:
         data["gpu"] = translate(frame["gpu"], lambda text: "yes" if text.strip().lower() == "yes" else None)
     return data

@@ -279,9 +279,6 @@ class _Batch:
             "algorithm": _texts([named.algorithm.name for named, _, _ in files], counts),
             "segment_size": np.repeat([named.algorithm.segment_size for named, _, _ in files], counts),
         }
-        ports = np.array([named.algorithm.ports or np.nan for named, _, _ in files])
-        if np.isfinite(ports).any():
-            data["ports"] = np.repeat(ports, counts)
         data |= self._told(files, counts)
         yield pd.DataFrame(data)
 

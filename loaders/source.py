@@ -68,7 +68,9 @@ class Source:
         What the file says of the whole of itself: ``system, network, library, library_version,
         benchmark, statistic, date, …``, text or numbers.
     rows
-        Rows loaded so far.
+        Rows loaded so far, those excluded later among them.
+    excluded
+        Rows of these that were left out again.
     skipped
         Rows skipped so far.
     skips
@@ -86,6 +88,7 @@ class Source:
     progress: Progress | None = None
     attrs: dict[str, Any] = field(default_factory=dict)
     rows: int = 0
+    excluded: int = 0
     skipped: int = 0
     skips: list[Skip] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -105,10 +108,15 @@ class Source:
             self.skips.append(Skip(line, text.rstrip("\r\n")[:KEPT_TEXT], reason))
 
     def skip_many(self, count: int, reason: str) -> None:
-        """Count `count` rows that were left out together, such as rows of another system."""
+        """Count `count` rows that were left out together."""
         if count:
             self.skipped += count
             self.reasons[reason] += count
+
+    def exclude(self, count: int, reason: str) -> None:
+        """Count `count` rows that were loaded but are left out all the same, such as rows of another system."""
+        self.excluded += count
+        self.skip_many(count, reason)
 
     def note(self, text: str) -> None:
         """Add a remark once."""

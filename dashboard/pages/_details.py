@@ -105,7 +105,6 @@ class Source(Viewer):
             label="Download",
             callback=lambda: io.BytesIO(self.text().encode()),
             filename="colltune.c",
-            variant="outlined",
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -157,9 +156,7 @@ class Table(Viewer):
         self.view = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
         self.order = Select(label="Order", options=list(ORDERS), value=next(iter(ORDERS)), width=260)
         self.pages = Pagination(count=1, value=0)
-        self.download = FileDownload(
-            label="Download CSV", callback=self._csv, filename="decisions.csv", variant="outlined"
-        )
+        self.download = FileDownload(label="Download CSV", callback=self._csv, filename="decisions.csv")
         self._made = Rested(self._show, 0.0, self._ordered)
         self.order.param.watch(self._made.ask, "value")
         self.pages.param.watch(self._show_page, "value")

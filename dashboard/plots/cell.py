@@ -66,8 +66,8 @@ def _ranks(time: np.ndarray, spread: np.ndarray, tolerance: float) -> np.ndarray
     rank = np.ones(time.size, dtype=int)
     first = 0
     for index in range(1, time.size):
-        near = max(spread[first] + spread[index], time[first] * tolerance / 100)
-        if time[index] - time[first] > near:
+        within_spread = time[index] - time[first] <= spread[first] + spread[index]
+        if not within_spread and time[index] > time[first] * (1 + tolerance / 100):
             first = index
         rank[index] = first + 1
     return rank
@@ -127,7 +127,8 @@ def _bar(time: float, spread: float, low: float, high: float) -> str:
     if not np.isfinite(spread):
         return f'<span class="range" aria-hidden="true"><b style="left: {middle:.1f}%"></b></span>'
     start, end = max(at(time - spread), 0.0), min(at(time + spread), 100.0)
+    wide = max(end - start, 0.5)
     return (
-        f'<span class="range" aria-hidden="true"><i style="left: {start:.1f}%; width: {max(end - start, 0.5):.1f}%"></i>'
+        f'<span class="range" aria-hidden="true"><i style="left: {start:.1f}%; width: {wide:.1f}%"></i>'
         f'<b style="left: {middle:.1f}%"></b></span>'
     )

@@ -70,3 +70,18 @@ def test_progress_is_told_for_every_file(tmp_path: Path) -> None:
 def test_a_report_says_what_a_file_needs_without_failing(tmp_path: Path) -> None:
     (report,) = scan(skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5)))
     assert (report["rows"], report["needs"], report["error"]) == (1, ["algorithm"], None)
+
+
+def test_a_file_of_several_systems_gives_the_one_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    rows = [f"BCAST,1024,x,{t},8,1,{s}" for s, t in (("fugaku", 1000), ("lumi", 2000), ("lumi", 3000))]
+    file.write_text("\n".join(["collective_type,buffer_size,algo_name,median,nnodes,tasks_per_node,system", *rows, ""]))
+    (report,) = scan(file)
+    assert (report["rows"], report["needs"]) == (3, ["system"])
+    (report,) = scan(file, system="lumi")
+    assert (report["rows"], report["skipped"], report["reasons"]) == (2, 1, {"of another system (fugaku)": 1})
+    assert open_results(file, system="fugaku")["bcast"]["time"].values.ravel().tolist() == pytest.approx([1e-6])
+    with pytest.raises(LoadError, match="several systems; choose one with system: fugaku, lumi"):
+        open_results(file)
+    with pytest.raises(LoadError, match="no results of the system 'frontier', but of fugaku, lumi"):
+        open_results(file, system="frontier")

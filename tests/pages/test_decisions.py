@@ -1,0 +1,330 @@
+"""The page *Decisions*, driven by its state; what it shows is looked at as data."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from bokeh.document import Document
+from bokeh.models import HoverTool
+from bokeh.plotting import figure as Figure
+
+from dashboard.decisions import decision_map
+from dashboard.export import source_lines
+from dashboard.pages._maps import MAPS
+from dashboard.pages.decisions import DecisionsPage
+from dashboard.registry import register
+from dashboard.state import State
+from tests.conftest import FAST_ETHERNET_PATTERN
+from tests.cubes import cube_of, synthetic_cube
+
+
+@pytest.fixture
+def state(fast_ethernet_files: list[Path]) -> State:
+    state = State()
+    state.load(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
+    state.collective = "bcast"
+    return state
+
+
+@pytest.fixture
+def page(state: State) -> DecisionsPage:
+    return DecisionsPage(state)
+
+
+def show(cube: xr.Dataset) -> State:
+    """State with the results of one cube."""
+    state = State()
+    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="of a test")})))
+    return state
+
+
+class Drawn:
+    """A page as it would be drawn: the sources of each layer of its maps."""
+
+    def __init__(self, page: DecisionsPage) -> None:
+        self.page = page
+        self.root = page.__panel__().get_root(Document())
+
+    def column(self, layer: str, column: str) -> Any:
+        (plot,) = self.page.maps.live._plots[layer]
+        return plot.handles["source"].data[column]
+
+    def image(self, layer: str) -> np.ndarray:
+        return self.column(layer, "image")[0]
+
+
+@pytest.fixture
+def drawn(page: DecisionsPage) -> Drawn:
+    return Drawn(page)
+
+
+def expected(page: DecisionsPage, values: np.ndarray) -> np.ndarray:
+    scene = page.maps.scene
+    assert scene is not None
+    return scene.raster.paint(np.where(values < 0, 255, values))
+
+
+def test_both_maps_show_the_methods_of_their_cells(page: DecisionsPage, drawn: Drawn, state: State) -> None:
+    assert (drawn.image("exact") == expected(page, state.decision_map()["best"].values)).all()
+    assert (drawn.image("tree") == expected(page, state.penalty()["chosen"].values)).all()
+
+
+@pytest.mark.parametrize(
+    "choice", [{"max_depth": 1}, {"max_depth": 5}, {"threshold": 0.4}, {"limit_depth": False}, {"max_depth": 0}]
+)
+def test_the_rendered_plots_follow_the_sliders(
+    page: DecisionsPage, drawn: Drawn, state: State, choice: dict[str, Any]
+) -> None:
+    plots = {name: id(page.maps.panes[name].object) for name in MAPS}
+    before = drawn.image("tree")
+    state.param.update(**choice)
+    assert (drawn.image("tree") == expected(page, state.penalty()["chosen"].values)).all()
+    assert (drawn.image("tree") != before).any()
+    crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
+    assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
+    assert (crossed == 0) == (state.decision().leaves == 1)
+    assert {name: id(page.maps.panes[name].object) for name in MAPS} == plots
+
+
+def test_the_penalty_map_follows_too(drawn: Drawn, state: State) -> None:
+    assert (drawn.image("penalty") > 0).any()
+    state.limit_depth = False
+    assert (drawn.image("penalty") == 0).all()
+    assert set(drawn.column("penalty text", "figure")) == {""}
+
+
+def test_letters_in_the_cells_follow(page: DecisionsPage, drawn: Drawn, state: State) -> None:
+    state.max_depth = 4
+    key = page.maps.scene.key
+    chosen = state.penalty()["chosen"].values.ravel()
+    assert list(drawn.column("tree text", "letter")) == [key.letters[method] for method in chosen]
+
+
+def test_regions_can_be_left_out(page: DecisionsPage, drawn: Drawn) -> None:
+    page.controls.regions.value = False
+    assert np.isnan(drawn.column("tree regions", "message_size_at")).all()
+    assert np.isnan(drawn.column("exact regions", "message_size_at")).all()
+    page.controls.regions.value = True
+    assert np.isfinite(drawn.column("tree regions", "message_size_at")).any()
+
+
+def test_controls_and_state_follow_each_other(page: DecisionsPage, state: State) -> None:
+    controls = page.controls
+    controls.depth.value = 2
+    controls.threshold.value = 0.75
+    controls.limit.value = False
+    assert (state.max_depth, state.threshold, state.limit_depth) == (2, 0.75, False)
+    assert controls.depth.disabled
+    state.param.update(max_depth=4, threshold=0.5, limit_depth=True)
+    assert (controls.depth.value, controls.threshold.value, controls.limit.value) == (4, 0.5, True)
+    controls.collective.value = "reduce"
+    assert state.collective == "reduce"
+
+
+def test_the_depth_slider_ends_at_the_exact_tree_and_leaves_a_deeper_choice_alone(state: State) -> None:
+    state.max_depth = 9
+    page = DecisionsPage(state)
+    assert page.controls.depth.end == 5
+    assert page.controls.depth.value == 5
+    assert state.max_depth == 9
+
+
+def test_exact_is_one_press(page: DecisionsPage, state: State) -> None:
+    page.controls.exact.clicks += 1
+    assert (state.limit_depth, state.threshold) == (False, 1.0)
+    assert state.decision().leaves == 397
+
+
+def test_processes_per_node_are_asked_for_where_results_differ_in_them(page: DecisionsPage) -> None:
+    assert not page.controls.ppn.visible
+    time = np.random.default_rng(1).random((3, 2, 4, 2))
+    state = show(cube_of(time, [2, 4], [1, 2, 4, 8]))
+    other = DecisionsPage(state)
+    assert other.controls.ppn.visible
+    other.controls.ppn.value = 2
+    assert state.ppn == 2
+    assert (other.maps.scene.dmap["best_time"].values == time[..., 1].min(axis=0)).all()
+
+
+def test_a_method_has_one_color_for_all_processes_per_node() -> None:
+    state = show(cube_of(np.random.default_rng(2).random((5, 4, 4, 3)), [2, 4, 8, 16], [1, 2, 4, 8]))
+    page = DecisionsPage(state)
+    keys = set()
+    for ppn in (1, 2, 3):
+        state.ppn = ppn
+        keys.add(page.maps.scene.key.colors)
+    assert len(keys) == 1
+
+
+def test_statistics_are_the_issues(page: DecisionsPage) -> None:
+    text = re.sub(r"<[^>]+>", " ", page.statistics.table.object)
+    for figure in ("46", "61", "2.87", "10.76 %", "176.8 %"):
+        assert figure in text
+    assert f"lines of source  {source_lines(page.state.decision())}" in re.sub(r" +", " ", text).replace(
+        "lines of source ", "lines of source  "
+    )
+
+
+def test_a_tap_pins_a_cell_on_every_map_and_a_second_one_unpins(
+    page: DecisionsPage, drawn: Drawn, state: State
+) -> None:
+    axes = page.maps.scene.axes
+    x, y = axes.centre((10, 2048))
+    page.maps._taps[0].event(x=x, y=y)
+    assert state.pinned == (10, 2048)
+    for name in MAPS:
+        assert (drawn.column(f"{name} pin", "message_size_at")[0], drawn.column(f"{name} pin", "comm_size_at")[0]) == (
+            x,
+            y,
+        )
+    assert "Pinned: 10 processes, 2 KiB. 25 methods measured" in page.maps.pinned.object
+    assert page.unpin.visible
+    page.maps._taps[2].event(x=x + 0.01, y=y)
+    assert state.pinned is None
+    assert np.isnan(drawn.column("tree pin", "message_size_at")).all()
+
+
+def test_a_tap_beside_the_map_does_nothing(page: DecisionsPage, state: State) -> None:
+    page.maps._taps[0].event(x=-99.0, y=3.0)
+    page.maps._taps[0].event(x=None, y=None)
+    assert state.pinned is None
+
+
+def test_the_pinned_list_marks_what_the_tree_takes_now(page: DecisionsPage, state: State) -> None:
+    state.pinned = (10, 2048)
+    first = page.maps.pinned.object
+    state.max_depth = 0
+    assert first != page.maps.pinned.object
+    chosen = str(state.cube()["method"].values[int(state.penalty()["chosen"].sel(comm_size=10, message_size=2048))])
+    assert f"{chosen} <strong>◀ chosen" in page.maps.pinned.object
+
+
+def test_hover_is_there_on_every_map(drawn: Drawn) -> None:
+    figures = [model for model in drawn.root.select({"type": Figure}) if len(model.title.text) > 5]
+    assert len(figures) == 3
+    for figure in figures:
+        (tool,) = [tool for tool in figure.tools if isinstance(tool, HoverTool)]
+        assert len(tool.formatters["@image"].args["cells"].data["best"]) == 209
+
+
+def test_figures_under_the_pointer_follow(drawn: Drawn, state: State) -> None:
+    state.limit_depth = False
+    tools = [
+        tool for model in drawn.root.select({"type": Figure}) for tool in model.tools if isinstance(tool, HoverTool)
+    ]
+    data = tools[0].formatters["@image"].args["cells"].data
+    assert data["chosen"].tolist() == data["best"].tolist()
+
+
+def test_the_source_is_what_the_command_exports(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 1
+    text = page.source.holder.value
+    assert "int colltune_bcast(int comm_size, long long message_size)" in text
+    assert page.source.download.filename == "colltune_bcast.c"
+    assert page.source.download.callback().read().decode() == text
+    assert "colltune_bcast" in page.source.view.object
+    state.max_depth = 1
+    assert page.source.holder.value != text
+
+
+def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 2
+    assert "Cells 1 to 50 of 209" in page.table.view.object
+    page.table.pages.value = 4
+    assert "Cells 201 to 209 of 209" in page.table.view.object
+    page.table.order.value = "largest penalty first"
+    page.table.pages.value = 0
+    assert "176.8 %" in page.table.view.object
+    csv = page.table.download.callback().read()
+    assert len(csv.splitlines()) == 210
+    assert "penalty [%]" in csv.splitlines()[0]
+
+
+def test_sweeps_are_drawn_and_their_mark_follows(page: DecisionsPage, drawn: Drawn, state: State) -> None:
+    live = page.sweeps.live
+
+    def mark(column: str) -> float:
+        (plot,) = live._plots["depth mark"]
+        return float(plot.handles["source"].data[column][0])
+
+    assert mark("max_depth") == 3
+    assert mark("penalty_mean") == pytest.approx(10.76, abs=0.005)
+    chart = page.sweeps.panes["depth"].object
+    state.max_depth = 4
+    assert mark("max_depth") == 4
+    assert mark("penalty_mean") == pytest.approx(5.30, abs=0.005)
+    assert page.sweeps.panes["depth"].object is chart
+    assert "depth 4" in page.sweeps.titles["threshold depth"].object
+
+
+def test_sweeps_over_many_cells_wait_to_be_asked_for() -> None:
+    page = DecisionsPage(show(synthetic_cube(257, 256, 2, seed=1)))
+    assert page.sweeps.button.visible
+    assert "65,792 cells" in page.sweeps.note.object
+    assert page.sweeps.panes["depth"].object is None
+
+
+def test_only_the_open_tab_is_worked_for(page: DecisionsPage) -> None:
+    assert page.source.holder.value == ""
+    assert page.table.view.object == ""
+
+
+def test_without_results_the_page_says_what_to_do() -> None:
+    page = DecisionsPage(State())
+    assert not page.body.visible
+    assert page.message.visible
+    assert "No results" in page.message.object
+    page.state.error = "x.txt: not a result file"
+    assert (page.message.severity, page.message.object) == ("error", "x.txt: not a result file")
+    page.state.param.update(error="", busy="Loading, 40 %")
+    assert page.message.object == "Loading, 40 %"
+
+
+def test_results_may_come_later_and_be_replaced(fast_ethernet_files: list[Path]) -> None:
+    state = State()
+    page = DecisionsPage(state)
+    drawn = Drawn(page)
+    state.load(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
+    assert page.body.visible
+    assert not page.message.visible
+    state.show(register(xr.DataTree.from_dict({"reduce": synthetic_cube(4, 6, 3, seed=2)})))
+    assert page.controls.collective.options == ["reduce"]
+    assert page.maps.scene.axes.shape == (4, 6)
+    assert drawn.image("exact").shape == (4, 6)
+    state.max_depth = 1
+    assert (drawn.image("tree") == expected(page, state.penalty()["chosen"].values)).all()
+
+
+def test_a_cube_in_which_nothing_was_measured_is_told_not_raised() -> None:
+    cube = synthetic_cube(3, 3, 2, seed=1)
+    cube["time"][:] = np.nan
+    page = DecisionsPage(show(cube))
+    assert page.message.visible
+    assert page.message.severity == "error"
+    assert not page.body.visible
+
+
+def test_75_methods_and_8192_processes_are_drawn(shared: Path) -> None:
+    state = State()
+    state.load([shared / "data" / "pico" / "pico_consolidated.csv"], system="fugaku")
+    state.collective = "allreduce"
+    page = DecisionsPage(state)
+    assert len(page.maps.scene.key.labels) == 75
+    assert len(set(page.maps.scene.key.colors)) == 75
+    assert page.maps.scene.axes.y.sizes[-1] == 8192
+    assert [label for _, label in page.maps.scene.axes.y.ticks()][-1] == "8,192"
+    listed = len(re.findall("<tr>", page.maps.methods.object)) - 1
+    best = decision_map(state.cube())["best"].values
+    assert listed == np.unique(best[best >= 0]).size < 75
+
+
+def test_more_cells_than_pixels_are_said_to_be_too_many() -> None:
+    cube = cube_of(np.random.default_rng(1).random((2, 2, 1100)), [2, 3], np.arange(1, 1101))
+    page = DecisionsPage(show(cube))
+    assert "2 × 1,100 cells" in page.message.object
+    assert page.body.visible

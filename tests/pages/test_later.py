@@ -1,0 +1,104 @@
+"""Work that follows events: at once outside a session, never stale inside one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import panel as pn
+import pytest
+from panel.io.document import MockSessionContext
+
+from dashboard.pages import _later
+from dashboard.pages._later import Newest, Rested
+
+
+class Loop:
+    """Stands for a document and its event loop: keeps what was scheduled until it is told to run it."""
+
+    def __init__(self) -> None:
+        self.session_context = MockSessionContext()
+        self.waiting: list[Callable[[], None]] = []
+
+    def add_timeout_callback(self, work: Callable[[], None], _: int) -> Callable[[], None]:
+        self.waiting.append(work)
+        return work
+
+    add_next_tick_callback = lambda self, work: self.add_timeout_callback(work, 0)  # noqa: E731 - one thing, two names
+
+    def remove_timeout_callback(self, work: Callable[[], None]) -> None:
+        self.waiting.remove(work)
+
+    def run(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for work in waiting:
+            work()
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
+    loop = Loop()
+    monkeypatch.setattr(_later, "_session", lambda: loop)
+    return loop
+
+
+def test_outside_a_session_everything_is_done_at_once() -> None:
+    done: list[Any] = []
+    assert pn.state.curdoc is None
+    for _ in range(3):
+        Newest(lambda: done.append("drawn"), gap=60).ask()
+    Rested(done.append, 60, lambda: "prepared").ask()
+    assert done == ["drawn", "drawn", "drawn", "prepared"]
+
+
+def test_the_first_event_is_drawn_at_once_and_of_the_others_only_the_newest(loop: Loop) -> None:
+    position, drawn = 0, []
+    newest = Newest(lambda: drawn.append(position), gap=60)
+    for position in (1, 2, 3, 4):
+        newest.ask()
+    assert drawn == [1]
+    loop.run()
+    assert drawn == [1, 4]
+
+
+def test_work_that_failed_does_not_stop_what_follows(loop: Loop) -> None:
+    newest = Newest(lambda: 1 / 0, gap=60)
+    for _ in range(2):
+        newest.ask() if loop.waiting or newest._free_at else pytest.raises(ZeroDivisionError, newest.ask)
+    with pytest.raises(ZeroDivisionError):
+        loop.run()
+    newest.ask()
+    assert len(loop.waiting) == 1
+
+
+def test_rested_work_waits_for_the_last_event(loop: Loop) -> None:
+    done: list[Any] = []
+    rested = Rested(lambda _: done.append("done"), 1)
+    for _ in range(5):
+        rested.ask()
+    assert done == []
+    assert len(loop.waiting) == 1
+    loop.run()
+    assert done == ["done"]
+
+
+def test_what_was_prepared_for_an_older_state_is_dropped(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    submitted: list[Future[Any]] = []
+
+    class Workers:
+        def submit(self, work: Callable[[], Any]) -> Future[Any]:
+            submitted.append(Future())
+            return submitted[-1]
+
+    monkeypatch.setattr(_later, "_WORKERS", Workers())
+    shown: list[Any] = []
+    rested = Rested(shown.append, 1, lambda: None)
+    rested.ask()
+    loop.run()
+    rested.ask()
+    loop.run()
+    submitted[0].set_result("old")
+    submitted[1].set_result("new")
+    loop.run()
+    assert shown == ["new"]

@@ -1,0 +1,81 @@
+"""What a map says under the pointer."""
+
+from __future__ import annotations
+
+import holoviews as hv
+import numpy as np
+import pytest
+import xarray as xr
+from bokeh.models import HoverTool
+
+from dashboard.decisions import decision_map, penalty, quadtree
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.decision_map import method_image
+from dashboard.plots.hover import CellFigures, cell_columns
+from dashboard.plots.live import LiveSources
+from dashboard.plots.maps import stacked
+from dashboard.plots.raster import Raster
+from tests.cubes import synthetic_cube
+
+hv.extension("bokeh")
+
+
+def parts(side: int) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
+    cube = synthetic_cube(side, side, 5, seed=6, missing=0.2)
+    dmap = decision_map(cube)
+    return cube, dmap, penalty(cube, quadtree(dmap, max_depth=1))
+
+
+def rendered(side: int) -> tuple[CellFigures, HoverTool, tuple[xr.Dataset, xr.Dataset, xr.Dataset]]:
+    cube, dmap, found = parts(side)
+    axes, key = Axes.of(dmap), MethodKey.of([dmap])
+    figures = CellFigures(axes, key, "bcast")
+    figures.offer(lambda: cell_columns(cube, dmap, found))
+    image = method_image(dmap["best"].values, Raster.of(axes), key)
+    plot = hv.renderer("bokeh").get_plot(stacked("map", axes, {"image": image}, LiveSources(), figures.hook))
+    (tool,) = [tool for tool in plot.state.tools if isinstance(tool, HoverTool)]
+    return figures, tool, (cube, dmap, found)
+
+
+def test_columns_hold_every_figure_of_every_cell() -> None:
+    cube, dmap, found = parts(6)
+    columns = cell_columns(cube, dmap, found)
+    assert set(columns) == {
+        *("chosen", "chosen_time", "chosen_repetitions"),
+        *("best", "best_time", "best_repetitions"),
+        "measured",
+    }
+    row, column = 3, 4
+    cell = row * 6 + column
+    best = int(dmap["best"].values[row, column])
+    assert columns["best"][cell] == best
+    assert columns["best_time"][cell] == pytest.approx(float(cube["time"].values[best, row, column]))
+    assert columns["best_repetitions"][cell] == cube["repetitions"].values[best, row, column]
+    assert columns["measured"][cell] == np.isfinite(cube["time"].values[:, row, column]).sum()
+
+
+def test_the_figures_of_a_small_map_lie_beside_it() -> None:
+    _, tool, (cube, dmap, found) = rendered(6)
+    arguments = tool.formatters["@image"].args
+    assert arguments["collective"] == "bcast"
+    assert arguments["x_names"][:2] == ["1 B", "2 B"]
+    assert arguments["y_names"][0] == "2 processes"
+    assert arguments["cells"].data["chosen"].tolist() == found["chosen"].values.ravel().tolist()
+
+
+def test_new_figures_replace_the_old_ones() -> None:
+    figures, tool, (cube, dmap, found) = rendered(6)
+    changed = found.assign(chosen=found["chosen"] * 0)
+    figures.offer(lambda: cell_columns(cube, dmap, changed))
+    assert set(tool.formatters["@image"].args["cells"].data["chosen"]) == {0}
+
+
+def test_those_of_a_large_map_come_when_the_pointer_asks() -> None:
+    _, tool, (cube, dmap, found) = rendered(70)
+    arguments = tool.formatters["@image"].args
+    assert arguments["cells"].tags[0] == "stale"
+    assert not arguments["cells"].data
+    arguments["ask"].tags = [1]
+    assert arguments["cells"].tags == []
+    assert len(arguments["cells"].data["chosen"]) == 70 * 70

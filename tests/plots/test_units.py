@@ -1,0 +1,56 @@
+"""How sizes, times and percentages are written."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1, "1 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1448, "1448 B"),
+        (1536, "1.5 KiB"),
+        (4096, "4 KiB"),
+        (393_216, "384 KiB"),
+        (16 << 20, "16 MiB"),
+        (3 << 29, "1.5 GiB"),
+        (math.inf, "any size"),
+    ],
+)
+def test_sizes_have_binary_units_and_odd_ones_stay_recognisable(size: float, text: str) -> None:
+    assert format_bytes(size) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1.5, "1.500 s"),
+        (1.63e-3, "1.630 ms"),
+        (104.2e-6, "104.2 µs"),
+        (52.13e-6, "52.13 µs"),
+        (7e-9, "7.000 ns"),
+        (math.nan, "not measured"),
+    ],
+)
+def test_times_have_the_unit_that_leaves_few_digits(seconds: float, text: str) -> None:
+    assert format_time(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0 %"), (4.312, "4.31 %"), (176.8, "176.8 %"), (math.nan, "not measured")]
+)
+def test_percentages(value: float, text: str) -> None:
+    assert format_percent(value) == text
+
+
+def test_counts_know_the_singular() -> None:
+    assert format_count(1, "process", "processes") == "1 process"
+    assert format_count(8192, "process", "processes") == "8,192 processes"
