@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import panel as pn
 import param
+from panel.util import edit_readonly
 from panel.viewable import Viewer
 
 from dashboard.pages.data import DataPage
@@ -226,4 +227,20 @@ def create_app(start: Start | None = None) -> Page:
     pn.extension("tabulator", "filedropper")
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = _weakly(app.fail)
-    return app.page()
+    page = app.page()
+    if pn.state.curdoc is not None:
+        pn.state.on_session_destroyed(lambda _: _release(page))
+    return page
+
+
+class _Idle(param.Parameterized):
+    """A busy flag that never changes."""
+
+    busy = param.Boolean(default=False)
+
+
+def _release(page: Page) -> None:
+    # The template watches the busy flag of the whole process, which would so hold every closed session. Only another
+    # reference, not a plain value, makes it stop.
+    with edit_readonly(page):
+        page.busy = _Idle().param.busy

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from loaders.names import block_of
 from loaders.source import COLUMNS
 
 Ints = npt.NDArray[np.int64]
@@ -139,9 +140,9 @@ class CollectiveRows:
         if "message_size" in table:
             return table["message_size"].to_numpy(dtype=np.int64)
         total = table["total_size"].to_numpy(dtype=np.int64)
-        block = (2 * total + comm_size) // (2 * comm_size)
+        block = block_of(total, comm_size)
         self.rounded += int((block * comm_size != total).sum())
-        return np.where(total > 0, np.maximum(block, 1), 0)
+        return block
 
 
 def _floats(table: pd.DataFrame, name: str) -> Floats | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import panel as pn
@@ -20,7 +21,7 @@ from panel.io.state import set_curdoc
 from dashboard.app import App, Permalink, create_app
 from dashboard.registry import load_results
 from dashboard.samples import Start, sample_start
-from dashboard.state import State
+from dashboard.state import PAGES, State
 from tests.conftest import FAST_ETHERNET, ROOT
 
 # Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
@@ -145,18 +146,24 @@ def test_sessions_share_no_choice() -> None:
     assert (one.state.max_depth, other.state.max_depth) == (7, 3)
 
 
-def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    states = []
+@pytest.mark.parametrize("name", PAGES)
+def test_closed_sessions_are_forgotten(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    states: list[State] = []
     monkeypatch.setattr("dashboard.app.State", lambda: states.append(state := State()) or state)
-    document = Document()
-    with set_curdoc(document):
-        create_app(sample_start()).server_doc(document)
-    assert document.roots
-    _cleanup_doc(document)
-    gone = weakref.ref(states.pop())
+    for _ in range(3):
+        document = Document()
+        with set_curdoc(document):
+            create_app(sample_start()).server_doc(document)
+            states[-1].page = name
+        assert document.roots
+        # What the server does when a session ends.
+        pn.state._destroy_session(SimpleNamespace(id="session", _document=document))
+        _cleanup_doc(document)
+    gone = [weakref.ref(state) for state in states]
+    states.clear()
     del document
     gc.collect()
-    assert gone() is None
+    assert [reference() for reference in gone] == [None] * 3
 
 
 def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 from bokeh.document import Document
 from bokeh.models import HoverTool
-from bokeh.plotting import figure as Figure
+from bokeh.plotting import figure
 
 from dashboard.decisions import decision_map
 from dashboard.export import source_lines
@@ -205,17 +205,17 @@ def test_the_pinned_list_marks_what_the_tree_takes_now(page: DecisionsPage, stat
 
 
 def test_hover_is_there_on_every_map(drawn: Drawn) -> None:
-    figures = [model for model in drawn.root.select({"type": Figure}) if len(model.title.text) > 5]
+    figures = [model for model in drawn.root.select({"type": figure}) if len(model.title.text) > 5]
     assert len(figures) == 3
-    for figure in figures:
-        (tool,) = [tool for tool in figure.tools if isinstance(tool, HoverTool)]
+    for drawing in figures:
+        (tool,) = [tool for tool in drawing.tools if isinstance(tool, HoverTool)]
         assert len(tool.formatters["@image"].args["cells"].data["best"]) == 209
 
 
 def test_figures_under_the_pointer_follow(drawn: Drawn, state: State) -> None:
     state.limit_depth = False
     tools = [
-        tool for model in drawn.root.select({"type": Figure}) for tool in model.tools if isinstance(tool, HoverTool)
+        tool for model in drawn.root.select({"type": figure}) for tool in model.tools if isinstance(tool, HoverTool)
     ]
     data = tools[0].formatters["@image"].args["cells"].data
     assert data["chosen"].tolist() == data["best"].tolist()

@@ -56,7 +56,7 @@ def test_columns_hold_every_figure_of_every_cell() -> None:
 
 
 def test_the_figures_of_a_small_map_lie_beside_it() -> None:
-    _, tool, (cube, dmap, found) = rendered(6)
+    _, tool, (_, _, found) = rendered(6)
     arguments = tool.formatters["@image"].args
     assert arguments["collective"] == "bcast"
     assert arguments["x_names"][:2] == ["1 B", "2 B"]
@@ -72,7 +72,7 @@ def test_new_figures_replace_the_old_ones() -> None:
 
 
 def test_those_of_a_large_map_come_when_the_pointer_asks() -> None:
-    _, tool, (cube, dmap, found) = rendered(70)
+    _, tool, _ = rendered(70)
     arguments = tool.formatters["@image"].args
     assert arguments["cells"].tags[0] == "stale"
     assert not arguments["cells"].data
