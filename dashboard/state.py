@@ -100,23 +100,24 @@ class State(param.Parameterized):
         dmap, depth, threshold = self.decision_map(), self.depth, float(self.threshold)
         if dmap is None:
             return None
-        return self._once(
-            "decision", lambda: decisions.quadtree(dmap, max_depth=depth, threshold=threshold), *self._tree_key()
-        )
+        builder = self._once("builder", lambda: decisions.QuadtreeBuilder(dmap), self._ppn())
+        return self._once("decision", lambda: builder.build(max_depth=depth, threshold=threshold), *self._tree_key())
 
     def penalty(self) -> xr.Dataset | None:
         """Penalty of `decision` in each cell (`decisions.penalty`, percent); None without results."""
-        cube, decision, ppn = self.cube(), self.decision(), self._ppn()
+        cube, decision, ppn, dmap = self.cube(), self.decision(), self._ppn(), self.decision_map()
         if cube is None or decision is None:
             return None
-        return self._once("penalty", lambda: decisions.penalty(cube, decision, ppn=ppn), *self._tree_key())
+        return self._once("penalty", lambda: decisions.penalty(cube, decision, ppn=ppn, dmap=dmap), *self._tree_key())
 
     def statistics(self) -> dict[str, Any] | None:
         """Depth, leaves, nodes and penalty of `decision`, as the command prints them; None without results."""
-        cube, decision, ppn = self.cube(), self.decision(), self._ppn()
+        cube, decision, ppn, penalties = self.cube(), self.decision(), self._ppn(), self.penalty()
         if cube is None or decision is None:
             return None
-        return self._once("statistics", lambda: decisions.statistics(cube, decision, ppn=ppn), *self._tree_key())
+        return self._once(
+            "statistics", lambda: decisions.statistics(cube, decision, ppn=ppn, penalties=penalties), *self._tree_key()
+        )
 
     def sweep_depth(self) -> Any:
         """Statistics over the depths at the chosen threshold (`decisions.sweep_depth`); None without results."""

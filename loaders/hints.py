@@ -185,13 +185,12 @@ class FileHints:
         What is still lacking afterwards is collected in `needs`.
         """
         table = self._one_system(table)
+        lacking = {name: self._value(name, table) for name in FIELDS if name not in table}
         for name in FIELDS:
             if name in table:
                 self._compare(name, table)
-            else:
-                self._fill(name, table)
-        if "segment_size" not in table:
-            table["segment_size"] = 0
+        lacking["segment_size"] = lacking.get("segment_size") or 0
+        table = table.assign(**{n: v for n, v in lacking.items() if v is not None and n not in table})
         self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
         if "message_size" not in table and "total_size" not in table:
             self._no_message_size(table)
@@ -236,14 +235,14 @@ class FileHints:
         elif len(table):
             self._against[name] = table[name].iloc[0]
 
-    def _fill(self, name: str, table: pd.DataFrame) -> None:
+    def _value(self, name: str, table: pd.DataFrame) -> Any:
         value = self._given.get(name, self._own.get(name))
         if value is None or (name == "message_size" and "total_size" in table):
-            return
-        table[name] = value
+            return None
         self._used.add(name)
         if name not in self._given:
             self._source.note(f"{name} taken from the file name")
+        return value
 
     def _no_message_size(self, table: pd.DataFrame) -> None:
         if "collective" in table and (table["collective"] == "barrier").all():

@@ -11,8 +11,10 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from loaders.collectives import COLLECTIVES
@@ -126,8 +128,8 @@ def _fast(text: bytes) -> pd.DataFrame | None:
 
 
 def _plausible(table: pd.DataFrame) -> bool:
-    whole = np.isfinite(table["_time"]) & (table["_time"] > 0) & np.isfinite(table["_error"])
-    return bool((whole & (table["_size"] >= 0) & (table["_count"] > 0)).all())
+    size, time, error, count = (table[name].to_numpy() for name in _FIELDS)
+    return bool((np.isfinite(time) & (time > 0) & np.isfinite(error) & (size >= 0) & (count > 0)).all())
 
 
 def _slow(source: Source, text: bytes, line: int) -> Iterator[pd.DataFrame]:
@@ -186,34 +188,28 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
     if collective == "pt2pt":
         unit /= 2
         source.note("ping-pong: SKaMPI's full round trip was halved, as the other benchmarks report it")
-    rows = pd.DataFrame(
-        {
-            "time": table["_time"] * unit,
-            "time_std": table["_error"] * np.sqrt(table["_count"]) * unit,
-            "repetitions": table["_count"].astype(np.int64),
-        }
-    )
-    size = "total_size" if collective in _TOTAL_SIZES else "message_size"
-    rows[size] = table["_size"].astype(np.int64)
-    loops = [str(c) for c in table.columns[:-4]]
-    for loop in loops:
+    count = table["_count"].to_numpy()
+    rows: dict[str, Any] = {
+        "time": table["_time"].to_numpy() * unit,
+        "time_std": table["_error"].to_numpy() * np.sqrt(count) * unit,
+        "repetitions": count.astype(np.int64),
+        "total_size" if collective in _TOTAL_SIZES else "message_size": table["_size"].to_numpy().astype(np.int64),
+    }
+    for loop in map(str, table.columns[: -len(_FIELDS)]):
         if loop.lower() not in _SIZE_LOOPS:
-            rows["comm_size" if loop.lower() in _COMM_LOOPS else loop] = _whole(table[loop])
+            rows["comm_size" if loop.lower() in _COMM_LOOPS else loop] = _whole(table[loop].to_numpy())
     nodes = int(table.attrs["nodes"])
     if "comm_size" not in rows and "comm_size" not in source.options and 0 < nodes < _NODE_TIMES:
         rows["comm_size"] = nodes
         source.note("communicator size taken from the number of process times where no loop gives it")
-    if collective is not None:
-        rows["collective"] = collective
-    if algorithm is not None:
-        rows["algorithm"] = algorithm
-    return rows
+    told = {"collective": collective, "algorithm": algorithm}
+    return pd.DataFrame(rows | {name: value for name, value in told.items() if value is not None})
 
 
-def _whole(values: pd.Series[float]) -> pd.Series[int] | pd.Series[float]:
-    safe = bool((np.abs(values) < 2**53).all())
-    whole = values.astype(np.int64) if safe else values
-    return whole if safe and bool((whole == values).all()) else values
+def _whole(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
+    if (np.abs(values) < 2**53).all() and (values == np.floor(values)).all():
+        return values.astype(np.int64)
+    return values
 
 
 def block_name(name: str) -> tuple[str | None, str | None]:

@@ -163,11 +163,9 @@ def test_a_method_has_one_color_for_all_processes_per_node() -> None:
 
 def test_statistics_are_the_issues(page: DecisionsPage) -> None:
     text = re.sub(r"<[^>]+>", " ", page.statistics.table.object)
-    for figure in ("46", "61", "2.87", "10.76 %", "176.8 %"):
-        assert figure in text
-    assert f"lines of source  {source_lines(page.state.decision())}" in re.sub(r" +", " ", text).replace(
-        "lines of source ", "lines of source  "
-    )
+    words = text.split()
+    assert {"46", "61", "2.87", "10.76", "176.8"} <= set(words)
+    assert words[-4:] == ["lines", "of", "source", str(source_lines(page.state.decision()))]
 
 
 def test_a_tap_pins_a_cell_on_every_map_and_a_second_one_unpins(
