@@ -98,6 +98,15 @@ class Permalink:
         self._location.search = self._written
 
 
+def warm_up(start: Start) -> None:
+    """Read what a session would read before its page is sent; it then finds it in the registry.
+
+    Faults are left for the session to show.
+    """
+    if sum(map(bytes_below, start.paths)) <= AT_ONCE_BYTES:
+        read(start.paths, start.hints)
+
+
 class App(Viewer):
     """The pages with the navigation between them.
 

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from dashboard.cli_options import Usage, parse
 
@@ -38,13 +39,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit status.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if sys.stderr is None:
+        # Closed by the caller; print() would send the messages to standard output then.
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     # A label from a file may hold characters that the terminal's encoding does not have.
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
     try:
         run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         # What reads our output has gone (`colltune map … | head`); Python's own flush at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

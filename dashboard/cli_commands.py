@@ -6,6 +6,7 @@ import argparse
 import difflib
 import json
 import math
+import os
 import shutil
 import sys
 import time
@@ -49,7 +50,7 @@ def info(args: argparse.Namespace) -> None:
             files = scan(args.paths, args.format, progress=progress, **_hints(args))
         if not any(file["error"] for file in files):
             say(f"note: {error}")
-    files = [_file(file) for file in files]
+    files = [_file(file) for file in _stored(args, files, cubes)]
     answer = {"files": files, "collectives": cubes}
     _print(args, answer, lambda: cli_text.info_text(answer))
     faults = [file for file in files if file["error"]]
@@ -114,7 +115,7 @@ def export(args: argparse.Namespace) -> None:
         decisions.append(decision)
     text = TARGETS[args.to].write(decisions, {"statistics": statistics, "sources": sources})
     if args.output == "-":
-        sys.stdout.write(text)
+        _answer(text)
         return
     try:
         Path(args.output).write_text(text, encoding="utf-8")
@@ -172,6 +173,21 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
     }
 
 
+def _stored(
+    args: argparse.Namespace, files: list[dict[str, Any]], cubes: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The file of saved results in place of those that it was made of, which it tells as its own sources."""
+    from loaders.storage import is_stored
+
+    path = Path(args.paths[0])
+    if len(args.paths) > 1 or not cubes or not is_stored(path):
+        return files
+    rows = sum(cube["measured"] for cube in cubes.values())
+    made_of = [file for file in files if file["path"] != str(path)]
+    kind = "zarr" if path.is_dir() else "netcdf"
+    return [{"path": str(path), "format": kind, "rows": rows, "collectives": list(cubes), "made_of": made_of}]
+
+
 def _file(entry: Mapping[str, Any]) -> dict[str, Any]:
     """One file's report; stored results say less of themselves than benchmark files."""
     usual: dict[str, Any] = {
@@ -220,9 +236,10 @@ def _open(args: argparse.Namespace) -> xr.DataTree:
 
 def _say_what_was_left(sources: Iterable[Mapping[str, Any]]) -> None:
     files = [_file(source) for source in sources]
-    skipped = sum(file["skipped"] for file in files)
+    used = [file for file in files if not file["error"]]
+    skipped = sum(file["skipped"] for file in used)
     if skipped:
-        present = skipped + sum(file["rows"] for file in files)
+        present = skipped + sum(file["rows"] for file in used)
         say(f"note: {skipped} of {present} rows were skipped; 'colltune info' says which and why")
     unused = [Path(str(file["path"])).name for file in files if file["error"]]
     if unused:
@@ -324,7 +341,21 @@ def _number(value: float) -> float | None:
 
 
 def _print(args: argparse.Namespace, answer: Mapping[str, Any], lines: Callable[[], Iterable[str]]) -> None:
-    print(json.dumps(answer, allow_nan=False) if args.json else "\n".join(lines()))
+    _answer((json.dumps(answer, allow_nan=False) if args.json else "\n".join(lines())) + "\n")
+
+
+def _answer(text: str) -> None:
+    if sys.stdout is None:
+        raise Usage("standard output is closed, so there is nowhere to write the answer")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer must not fail again when Python leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Usage(f"the answer cannot be written to standard output: {error.strerror or error}") from error
 
 
 class _Progress:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -102,6 +103,7 @@ class Results:
 COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES)
 _RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES)
 _LOADED: Bounded[str] = Bounded(64, 1 << 20)
+_READING: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
 
 
 def results_by_digest(digest: str) -> Results | None:
@@ -142,11 +144,13 @@ def load_results(paths: Sequence[str | Path], *, progress: Progress | None = Non
         As `loaders.open_results`.
     """
     signature = (tuple(_stamps(paths)), json.dumps(hints, sort_keys=True, default=str))
-    known = _LOADED.get(signature)
-    results = None if known is None else _RESULTS.get(known)
-    if results is None:
-        results = register(open_results([str(path) for path in paths], progress=progress, **hints))
-        _LOADED.put(signature, results.digest)
+    # Two sessions that open the same files at once: the second waits and takes what the first has read.
+    with _READING.setdefault(signature, threading.Lock()):
+        known = _LOADED.get(signature)
+        results = None if known is None else _RESULTS.get(known)
+        if results is None:
+            results = register(open_results([str(path) for path in paths], progress=progress, **hints))
+            _LOADED.put(signature, results.digest)
     return results
 
 

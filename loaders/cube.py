@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
@@ -237,10 +239,24 @@ def _dataset(
     return annotate(xr.Dataset(data, coords, {"collective": collective, **attrs}))
 
 
+def _labels(keys: Sequence[MethodKey]) -> list[str]:
+    """Labels of methods, each of them once: an algorithm may be named ``pipeline 8KiB`` beside one with segments."""
+    labels = [method_label(key) for key in keys]
+    taken = set(labels)
+    seen: set[str] = set()
+    made = []
+    for label in labels:
+        others = (f"{label} ({number})" for number in itertools.count(2))
+        new = label if label not in seen else next(o for o in others if o not in seen | taken)
+        seen.add(new)
+        made.append(new)
+    return made
+
+
 def _method_coords(rows: CollectiveRows) -> dict[str, Any]:
     keys: list[MethodKey] = rows.methods.values
     coords: dict[str, Any] = {
-        "method": np.array([method_label(k) for k in keys]),
+        "method": np.array(_labels(keys)),
         "algorithm": ("method", np.array([k.algorithm for k in keys])),
         "segment_size": ("method", np.array([k.segment_size for k in keys], dtype=np.int64)),
     }
@@ -249,6 +265,8 @@ def _method_coords(rows: CollectiveRows) -> dict[str, Any]:
         column = [dict(key.parameters).get(name) for key in keys]
         if all(isinstance(v, int) for v in column):
             coords[name] = ("method", np.array(column, dtype=np.int64))
+        elif all(v is None or (isinstance(v, int) and abs(v) < 1 << 53) for v in column):
+            coords[name] = ("method", np.array([np.nan if v is None else v for v in column]))
         else:
             coords[name] = ("method", np.array(["" if v is None else str(v) for v in column]))
     if rows.library_ids:
@@ -324,13 +342,21 @@ def cube_table(cube: xr.Dataset) -> pd.DataFrame:
     names = [n for n in ("time", "time_std", "repetitions") if n in cube]
     frame = cube[names].reset_coords(drop=True).to_dataframe().dropna(subset=["time"]).reset_index()
     order = {str(m): i for i, m in enumerate(cube["method"].values)}
-    place = frame["method"].map(order).to_numpy()
+    place = frame["method"].map(order).to_numpy(dtype=np.int64)
     for name in cube.coords:
         if cube[name].dims == ("method",) and name != "method":
-            frame[str(name)] = cube[name].values[place]
+            frame[str(name)] = _whole(cube[name].values)[place]
     frame["collective"] = cube.attrs["collective"]
     if "ppn" not in frame and "ppn" in cube.attrs:
         frame["ppn"] = int(cube.attrs["ppn"])
     leading = ["collective", "algorithm", "segment_size", "comm_size", "message_size"]
     rest = [c for c in frame.columns if c not in (*leading, "method", "time")]
     return frame.assign(_order=place).sort_values("_order", kind="stable")[[*leading, *rest, "time"]]
+
+
+def _whole(values: npt.NDArray[Any]) -> Any:
+    """A parameter that some methods lack as whole numbers with gaps, where that is what it is."""
+    if values.dtype.kind != "f":
+        return values
+    there = values[np.isfinite(values)]
+    return pd.array(values, dtype="Int64") if (there == np.floor(there)).all() else values

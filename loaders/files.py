@@ -10,6 +10,7 @@ from pathlib import Path
 from loaders.errors import LoadError
 from loaders.hints import Hints
 from loaders.source import Format, Source
+from loaders.storage import is_zarr
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -28,6 +29,16 @@ class Found:
 
     files: list[tuple[Path, bool]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    _known: set[Path] = field(default_factory=set)
+
+    def add(self, path: Path, *, named: bool) -> None:
+        """Add a file, once: measurements that are there twice would pass for repetitions."""
+        real = Path(os.path.realpath(path))
+        if real in self._known:
+            self.notes.append(f"{path}: given more than once, read once")
+            return
+        self._known.add(real)
+        self.files.append((path, named))
 
 
 def find(paths: Paths, hints: Hints) -> Found:
@@ -44,36 +55,45 @@ def find(paths: Paths, hints: Hints) -> Found:
     found = Found()
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     for entry in given:
-        path = Path(entry)
-        if path.is_dir() and not _is_zarr(path):
-            _folder(path, hints, found)
-        elif path.exists():
-            found.files.append((path, True))
-        else:
-            raise LoadError("there is no such file or folder", path=path)
+        _given(Path(entry), hints, found)
     if not found.files:
         raise LoadError(f"no files found in {', '.join(map(str, given)) or 'an empty list'}")
     return found
 
 
-def _folder(folder: Path, hints: Hints, found: Found) -> None:
+def _given(path: Path, hints: Hints, found: Found) -> None:
+    try:
+        there, folder, file = path.exists(), path.is_dir(), path.is_file()
+    except PermissionError as error:
+        raise LoadError("cannot be opened: Permission denied", path=path) from error
+    if folder and not is_zarr(path):
+        _folder(path, hints, found, frozenset())
+    elif file or folder:
+        found.add(path, named=True)
+    elif there:
+        raise LoadError("is neither a file nor a folder; save what comes from a pipe in a file first", path=path)
+    else:
+        raise LoadError("there is no such file or folder", path=path)
+
+
+def _folder(folder: Path, hints: Hints, found: Found, above: frozenset[Path]) -> None:
+    """Take the files of a folder; `above` are the folders it is in, which a link may lead back to."""
+    above |= {Path(os.path.realpath(folder))}
     try:
         entries = sorted(e for e in folder.iterdir() if not e.name.startswith("."))
+        files = [e for e in entries if e.is_file() or is_zarr(e)]
+        folders = [e for e in entries if e.is_dir() and not is_zarr(e)]
     except OSError as error:
         raise LoadError(f"cannot be listed: {error.strerror or error}", path=folder) from error
-    files = [e for e in entries if e.is_file() or _is_zarr(e)]
-    folders = [e for e in entries if e.is_dir() and not _is_zarr(e)]
-    found.files.extend((f, False) for f in files)
+    for file in files:
+        found.add(file, named=False)
     if hints.values.get("recursive") or all(f.suffix.lower() == ".md" for f in files):
         for sub in folders:
-            _folder(sub, hints, found)
+            if Path(os.path.realpath(sub)) not in above:
+                _folder(sub, hints, found, above)
     elif folders:
         names = ", ".join(f"{f.name}/" for f in folders)
         found.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
-
-
-def _is_zarr(path: Path) -> bool:
-    return path.is_dir() and any((path / name).exists() for name in (".zgroup", "zarr.json"))
 
 
 def detect(source: Source, formats: Mapping[str, Format], name: str | None = None) -> Format:

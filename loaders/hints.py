@@ -230,10 +230,14 @@ class FileHints:
     def _compare(self, name: str, table: pd.DataFrame) -> None:
         if name not in self._given:
             return
-        if (table[name] == self._given[name]).any():
+        told = table[name]
+        if name == "algorithm" and "collective" in table:
+            # How a ping-pong is made is no algorithm of a collective; both often stand in one folder.
+            told = told[(table["collective"] != "pt2pt").to_numpy()]
+        if (told == self._given[name]).any():
             self._used.add(name)
-        elif len(table):
-            self._against[name] = table[name].iloc[0]
+        elif len(told):
+            self._against[name] = told.tolist()[0]
 
     def _value(self, name: str, table: pd.DataFrame) -> Any:
         value = self._given.get(name, self._own.get(name))

@@ -80,7 +80,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
 
     The time is t_max (the time of the slowest process), for non-blocking operations t_pure. Groups that
     ran at the same time give one point, the slowest group's. Where a file holds both ``Ibcast`` and
-    ``Ibcast_pure``, the later has the parameter ``measurement``. Rows of size 0 are skipped.
+    ``Ibcast_pure``, the later has the parameter ``measurement``. Rows of size 0 are
+    skipped, but for point-to-point: there they are the latency.
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()
@@ -176,7 +177,7 @@ def _fault(state: _State, fields: Mapping[str, str], column: str, line: text.Lin
                 state.name is not None and collective is None,
                 f"{(state.name or '')[:40]} is no collective and no point-to-point pattern",
             ),
-            (text.whole(fields.get("#bytes", "1")) == 0, "size 0: no data"),
+            (collective != "pt2pt" and text.whole(fields.get("#bytes", "1")) == 0, "size 0: no data"),
             (sizeless, "no message size"),
             (text.whole(fields["#repetitions"]) == 0, "no repetitions"),
             (text.positive(fields[column]) is None, "the time is not positive"),

@@ -149,7 +149,7 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
     size, time = text.whole(words[0]), text.positive(words[1])
     if text.cut_off(line):
         return "cut off"
-    if size == 0 and title.collective != "barrier":
+    if size == 0 and title.collective not in ("barrier", "pt2pt"):
         return "size 0: no data"
     if time is None:
         return "the time is not positive"
@@ -171,8 +171,8 @@ def _pingpong(state: _State, match: re.Match[str], line: text.Line) -> str:
         return "cut off"
     if mean is None:
         return "the time is not positive"
-    if int(match["size"]) == 0 or int(match["count"]) == 0:
-        return "size 0: no data" if int(match["size"]) == 0 else "no repetitions"
+    if int(match["count"]) == 0:
+        return "no repetitions"
     if std is None or std < 0:
         return "the standard deviation is not a number"
     state.programs["mpi4py.bench pingpong"] = None
@@ -185,8 +185,8 @@ def _ring(state: _State, match: re.Match[str]) -> str:
     elapsed, loops = text.positive(match["time"]), int(match["count"])
     if elapsed is None or loops == 0 or not elapsed / loops > 0:
         return "the time is not positive" if loops else "no repetitions"
-    if int(match["size"]) == 0 or int(match["processes"]) == 0:
-        return "size 0: no data" if int(match["size"]) == 0 else "no processes"
+    if int(match["processes"]) == 0:
+        return "no processes"
     state.programs["mpi4py.bench ringtest"] = None
     row = {"collective": "pt2pt", "algorithm": "ring", "comm_size": int(match["processes"])}
     state.rows.append({**row, "message_size": int(match["size"]), "time": elapsed / loops, "repetitions": loops})

@@ -117,7 +117,7 @@ def report(source: Source, error: str | None = None) -> dict[str, Any]:
         "skips": [{"line": s.line, "text": s.text, "reason": s.reason} for s in source.skips],
         "notes": list(source.notes),
         "attrs": {k: v for k, v in source.attrs.items() if isinstance(v, str | int | float)},
-        "digest": source.digest() if source.path.is_file() else None,
+        "digest": source.digest(),
         "error": error,
     }
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from loaders.errors import LoadError
 from loaders.names import block_of
 from loaders.source import COLUMNS
 
@@ -121,7 +122,13 @@ class CollectiveRows:
                 .drop_duplicates()
             )
             for number, library_id in pairs.itertuples(index=False):
-                self.library_ids.setdefault(int(number), int(library_id))
+                known = self.library_ids.setdefault(int(number), int(library_id))
+                if known != library_id:
+                    key = self.methods.values[int(number)]
+                    raise LoadError(
+                        f"the method {key.algorithm!r} (segment size {key.segment_size}) has the library's numbers "
+                        f"{known} and {int(library_id)}; load results of different libraries apart"
+                    )
         return method
 
     @staticmethod

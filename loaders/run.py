@@ -29,6 +29,7 @@ from loaders.source import Format, Source
 
 _SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 _POINTS = 20_000
+_NOT_OF_METHOD = frozenset(("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id"))
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -39,23 +40,22 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read all whole points; see `loaders.source.Format`."""
     source.attrs.setdefault("statistic_kind", "completion")
-    samples: list[dict[str, Any]] = []
-    points: list[dict[str, Any]] = []
+    held: list[dict[str, Any]] = []
     for number, line in source.lines():
         if not line.strip():
             continue
-        fault = _take(source, line, samples, points)
+        fault = _take(source, line, held)
         if fault:
             source.skip(number, line, fault)
-        if len(samples) + len(points) >= _POINTS:
-            yield from _tables(samples, points)
-            samples, points = [], []
-    yield from _tables(samples, points)
+        if len(held) >= _POINTS:
+            yield from _tables(held)
+            held = []
+    yield from _tables(held)
     if not source.rows:
         raise source.fail(f"the run holds no finished point ({source.skipped} lines passed over)")
 
 
-def _take(source: Source, line: str, samples: list[dict[str, Any]], points: list[dict[str, Any]]) -> str:
+def _take(source: Source, line: str, held: list[dict[str, Any]]) -> str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -76,9 +76,9 @@ def _take(source: Source, line: str, samples: list[dict[str, Any]], points: list
     row["parameters"] = record.get("parameters") or {}
     if "samples" in record:
         row.pop("repetitions", None)
-        samples.append({**row, "time": record["samples"]})
+        held.append({**row, "time": record["samples"]})
     else:
-        points.append({**row, "time": record["time"], "time_std": record.get("time_std", math.nan)})
+        held.append({**row, "time": record["time"], "time_std": record.get("time_std", math.nan)})
     source.loaded(1)
     return ""
 
@@ -102,20 +102,27 @@ def _check(record: Mapping[str, Any]) -> str:
     return ""
 
 
-def _tables(samples: list[dict[str, Any]], points: list[dict[str, Any]]) -> Iterator[pd.DataFrame]:
-    for rows, raw in ((points, False), (samples, True)):
-        kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-        for row in rows:
-            parameters = row.pop("parameters")
-            flat = {**parameters, **row}
-            kinds.setdefault(tuple(sorted(flat)), []).append(flat)
-        for group in kinds.values():
-            table = pd.DataFrame(group)
-            if raw:
-                table = table.explode("time", ignore_index=True)
-                table["time"] = table["time"].astype("float64")
-                table["repetition"] = 0
-            yield table
+def _tables(points: list[dict[str, Any]]) -> Iterator[pd.DataFrame]:
+    """Tables of points with the same columns, the first point of each method before all others.
+
+    So the methods appear in the order of the file, whatever they have besides.
+    """
+    firsts: dict[str, dict[str, Any]] = {}
+    others: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for point in points:
+        flat = {**point.pop("parameters"), **point}
+        method = json.dumps([v for k, v in sorted(flat.items()) if k not in _NOT_OF_METHOD])
+        if method in firsts:
+            others.setdefault((*sorted(flat), str(isinstance(flat["time"], list))), []).append(flat)
+        else:
+            firsts[method] = flat
+    for group in [*([first] for first in firsts.values()), *others.values()]:
+        table = pd.DataFrame(group)
+        if isinstance(group[0]["time"], list):
+            table = table.explode("time", ignore_index=True)
+            table["time"] = table["time"].astype("float64")
+            table["repetition"] = 0
+        yield table
 
 
 class RunWriter:

@@ -144,10 +144,13 @@ class Source:
         with self.open() as stream:
             return self._read(stream, HEAD_BYTES)
 
-    def digest(self) -> str:
-        """SHA-256 of the file as it lies on disk, first 16 hex digits."""
-        with self.path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    def digest(self) -> str | None:
+        """SHA-256 of the file as it lies on disk, first 16 hex digits; None for a folder or what cannot be read."""
+        try:
+            with self.path.open("rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+        except OSError:
+            return None
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 16 MiB each."""

@@ -30,7 +30,7 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     tree
         Results as of `loaders.open_results`.
     path
-        The file; an existing one is replaced.
+        The file; an existing one is replaced, but no folder that is not a Zarr store.
 
     Raises
     ------
@@ -38,6 +38,7 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
         The ending is none of these, or the file cannot be written.
     """
     target = Path(path)
+    _check_target(target)
     partial = target.with_name(f".{target.name}.partial")
     try:
         _remove(partial)
@@ -54,10 +55,28 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
         _remove(target)
         partial.rename(target)
     except OSError as error:
-        raise LoadError(f"cannot be written: {error.strerror or error}", path=target) from error
+        # The words of HDF5 are long and name the partial file.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise LoadError(f"cannot be written: {reason}", path=target) from error
     finally:
         _remove(partial)
     return target
+
+
+def _check_target(target: Path) -> None:
+    """Refuse to write where a folder of the user's would be replaced, or new folders made."""
+    if not target.parent.is_dir():
+        raise LoadError(f"cannot be written: there is no folder {target.parent}", path=target)
+    if target.is_dir() and not is_zarr(target):
+        raise LoadError("cannot be written: it is a folder, which is not replaced", path=target)
+
+
+def is_zarr(path: Path) -> bool:
+    """Whether the path is a Zarr store; False for a folder that cannot be looked into."""
+    try:
+        return path.is_dir() and any((path / name).exists() for name in (".zgroup", "zarr.json"))
+    except PermissionError:
+        return False
 
 
 def _remove(path: Path) -> None:
@@ -68,11 +87,14 @@ def _remove(path: Path) -> None:
 
 
 def is_stored(path: Path) -> bool:
-    """Whether the path is a netCDF file or a Zarr store."""
+    """Whether the path is a netCDF file or a Zarr store; False for a file that cannot be read."""
     if path.is_dir():
-        return True
-    with path.open("rb") as stream:
-        return _is_netcdf(stream.read(8))
+        return is_zarr(path)
+    try:
+        with path.open("rb") as stream:
+            return _is_netcdf(stream.read(8))
+    except OSError:
+        return False
 
 
 def _is_netcdf(head: bytes) -> bool:
@@ -94,16 +116,19 @@ def open_stored(path: Path) -> xr.DataTree:
             tree = xr.open_datatree(path, engine=engine, chunks="auto")
     except Exception as error:  # the engines raise anything on a damaged file
         raise LoadError(f"cannot be opened as results ({engine}): {error}", path=path) from error
-    for name, node in tree.children.items():
-        _check(path, name, node.to_dataset())
     if not tree.children:
         raise LoadError("holds no cube: there is one group a collective, each with 'time'", path=path)
+    for name, node in list(tree.children.items()):
+        _check(path, name, node.to_dataset())
+        node.dataset = _ordered(path, name, node.to_dataset())
     if sum(node.to_dataset().nbytes for node in tree.children.values()) <= LAZY_BYTES:
         try:
             loaded = tree.load()
         except Exception as error:
             raise LoadError(f"cannot be read: {error}", path=path) from error
         tree.close()
+        for name, node in loaded.children.items():
+            _check_times(path, name, node.to_dataset())
         return loaded
     return _timed(tree)
 
@@ -118,6 +143,38 @@ def _check(path: Path, name: str, cube: xr.Dataset) -> None:
     units = values.attrs.get("units", "s")
     if units != "s":
         raise LoadError(f"group {name!r} has times in {units!r}; they must be in seconds", path=path)
+
+
+def _ordered(path: Path, name: str, cube: xr.Dataset) -> xr.Dataset:
+    """The cube with ascending whole sizes, as `make_cube` leaves it; others may save it otherwise."""
+    if not cube.indexes["method"].is_unique:
+        raise LoadError(f"group {name!r} has a method twice: {cube['method'].values.tolist()[:20]}", path=path)
+    for dim, lowest in (("comm_size", 1), ("message_size", 0), ("ppn", 0)):
+        if dim not in cube.dims:
+            continue
+        values = cube[dim].values
+        with np.errstate(invalid="ignore"):
+            whole = values.dtype.kind in "iu" or (values.dtype.kind == "f" and (np.floor(values) == values).all())
+        if not whole or (values < lowest).any() or len(np.unique(values)) < len(values):
+            raise LoadError(
+                f"group {name!r} has the {dim}s {values.tolist()[:20]}; right are different whole numbers "
+                f"from {lowest} up",
+                path=path,
+            )
+        if values.dtype.kind == "f":
+            cube = cube.assign_coords({dim: (dim, values.astype(np.int64), cube[dim].attrs)})
+        if (np.diff(values.astype(np.int64)) < 0).any():
+            cube = cube.sortby(dim)
+    return cube
+
+
+def _check_times(path: Path, name: str, cube: xr.Dataset) -> None:
+    for variable in ("time", "sample"):
+        if variable in cube:
+            values = cube[variable].values
+            bad = int((~np.isnan(values) & ~((values > 0) & np.isfinite(values))).sum())
+            if bad:
+                raise LoadError(f"group {name!r} has {bad} values of {variable!r} that are no positive time", path=path)
 
 
 def _timed(tree: xr.DataTree) -> xr.DataTree:

@@ -97,7 +97,7 @@ class Rows:
         elif name in ("message_size", "total_size") and "collective" in data:
             barrier = np.asarray(data["collective"] == "barrier", dtype=np.bool_)
             values[blank & barrier] = 0
-        return not_whole(values, low), f"{name} is not a whole number from {low} up"
+        return not_whole(values, low), f"{name} is not a whole number from {low} to below 2^53"
 
 
 def header_lines(text: bytes) -> Iterator[tuple[int, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import holoviews as hv
@@ -12,7 +13,7 @@ from dashboard.decisions import DecisionError
 from dashboard.pages._controls import Controls
 from dashboard.pages._details import Source, Statistics, Table
 from dashboard.pages._later import Rested
-from dashboard.pages._maps import MOST_REGIONS, REST, Maps
+from dashboard.pages._maps import MAPS, MOST_REGIONS, REST, Maps
 from dashboard.pages._sweeps import Sweeps
 from dashboard.pages.widgets import Alert, Button, Tabs
 from dashboard.state import State
@@ -54,8 +55,11 @@ class DecisionsPage(Viewer):
             sizing_mode="stretch_width",
         )
         self._follow = Rested(self._show_details, 2 * REST)
+        self._loaded = pn.state.curdoc is None or pn.state.loaded
         self._watch()
         self._show_data()
+        if not self._loaded:
+            pn.state.onload(self._complete)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.controls, self.message, self.body, sizing_mode="stretch_width")
@@ -69,9 +73,16 @@ class DecisionsPage(Viewer):
         self.tabs.param.watch(self._show_details, "active")
 
     def _show_data(self, *_: Any) -> None:
-        self.body.visible = self._attempt(self.maps.rebuild) and self.maps.scene is not None
+        # While the browser is still loading the page, nothing must stand in the way of its first map.
+        names = MAPS if self._loaded else MAPS[:1]
+        self.body.visible = self._attempt(partial(self.maps.rebuild, names)) and self.maps.scene is not None
         self._show_message()
         self._show_details()
+
+    def _complete(self) -> None:
+        self._loaded = True
+        self._attempt(partial(self.maps.complete, MAPS[1:]))
+        self._follow.ask()
 
     def _show_tree(self, *_: Any) -> None:
         if self._attempt(self.maps.redraw.ask):
@@ -86,7 +97,7 @@ class DecisionsPage(Viewer):
         self._attempt(self.maps.show_pinned)
 
     def _show_details(self, *_: Any) -> None:
-        if self.maps.scene is None:
+        if self.maps.scene is None or not self._loaded:
             return
         self._show_message()
         # Only what is on the screen: source and table of a large tree take longer than its maps.
