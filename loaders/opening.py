@@ -147,6 +147,7 @@ class _Collector:
         self._told: dict[str, list[tuple[str, dict[str, Any]]]] = {}
         self._reports: list[dict[str, Any]] = []
         self._refused: list[LoadError] = []
+        self._warnings: list[str] = []
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
         collectives: dict[str, None] = {}
@@ -172,6 +173,7 @@ class _Collector:
         for collective in collectives:
             self._told.setdefault(collective, []).append((str(source.path), attrs))
         self._reports.append({**report(source), "collectives": list(collectives)})
+        self._warnings += [f"{source.path}: {text}" for text in source.warnings]
 
     def _add(self, source: Source, table: pd.DataFrame, collectives: dict[str, None]) -> None:
         for column in ("comm_size", "ppn"):
@@ -203,7 +205,7 @@ class _Collector:
             cubes[name] = make_cube(name, self._rows.pop(name), {**attrs, "sources": json.dumps(mine)})
         tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
         tree.attrs["sources"] = sources
-        tree.attrs["notes"] = json.dumps(found.notes)
+        tree.attrs["notes"] = json.dumps([*found.notes, *self._warnings])
         return tree
 
 

@@ -79,6 +79,8 @@ class Source:
         How many rows were skipped for which reason.
     notes
         Remarks for the user on how the file was read (conversions, choices made).
+    warnings
+        Those of them that the user should see without asking.
     options
         The user's hints, for readers that must choose (``statistic=…``, ``columns=…``).
     """
@@ -93,6 +95,7 @@ class Source:
     skips: list[Skip] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def loaded(self, rows: int) -> None:
         """Count `rows` rows of the file as loaded."""
@@ -118,10 +121,12 @@ class Source:
         self.excluded += count
         self.skip_many(count, reason)
 
-    def note(self, text: str) -> None:
-        """Add a remark once."""
+    def note(self, text: str, *, warn: bool = False) -> None:
+        """Add a remark once; with `warn` it is also shown where nobody asked for remarks."""
         if text not in self.notes:
             self.notes.append(text)
+            if warn:
+                self.warnings.append(text)
 
     def fail(self, message: str, line: int | None = None) -> LoadError:
         """Make the error that names this file (and line); the caller raises it."""

@@ -135,3 +135,22 @@ def test_every_row_reaches_its_cell(rows: list[tuple[str, int, int, int, float]]
 @pytest.mark.parametrize(("size", "text"), [(1024, "1KiB"), (8192, "8KiB"), (1000, "1000B"), (1 << 20, "1MiB")])
 def test_segment_sizes_in_labels(size: int, text: str) -> None:
     assert format_segment(size) == text
+
+
+def test_every_method_has_its_own_label(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "collective,algorithm,segment_size,comm_size,message_size,time\n"
+        "bcast,pipeline 8KiB,0,4,1,1e-5\nbcast,pipeline,8192,4,1,2e-5\nbcast,pipeline 8KiB (2),0,4,1,3e-5\n"
+    )
+    cube = open_results(tmp_path / "t.csv")["bcast"]
+    assert cube["time"].values.ravel().tolist() == pytest.approx([1e-5, 2e-5, 3e-5])
+    assert len(set(cube["method"].values)) == 3
+
+
+def test_two_library_numbers_for_one_method_are_a_contradiction(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "collective,algorithm,segment_size,comm_size,message_size,time,library_id\n"
+        "bcast,chain,0,4,1,1e-5,2\nbcast,chain,0,4,2,2e-5,3\n"
+    )
+    with pytest.raises(LoadError, match=r"chain.*numbers 2 and 3"):
+        open_results(tmp_path / "t.csv")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from loaders import LoadError, MissingHintError, open_results
 from loaders.hints import Hints, compile_pattern, parse_size
+from tests.files import skampi
 
 ROW = '# SKaMPI Version 6.0.0\n# begin result "MPI_Bcast-nodes-count"\nnodes= 2 count= 1 1 105.4 4.0 5 9.9 105.4\n'
 
@@ -79,3 +80,22 @@ def test_a_hint_of_the_wrong_type_is_refused(tmp_path: Path) -> None:
     for value in ("many", 0, -3):
         with pytest.raises(LoadError, match="comm_size"):
             open_results(tmp_path / "a.sko", algorithm="x", comm_size=value)
+
+
+def test_the_algorithm_of_the_collectives_is_not_that_of_a_ping_pong(tmp_path: Path) -> None:
+    head = "#bytes #repetitions"
+    (tmp_path / "a.out").write_text(
+        f"# Benchmarking PingPong\n# #processes = 2\n  {head} t[usec] Mbytes/sec\n  8 1000 1.50 5.33\n"
+    )
+    (tmp_path / "b.out").write_text(
+        f"# Benchmarking Bcast\n# #processes = 4\n  {head} t_min[usec] t_max[usec] t_avg[usec]\n  8 1000 1 2 1.5\n"
+    )
+    results = open_results(tmp_path, algorithm="binomial")
+    assert results["bcast"]["method"].values.tolist() == ["binomial"]
+    assert results["pt2pt"]["method"].values.tolist() == ["pingpong"]
+
+
+def test_a_contradiction_shows_plain_numbers(tmp_path: Path) -> None:
+    file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    with pytest.raises(LoadError, match=r"the hint says comm_size 16, the file says 2$"):
+        open_results(file, comm_size=16)

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,3 +87,46 @@ def test_a_file_of_several_systems_gives_the_one_asked_for(tmp_path: Path) -> No
         open_results(file)
     with pytest.raises(LoadError, match="no results of the system 'frontier', but of fugaku, lumi"):
         open_results(file, system="frontier")
+
+
+def test_a_file_given_twice_counts_once(tmp_path: Path) -> None:
+    file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    (tmp_path / "link.sko").symlink_to(file)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "back").symlink_to(tmp_path, target_is_directory=True)
+    for paths in ([file, file], [file, tmp_path], [tmp_path / "deep" / ".." / file.name, file]):
+        results = open_results(paths, recursive=True, algorithm="linear", collective="bcast")
+        assert results["bcast"]["repetitions"].values.ravel().tolist() == [5]
+        assert any("read once" in note for note in json.loads(results.attrs["notes"]))
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LoadError, match="neither a file nor a folder"):
+        open_results(tmp_path / "pipe")
+
+
+def test_what_may_not_be_read_is_a_load_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    closed = skampi(tmp_path / "bcast__secret__seg0.sko", (2, 1, 5.0, 0, 5))
+    opened = Path.open
+
+    def refuse(self: Path, *args: Any, **more: Any) -> Any:
+        if self == closed:
+            raise PermissionError(13, "Permission denied", str(self))
+        return opened(self, *args, **more)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(LoadError, match=r"secret.*Permission denied"):
+        open_results(closed)
+    results = open_results(tmp_path)
+    assert results["bcast"]["method"].values.tolist() == ["linear"]
+    assert "Permission denied" in json.loads(results.attrs["sources"])[1]["error"]
+
+
+def test_columns_that_are_not_used_are_said_without_asking(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "collective,algorithm,fanout,comm_size,message_size,time\nbcast,a,2,4,1,1e-5\nbcast,a,4,4,1,2e-5\n"
+    )
+    (note,) = json.loads(open_results(tmp_path / "t.csv").attrs["notes"])
+    assert "not used: 'fanout'" in note

@@ -78,3 +78,17 @@ def test_a_run_without_points_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text(json.dumps({"colltune_run": 1, "attrs": {}}) + "\n")
     with pytest.raises(LoadError, match="no finished point"):
         open_results(tmp_path / "a.run")
+
+
+def test_methods_keep_the_order_of_the_file_whatever_else_the_points_hold(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    size = {"collective": "bcast", "comm_size": 2, "message_size": 8}
+    with RunWriter(path, {}) as run:
+        run.append({**size, "algorithm": "zeta", "samples": [1e-5, 2e-5]})
+        run.append({**size, "algorithm": "beta", "parameters": {"fanout": 4}, "time": 3e-5})
+        run.append({**size, "algorithm": "zeta", "message_size": 16, "samples": [1e-5]})
+        run.append({**size, "algorithm": "alpha", "library_id": 6, "samples": [1e-5]})
+        run.append({**size, "algorithm": "beta", "samples": [1e-5]})
+    cube = open_results(path)["bcast"]
+    assert cube["method"].values.tolist() == ["zeta", "beta fanout=4", "alpha", "beta"]
+    assert cube["repetitions"].values[0].ravel().tolist() == [2, 1]

@@ -88,3 +88,77 @@ def test_times_in_other_units_are_refused(tmp_path: Path) -> None:
 def test_an_unknown_ending_is_refused(results: xr.DataTree, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"\.nc, \.zarr or \.csv"):
         save_results(results, tmp_path / "r.xlsx")
+
+
+@pytest.mark.parametrize("name", ["r.nc", "r.csv", "r.zarr"])
+def test_a_folder_that_is_no_zarr_store_is_not_replaced(results: xr.DataTree, tmp_path: Path, name: str) -> None:
+    kept = tmp_path / name / "thesis.tex"
+    kept.parent.mkdir()
+    kept.write_text("years of work")
+    with pytest.raises(LoadError, match=r"is a folder"):
+        save_results(results, tmp_path / name)
+    assert kept.read_text() == "years of work"
+    assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.parametrize("ending", [".nc", ".zarr", ".csv"])
+def test_no_folder_is_made_to_write_into(results: xr.DataTree, tmp_path: Path, ending: str) -> None:
+    with pytest.raises(LoadError, match="there is no folder"):
+        save_results(results, tmp_path / "typo" / f"r{ending}")
+    assert not (tmp_path / "typo").exists()
+
+
+def foreign(path: Path, comm_sizes: list[float], methods: list[str], *times: float) -> Path:
+    """A cube as another program might save it: one message size, times method by method."""
+    shape = (len(methods), len(comm_sizes), 1)
+    cube = xr.Dataset(
+        {"time": (("method", "comm_size", "message_size"), np.array(times).reshape(shape))},
+        {"method": methods, "comm_size": comm_sizes, "message_size": [8]},
+    )
+    xr.DataTree.from_dict({"/bcast": cube}).to_netcdf(path, engine="h5netcdf")
+    return path
+
+
+def test_sizes_saved_by_others_become_ascending_whole_numbers(tmp_path: Path) -> None:
+    cube = open_results(foreign(tmp_path / "a.nc", [4.0, 2.0], ["a"], 0.4, 0.2))["bcast"]
+    assert cube["comm_size"].dtype == np.int64
+    assert cube["comm_size"].values.tolist() == [2, 4]
+    assert cube["time"].values.ravel().tolist() == [0.2, 0.4]
+
+
+@pytest.mark.parametrize(
+    ("comm_sizes", "methods", "times", "words"),
+    [
+        ([2.5, 4.0], ["a"], (1.0, 1.0), "comm_sizes.*2.5"),
+        ([2, 2], ["a"], (1.0, 1.0), "different whole numbers"),
+        ([0, 2], ["a"], (1.0, 1.0), "from 1 up"),
+        ([2], ["a", "a"], (1.0, 1.0), "a method twice"),
+        ([2, 4], ["a"], (1.0, -1.0), "no positive time"),
+        ([2, 4], ["a"], (1.0, np.inf), "no positive time"),
+    ],
+)
+def test_what_others_saved_wrongly_is_refused(
+    tmp_path: Path, comm_sizes: list[float], methods: list[str], times: tuple[float, ...], words: str
+) -> None:
+    with pytest.raises(LoadError, match=words):
+        open_results(foreign(tmp_path / "a.nc", comm_sizes, methods, *times))
+
+
+def test_a_parameter_that_some_methods_lack_stays_a_whole_number(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "collective,algorithm,segment_size,fanout,comm_size,message_size,time\n"
+        "bcast,chain,0,4,2,8,1e-5\nbcast,linear,0,,2,8,2e-5\n"
+    )
+    columns = {"fanout": "fanout"}
+    results = open_results(table, columns=columns)
+    for ending in (".nc", ".zarr"):
+        saved = save_results(results, tmp_path / f"r{ending}")
+        back = open_results(save_results(open_results(saved), tmp_path / "r.csv"), columns=columns)
+        assert back["bcast"]["method"].values.tolist() == ["chain fanout=4", "linear"]
+        assert back["bcast"]["fanout"].values[0] == 4
+
+
+def test_an_unmeasured_cube_gives_an_empty_table(tmp_path: Path) -> None:
+    results = open_results(foreign(tmp_path / "a.nc", [2], ["a"], np.nan))
+    assert len(save_results(results, tmp_path / "a.csv").read_text().splitlines()) == 1
