@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -443,3 +444,77 @@ def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, 
     done = run("map", table, env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done.stderr
     assert r"\xe9" in done.stdout
+
+
+def test_info_of_saved_results_tells_of_the_file_itself(colltune: Run, results: Path) -> None:
+    (file,) = colltune("info", results, "--json").json["files"]
+    assert (file["path"], file["format"], file["skipped"]) == (str(results), "netcdf", 0)
+    assert file["rows"] == sum(int(node["time"].notnull().sum()) for node in open_results(results).children.values())
+
+
+def test_files_of_no_use_are_not_counted_as_skipped_rows(
+    colltune: Run, bcast_files: Sequence[Path], tmp_path: Path
+) -> None:
+    (tmp_path / bcast_files[0].name).write_bytes(bcast_files[0].read_bytes())
+    (tmp_path / "prices.csv").write_text("apples,pears\n1,2\n3,4\n")
+    answer = colltune("map", tmp_path, "--json")
+    assert answer.status == 0
+    assert "prices.csv" in answer.err
+    assert "skipped" not in answer.err
+
+
+@pytest.mark.parametrize("ending", [".nc", ".zarr", ".csv"])
+def test_convert_replaces_no_folder(colltune: Run, results: Path, tmp_path: Path, ending: str) -> None:
+    kept = tmp_path / f"mine{ending}" / "kept.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+    answer = colltune("convert", results, "-o", kept.parent)
+    assert (answer.status, kept.read_text()) == (2, "mine")
+    assert len(answer.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("tree", [[], ["--tree", "exact"]])
+def test_methods_that_would_be_called_the_same_are_told_apart(colltune: Run, tmp_path: Path, tree: list[str]) -> None:
+    (tmp_path / "t.csv").write_text(
+        "collective,algorithm,segment_size,comm_size,message_size,time\n"
+        "bcast,pipeline 8KiB,0,4,1,1\nbcast,pipeline,8192,4,1,2\n"
+        "bcast,pipeline 8KiB,0,4,2,2\nbcast,pipeline,8192,4,2,1\n"
+    )
+    answer = colltune("decide", tmp_path / "t.csv", "--json", *tree).json
+    assert len(set(answer["methods"])) == 2
+    assert answer["penalty"]["max"] == 0
+
+
+def test_output_that_takes_nothing_is_one_clear_line(results: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    for arguments in (["map", "-c", "bcast"], ["export", "-c", "bcast", "--to", "c"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [*COMMAND, *arguments, results], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 2
+        assert "No space left" in done.stderr.splitlines()[-1]
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "status"),
+    [
+        ("map -c bcast", "stdout", 2),
+        ("convert -o out.nc", "stdout", 0),
+        ("map -c bcast --json", "stderr", 0),
+        ("map -c nonsense", "stderr", 2),
+        ("map -c bcast", "stdin", 0),
+    ],
+)
+def test_streams_may_be_closed(results: Path, tmp_path: Path, arguments: str, closed: str, status: int) -> None:
+    """Python has None for a standard stream that the caller closed; nothing then goes to the wrong one."""
+    program = f"import sys; sys.{closed} = None; from dashboard.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, *arguments.split(), str(results)]
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    if closed == "stderr":
+        assert (done.stdout != "") == (status == 0)
+        assert "colltune:" not in done.stdout
