@@ -224,9 +224,12 @@ def _open(args: argparse.Namespace) -> xr.DataTree:
         try:
             results = open_results(args.paths, args.format, progress=progress, **hints)
         except MissingHintError as error:
-            if "collective" not in error.hints or wanted is None or "collective" in hints:
+            # What chooses among results stands in for what the files do not say.
+            chosen = {"collective": wanted, "ppn": getattr(args, "ppn", None)}
+            further = {n: v for n, v in chosen.items() if n in error.hints and v is not None and n not in hints}
+            if not further:
                 raise
-            results = open_results(args.paths, args.format, progress=progress, **hints, collective=wanted)
+            results = open_results(args.paths, args.format, progress=progress, **hints, **further)
     for note in json.loads(results.attrs.get("notes", "[]")):
         say(f"note: {note}")
     if args.command != "info":

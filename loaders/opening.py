@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
-from loaders.errors import LoadError
+from loaders.errors import LoadError, MissingHintError
 from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
 from loaders.hints import FileHints, Hints
@@ -148,6 +148,7 @@ class _Collector:
         self._reports: list[dict[str, Any]] = []
         self._refused: list[LoadError] = []
         self._warnings: list[str] = []
+        self._ppn: dict[str, dict[bool, str]] = {}
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
         collectives: dict[str, None] = {}
@@ -186,6 +187,7 @@ class _Collector:
             part = table if len(names) == 1 else table[table["collective"] == name]
             if len(part):
                 collectives[str(name)] = None
+                self._ppn.setdefault(str(name), {}).setdefault("ppn" in part, str(source.path))
                 self._rows.setdefault(str(name), CollectiveRows()).add(part)
 
     def tree(self, found: Found) -> xr.DataTree:
@@ -193,6 +195,14 @@ class _Collector:
             reasons = "\n".join(f"  {error}" for error in self._refused[:10])
             more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
             raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
+        for name, told in self._ppn.items():
+            if len(told) > 1:
+                raise MissingHintError(
+                    f"the file does not say the processes per node of {name}, which {told[True]} does; give the hint "
+                    "ppn, or a pattern over the path with {ppn}, or load them apart",
+                    hints=("ppn",),
+                    path=told[False],
+                )
         sources = json.dumps(self._reports)
         cubes: dict[str, xr.Dataset] = {}
         for name in list(self._rows):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loaders import LoadError, open_results, scan
+from loaders import LoadError, MissingHintError, open_results, scan
 from tests.files import skampi
 
 
@@ -130,3 +130,15 @@ def test_columns_that_are_not_used_are_said_without_asking(tmp_path: Path) -> No
     )
     (note,) = json.loads(open_results(tmp_path / "t.csv").attrs["notes"])
     assert "not used: 'fanout'" in note
+
+
+def test_processes_per_node_are_told_by_all_files_or_by_none(tmp_path: Path) -> None:
+    head = "collective,algorithm,comm_size,message_size,time"
+    (tmp_path / "told.csv").write_text(f"{head},ppn\nbcast,a,4,1,1e-5,2\n")
+    (tmp_path / "untold.csv").write_text(f"{head}\nbcast,b,4,1,2e-5\n")
+    with pytest.raises(MissingHintError, match=r"untold\.csv.*hint ppn") as error:
+        open_results(tmp_path)
+    assert error.value.hints == ("ppn",)
+    cube = open_results(tmp_path, ppn=2)["bcast"]
+    assert cube["time"].dims == ("method", "comm_size", "message_size")
+    assert cube.attrs["ppn"] == 2
