@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from loaders.delimited import Field
-from loaders.source import Source
+from loaders.source import RESERVED, Source
 
 #: Columns of text and of numbers that a table may have; `total_size` = bytes of all processes together.
 TEXTS = ("collective", "algorithm", "system")
@@ -175,6 +175,8 @@ def plan(
     if absent:
         raise source.fail(f"there is no column {absent[0]!r} as the hint columns says; there are {', '.join(names)}")
     taken = [m[0] for m in meanings if m]
+    if reserved := [n for n in taken if n in RESERVED and n not in (*TEXTS, *NUMBERS)]:
+        raise source.fail(f"the hint columns names a parameter {reserved[0]!r}, which means something else here")
     doubled = next((n for n in taken if taken.count(n) > 1), None)
     if doubled is not None:
         theirs = ", ".join(repr(n) for n, m in zip(names, meanings, strict=True) if m and m[0] == doubled)

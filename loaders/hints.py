@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from loaders.errors import LoadError, MissingHintError
+from loaders.names import plain_collective
 from loaders.source import Source
 
 #: Hints that are columns of a table of rows, with their types.
@@ -149,7 +150,11 @@ class Hints:
     def from_own_name(self, path: PurePath) -> dict[str, Any]:
         """What a file name of the form `OWN_PATTERN` says; empty for any other or where a pattern is given."""
         match = None if self._pattern is not None else self._own.search(path.as_posix())
-        return {} if match is None else {n: _typed(n, t) for n, t in match.groupdict().items()}
+        return (
+            {}
+            if match is None or plain_collective(match["collective"]) is None
+            else {n: _typed(n, t) for n, t in match.groupdict().items()}
+        )
 
 
 def _typed(name: str, value: Any) -> Any:
@@ -164,6 +169,11 @@ def _typed(name: str, value: Any) -> Any:
         return number
     if name in (*FIELDS, *ATTRIBUTES, "pattern", "statistic") and not isinstance(value, str):
         raise LoadError(f"the hint {name} must be text, not {value!r}")
+    if name == "collective":
+        plain = plain_collective(value)
+        if plain is None:
+            raise LoadError(f"the hint collective must be a name such as bcast, not {value!r}")
+        return plain
     return value
 
 

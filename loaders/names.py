@@ -21,6 +21,8 @@ _ALIASES = {
     "reduce_scatterblock": "reduce_scatter_block",
     "reducescatterblock": "reduce_scatter_block",
 }
+#: Results of a collective are a group in a tree, so that a slash or dots would lead elsewhere.
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _FORM = re.compile(r"(?:mpi_)?(i?)([a-z0-9_]+?)(_persistent|_init)?", re.ASCII)
 
 
@@ -41,6 +43,11 @@ def collective_name(text: str) -> str | None:
         if name in COLLECTIVES:
             return prefix + name + ("_persistent" if match[3] else "")
     return None
+
+
+def plain_collective(text: str) -> str | None:
+    """Return the project's name of a collective, or the name as it is; `None` if it cannot be one."""
+    return collective_name(text) or (text if _NAME.fullmatch(text) else None)
 
 
 def counts_blocks(collective: str) -> bool:

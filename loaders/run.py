@@ -25,7 +25,8 @@ from typing import Any, Self
 
 import pandas as pd
 
-from loaders.source import Format, Source
+from loaders.names import plain_collective
+from loaders.source import RESERVED, Format, Source
 
 _SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 _POINTS = 20_000
@@ -73,6 +74,7 @@ def _take(source: Source, line: str, held: list[dict[str, Any]]) -> str:
     if fault:
         return fault
     row = {k: record[k] for k in ("collective", "algorithm", *_SIZES) if record.get(k) is not None}
+    row["collective"] = plain_collective(row["collective"])
     row["parameters"] = record.get("parameters") or {}
     if "samples" in record:
         row.pop("repetitions", None)
@@ -92,14 +94,24 @@ def _check(record: Mapping[str, Any]) -> str:
         needed = name in ("comm_size", "message_size")
         if (needed or value is not None) and (type(value) is not int or not 0 <= value < 2**62):
             return f"{name!r} is not a size"
-    if not isinstance(record.get("parameters") or {}, dict):
-        return "'parameters' is not an object"
+    if fault := _check_names(record):
+        return fault
     times = record.get("samples", [record.get("time")])
     if not isinstance(times, list) or not times:
         return "no times"
     if not all(type(t) in (int, float) and math.isfinite(t) and t > 0 for t in times):
         return "a time is not a positive number"
     return ""
+
+
+def _check_names(record: Mapping[str, Any]) -> str:
+    if plain_collective(record["collective"]) is None:
+        return "'collective' is not a name"
+    parameters = record.get("parameters") or {}
+    if not isinstance(parameters, dict) or any(isinstance(v, list | dict) for v in parameters.values()):
+        return "'parameters' is not an object of text and numbers"
+    taken = sorted(RESERVED & set(parameters))
+    return f"'parameters' holds {taken[0]!r}, which is no parameter" if taken else ""
 
 
 def _tables(points: list[dict[str, Any]]) -> Iterator[pd.DataFrame]:

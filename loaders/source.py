@@ -38,6 +38,9 @@ COLUMNS = (
     "system",
 )
 
+#: Names that a parameter of a method cannot have.
+RESERVED = frozenset({*COLUMNS, "method", "sample", "total_size"})
+
 _Stream = io.BufferedReader | gzip.GzipFile
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(path, bytes_done, bytes_total)`` while a file is read."""

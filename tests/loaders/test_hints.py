@@ -99,3 +99,15 @@ def test_a_contradiction_shows_plain_numbers(tmp_path: Path) -> None:
     file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
     with pytest.raises(LoadError, match=r"the hint says comm_size 16, the file says 2$"):
         open_results(file, comm_size=16)
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "", "b cast!"])
+def test_a_collective_that_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
+    file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    with pytest.raises(LoadError, match="hint collective must be a name"):
+        open_results(file, collective=name)
+
+
+def test_a_collective_is_known_by_its_other_names(tmp_path: Path) -> None:
+    file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    assert list(open_results(file, collective="MPI_Bcast").children) == ["bcast"]

@@ -92,3 +92,23 @@ def test_methods_keep_the_order_of_the_file_whatever_else_the_points_hold(tmp_pa
     cube = open_results(path)["bcast"]
     assert cube["method"].values.tolist() == ["zeta", "beta fanout=4", "alpha", "beta"]
     assert cube["repetitions"].values[0].ravel().tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"collective": "../bcast"}, "'collective' is not a name"),
+        ({"collective": "a/b"}, "'collective' is not a name"),
+        ({"parameters": {"fanout": [1, 2]}}, "not an object of text and numbers"),
+        ({"parameters": {"method": "x"}}, "holds 'method'"),
+        ({"parameters": {"comm_size": 8}}, "holds 'comm_size'"),
+    ],
+)
+def test_points_that_no_cube_can_hold_are_skipped(tmp_path: Path, change: dict[str, object], reason: str) -> None:
+    good = {"collective": "bcast", "algorithm": "a", "comm_size": 2, "message_size": 8, "samples": [1e-5]}
+    lines = [json.dumps(line) for line in ({"colltune_run": 1, "attrs": {}}, good, {**good, **change})]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    (report,) = scan(tmp_path / "a.jsonl")
+    assert (report["rows"], report["skipped"]) == (1, 1)
+    assert reason in report["skips"][0]["reason"]
+    assert list(open_results(tmp_path / "a.jsonl").children) == ["bcast"]

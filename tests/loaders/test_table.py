@@ -249,3 +249,9 @@ def test_damaged_parquet_ends_in_rows_or_a_load_error(tmp_path: Path) -> None:
     content = (tmp_path / "a.parquet").read_bytes()
     for _ in range(200):
         read_text(FORMAT, tmp_path, damaged(content, rng))
+
+
+def test_a_column_cannot_become_a_parameter_of_a_name_that_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("collective,algorithm,m,comm_size,message_size,time\nbcast,a,x,2,8,1e-5\n")
+    with pytest.raises(LoadError, match=r"'method'.*something else"):
+        open_results(tmp_path / "t.csv", columns={"m": "method"})
