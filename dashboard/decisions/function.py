@@ -216,7 +216,7 @@ class DecisionFunction:
         other = [name for name in self.tree.attributes if name not in SIZES]
         if other:
             raise DecisionError(f"leaves are rectangles only in trees of the two sizes; this one tests {other}")
-        parts = []
+        columns: dict[str, list[npt.NDArray[Any]]] = {}
         for level in bounded_levels(self.tree):
             kept = (level.codes >= 0) & level.reachable
             part: dict[str, Any] = {}
@@ -229,8 +229,9 @@ class DecisionFunction:
                 part[f"{short}_low"], part[f"{short}_high"] = low, high
             part["method"] = level.codes[kept].astype(np.int64)
             part["depth"] = np.full(kept.sum(), level.depth)
-            parts.append(pd.DataFrame(part))
-        return pd.concat(parts, ignore_index=True)
+            for name, values in part.items():
+                columns.setdefault(name, []).append(values)
+        return pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()})
 
     def simplified(self) -> DecisionFunction:
         """Give an equivalent decision function of binary splits, the fewest leaves found.
