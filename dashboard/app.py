@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import panel as pn
 import param
+from bokeh.models import CustomJS
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
@@ -30,6 +31,10 @@ ADDRESS_SECONDS = 0.4
 AT_ONCE_BYTES = 16 << 20
 #: What is on an address beside the view: the results, where they are not those opened at the start.
 DATA = "data"
+
+
+#: Panel hears nothing of the browser's way back; the address it leads to is a view's, so the page is opened again.
+_FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 
 
 class Permalink:
@@ -239,6 +244,7 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda _: _release(page))
+        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_FOLLOW_HISTORY))
     return page
 
 

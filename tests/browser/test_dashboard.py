@@ -126,3 +126,17 @@ def test_from_uploaded_files_to_a_compiled_decision(
     assert answers == {(p, m): str(cube["method"].values[decision.predict_one(p, m)]) for p, m in cells}
     assert watched_page.foreign == []
     assert watched_page.errors == []
+
+
+def test_the_way_back_leads_to_the_view_before(page: Page) -> None:
+    """The address tells the view; going back in the browser shows what the address then says."""
+    slider = page.get_by_role("slider", name="Accuracy threshold")
+    wait_for_statistic(page, "leaves 46")
+    slider.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_url(re.compile(r"threshold=0\.7"))
+    page.go_back()
+    wait_until_drawn(page, EXACT)
+    wait_for_statistic(page, "leaves 46")
+    assert slider.input_value() == "1"
