@@ -92,6 +92,7 @@ class _Axes:
         self.size = int(np.prod([float(n) for n in self.shape]))
 
     def places(self, part: Part) -> Ints:
+        """Flat place in the cube of every row of a part."""
         places = part.method.astype(np.int64)
         for ranks, codes in (
             (self._comm, part.comm_size),

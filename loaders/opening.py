@@ -151,6 +151,7 @@ class _Collector:
         self._ppn: dict[str, dict[bool, str]] = {}
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
+        """Read one file's tables; what cannot be used is an error if the file was named, else a remark."""
         collectives: dict[str, None] = {}
         raw = False
         try:
@@ -191,6 +192,7 @@ class _Collector:
                 self._rows.setdefault(str(name), CollectiveRows()).add(part)
 
     def tree(self, found: Found) -> xr.DataTree:
+        """Make the cubes of all that was taken; the rows are consumed."""
         if not self._rows:
             reasons = "\n".join(f"  {error}" for error in self._refused[:10])
             more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
