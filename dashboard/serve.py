@@ -6,12 +6,13 @@ import ipaddress
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from panel.io.server import get_server
 
-from dashboard.app import TITLE, create_app
+from dashboard.app import TITLE, create_app, warm_up
 from dashboard.samples import start_with
 
 #: As `panel serve dashboard` has it.
@@ -66,6 +67,7 @@ def serve(
         start=False,
         show=False,
     )
+    threading.Thread(target=warm_up, args=(start,), name="colltune-warm-up", daemon=True).start()
     url = f"http://{_shown(address)}:{port}/{PAGE}"
     _say(f"dashboard available at {url} (stop it with Ctrl-C)")
     if show:
