@@ -63,6 +63,7 @@ def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequenc
     """Planner of a table with three columns of times, ``names`` = {statistic: column}."""
 
     def make(source: Source, cells: Sequence[str], title: str) -> Plan | None:
+        """Plan one table; the statistic asked for chooses the column."""
         chosen = wanted_statistic(source, tuple(names)) or "max"
         size = "total_size" if title.startswith("IMB") and total_hinted(source) else "message_size"
         mapping = {"size (bytes)": size, "#bytes": size, "iteratons": "repetitions", "iterations": "repetitions"}

@@ -106,6 +106,7 @@ class _State:
     verbose: Verbose | None = None
 
     def special(self, line: int, text: str) -> Iterator[pd.DataFrame]:
+        """Take in a comment or the header of a table; yields what the table before it still holds."""
         if not text.startswith("#"):
             yield from self.finish()
             self._table(line, text)
@@ -121,6 +122,7 @@ class _State:
             self.source.attrs.setdefault("date", match[1].strip())
 
     def rows(self, text: bytes, line: int) -> Iterator[pd.DataFrame]:
+        """Parse rows below the header that was seen last."""
         if not text or text.isspace():
             return
         if self.reader is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -111,8 +110,8 @@ class Maps(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.FlexBox(*self.panes.values(), sizing_mode="stretch_width", margin=0)
 
-    def rebuild(self, names: Sequence[str] = MAPS) -> None:
-        """Make the plots for other data; `names` if some of them can wait for `complete`."""
+    def rebuild(self) -> None:
+        """Make the plots for other data."""
         self.scene = scene = Scene.of(self._state)
         found = self._state.penalty()
         if scene is None or found is None:
@@ -123,25 +122,14 @@ class Maps(Viewer):
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
         self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
         self._taps = []
-        self._draw(names, scene, found)
-        self._legends(scene, found)
-        self.show_pinned()
-
-    def complete(self, names: Sequence[str]) -> None:
-        """Make the plots that `rebuild` left out."""
-        found = self._state.penalty()
-        if self.scene is not None and found is not None:
-            self._draw(names, self.scene, found)
-
-    def _draw(self, names: Sequence[str], scene: Scene, found: xr.Dataset) -> None:
-        if self.figures is None:
-            return
-        for name in names:
+        for name in MAPS:
             plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, found), self.live, self.figures.hook)
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
             self.panes[name].object = plot
+        self._legends(scene, found)
+        self.show_pinned()
 
     def _layers(self, name: str, scene: Scene, found: xr.Dataset) -> dict[str, hv.Element]:
         methods = scene.dmap["best"].values if name == "exact" else found["chosen"].values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import holoviews as hv
@@ -13,7 +12,7 @@ from dashboard.decisions import DecisionError
 from dashboard.pages._controls import Controls
 from dashboard.pages._details import Source, Statistics, Table
 from dashboard.pages._later import Rested
-from dashboard.pages._maps import MAPS, MOST_REGIONS, REST, Maps
+from dashboard.pages._maps import MOST_REGIONS, REST, Maps
 from dashboard.pages._sweeps import Sweeps
 from dashboard.pages.widgets import Alert, Button, Tabs
 from dashboard.state import State
@@ -73,15 +72,12 @@ class DecisionsPage(Viewer):
         self.tabs.param.watch(self._show_details, "active")
 
     def _show_data(self, *_: Any) -> None:
-        # While the browser is still loading the page, nothing must stand in the way of its first map.
-        names = MAPS if self._loaded else MAPS[:1]
-        self.body.visible = self._attempt(partial(self.maps.rebuild, names)) and self.maps.scene is not None
+        self.body.visible = self._attempt(self.maps.rebuild) and self.maps.scene is not None
         self._show_message()
         self._show_details()
 
     def _complete(self) -> None:
         self._loaded = True
-        self._attempt(partial(self.maps.complete, MAPS[1:]))
         self._follow.ask()
 
     def _show_tree(self, *_: Any) -> None:
@@ -97,6 +93,7 @@ class DecisionsPage(Viewer):
         self._attempt(self.maps.show_pinned)
 
     def _show_details(self, *_: Any) -> None:
+        # While the browser is still loading the page, nothing must stand in the way of its first map.
         if self.maps.scene is None or not self._loaded:
             return
         self._show_message()
