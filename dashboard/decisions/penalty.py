@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,19 +107,28 @@ def penalty(
 
 def summarise(penalties: xr.Dataset) -> PenaltySummary:
     """Sum up what `penalty` gave, weighted if it was."""
-    values = penalties["penalty"].values
-    there = ~np.isnan(values)
-    weight = penalties["weight"].values if "weight" in penalties else np.ones(values.shape)
-    there &= weight > 0
+    return summarise_all([penalties])
+
+
+def summarise_all(tables: Sequence[xr.Dataset]) -> PenaltySummary:
+    """Sum up what `penalty` gave for several tables, such as one for each number of processes per node."""
+    unmeasured = sum(int(table.attrs["unmeasured"]) for table in tables)
+    weighted = any("weight" in table for table in tables)
+    values = np.concatenate([table["penalty"].values.ravel() for table in tables])
+    weight = np.concatenate([_weight(table).ravel() for table in tables])
+    there = ~np.isnan(values) & (weight > 0)
     values, weight = values[there], weight[there]
-    unmeasured = int(penalties.attrs["unmeasured"])
     if not values.size:
         return PenaltySummary(np.nan, np.nan, np.nan, np.nan, unmeasured, 0)
-    if "weight" in penalties:
+    if weighted:
         mean, median = float(np.average(values, weights=weight)), _weighted_median(values, weight)
     else:
         mean, median = float(values.mean()), float(np.median(values))
     return PenaltySummary(float(values.min()), float(values.max()), mean, median, unmeasured, int(values.size))
+
+
+def _weight(table: xr.Dataset) -> FloatArray:
+    return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))
 
 
 def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
@@ -135,14 +145,18 @@ def _chosen(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> np
     """The decision for each cell as index into the cube's methods, -1 where the cube does not have it."""
     places = {method.label: index for index, method in enumerate(methods_of(cube))}
     index = np.array([places.get(method.label, -1) for method in decision.methods], dtype=np.int64)
-    given: dict[str, Any] = {}
-    if "ppn" in decision.attributes:
-        if ppn is None:
-            raise DecisionError("this decision tests ppn, but these results do not say their processes per node")
-        given["ppn"] = ppn
+    given = given_of(cube, decision, ppn)
+    return index[decision.predict(cube["comm_size"].values[:, None], cube["message_size"].values[None, :], **given)]
+
+
+def given_of(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> dict[str, Any]:
+    """What a decision over these results must be told beside the sizes."""
+    given: dict[str, Any] = {} if ppn is None else {"ppn": ppn}
     if "collective" in decision.attributes:
         given["collective"] = str(cube.attrs.get("collective"))
-    return index[decision.predict(cube["comm_size"].values[:, None], cube["message_size"].values[None, :], **given)]
+    elif "ppn" in decision.attributes and ppn is None:
+        raise DecisionError("this decision tests ppn, but these results do not say their processes per node")
+    return given
 
 
 def _checked_weights(weights: Any, cube: xr.Dataset) -> FloatArray:

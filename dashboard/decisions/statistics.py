@@ -12,7 +12,7 @@ import xarray as xr
 
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import decision_map
-from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
+from dashboard.decisions.penalty import PenaltySummary, given_of, penalty, summarise
 from dashboard.decisions.quadtree import QuadtreeBuilder
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 21))
@@ -138,11 +138,7 @@ def _expected_depth(decision: DecisionFunction, penalties: xr.Dataset) -> float 
     measured = penalties["best"].values >= 0
     if not measured.any():
         return None
-    given = {}
-    if "ppn" in decision.attributes:
-        given["ppn"] = penalties.attrs["ppn"]
-    if "collective" in decision.attributes:
-        given["collective"] = str(penalties.attrs.get("collective"))
+    given = given_of(penalties, decision, penalties.attrs.get("ppn"))
     depth = decision.predict_depth(
         penalties["comm_size"].values[:, None], penalties["message_size"].values[None, :], **given
     )
