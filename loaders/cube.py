@@ -123,9 +123,10 @@ class _Samples:
 def _samples(parts: list[Part], axes: _Axes) -> _Samples | None:
     if not parts:
         return None
+    places = [axes.places(part) for part in parts]
     filled = np.zeros(axes.size, dtype=np.int64)
-    for part in parts:
-        filled += np.bincount(axes.places(part), minlength=axes.size)
+    for place in places:
+        filled += np.bincount(place, minlength=axes.size)
     cells = np.flatnonzero(filled)
     row_of = np.full(axes.size, -1, dtype=np.int64)
     row_of[cells] = np.arange(len(cells))
@@ -138,7 +139,7 @@ def _samples(parts: list[Part], axes: _Axes) -> _Samples | None:
     filled = np.zeros(len(cells), dtype=np.int64)
     while parts:
         part = parts.pop(0)
-        rows = row_of[axes.places(part)]
+        rows = row_of[places.pop(0)]
         # Numbers of 16 bits are sorted by radix, several times faster.
         order = np.argsort(rows.astype(np.uint16) if len(cells) <= 1 << 16 else rows, kind="stable")
         ordered = rows[order]

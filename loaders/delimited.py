@@ -11,7 +11,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,7 +20,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from loaders.source import KEPT_SKIPS, Source
+from loaders.ahead import one_ahead
+from loaders.source import KEPT_SKIPS, Source, occurrences
 
 LARGEST_WHOLE = 2**53
 
@@ -159,9 +160,22 @@ class Delimited:
         """
         if not text or text.isspace():
             return None
-        chunk = self._whole(text, line) or self._mixed(text, line)
-        table = finish(chunk)
+        table = finish(self._whole(text, line) or self._mixed(text, line))
         return table if len(table) else None
+
+    def tables(self, blocks: Iterator[tuple[int, bytes]], finish: Finish) -> Iterator[pd.DataFrame]:
+        """Parse block after block, each ``(number of its first line, whole lines)``; `finish` as for `parse`."""
+        # A block is parsed while the one before is checked and collected.
+        for line, text, chunk in one_ahead(self._chunks(blocks)):
+            table = finish(chunk or self._mixed(text, line))
+            if len(table):
+                yield table
+
+    def _chunks(self, blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, Chunk | None]]:
+        """Each block that is not blank, and its rows if every line is one."""
+        for line, text in blocks:
+            if text and not text.isspace():
+                yield line, text, self._whole(text, line)
 
     def _whole(self, text: bytes, line: int) -> Chunk | None:
         """Parse a text every line of which is a row; `None` if one is not."""
@@ -275,11 +289,6 @@ def _short(frame: pd.DataFrame) -> bool:
     """Whether a line separated by blanks lacked columns: then the last of them is empty."""
     last = frame[frame.columns[-1]]
     return isinstance(last.dtype, pd.CategoricalDtype) and bool(last.isna().any() or "" in last.cat.categories)
-
-
-def occurrences(text: bytes, character: str) -> int:
-    """How often an ASCII character stands in a text; several times faster than `bytes.count` where it is often."""
-    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord(character)))
 
 
 def _stack(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:

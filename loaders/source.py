@@ -7,13 +7,16 @@ import hashlib
 import io
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from loaders.ahead import one_ahead
 from loaders.errors import LoadError
 
 BLOCK_BYTES = 16 << 20
@@ -99,6 +102,8 @@ class Source:
     reasons: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    _broken: str = field(default="", repr=False)
+    _digest: Future[str | None] | None = field(default=None, repr=False)
 
     def loaded(self, rows: int) -> None:
         """Count `rows` rows of the file as loaded."""
@@ -150,10 +155,15 @@ class Source:
     def head(self) -> bytes:
         """First 64 KiB, for recognising the format."""
         with self.open() as stream:
-            return self._read(stream, HEAD_BYTES)
+            head = self._read(stream, HEAD_BYTES)
+        self._tell_broken()
+        return head
 
     def digest(self) -> str | None:
         """SHA-256 of the file as it lies on disk, first 16 hex digits; None for a folder or what cannot be read."""
+        return self._hashed() if self._digest is None else self._digest.result()
+
+    def _hashed(self) -> str | None:
         try:
             with self.path.open("rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
@@ -163,23 +173,39 @@ class Source:
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 16 MiB each."""
         total = self.path.stat().st_size
+        if total <= BLOCK_BYTES:
+            yield from self._watched(self._pieces(), total)
+        else:
+            # A large file is read on and digested while its blocks are parsed.
+            with ThreadPoolExecutor(1) as thread:
+                self._digest = thread.submit(self._hashed)
+                yield from self._watched(one_ahead(self._pieces()), total)
+        self._tell_broken()
+
+    def _watched(self, pieces: Iterable[tuple[int, bytes, int]], total: int) -> Iterator[tuple[int, bytes]]:
+        for number, block, done in pieces:
+            if self.progress is not None:
+                self.progress(str(self.path), min(done, total), total)
+            yield number, block
+
+    def _pieces(self) -> Iterator[tuple[int, bytes, int]]:
+        """Blocks as `blocks` gives them, each with the bytes read so far."""
         number, rest, done = 1, b"", 0
         with self.open() as stream:
             while data := self._read(stream, BLOCK_BYTES):
                 done += len(data)
-                if self.progress is not None:
-                    self.progress(str(self.path), min(done, total), total)
                 cut = data.rfind(b"\n") + 1
                 if not cut:
                     rest += data
                     if len(rest) > 4 * BLOCK_BYTES:
                         raise self.fail("a line is longer than 64 MiB; this is not a text file of results", number)
                     continue
-                block, rest = rest + data[:cut], data[cut:]
-                yield number, block
-                number += block.count(b"\n")
+                view = memoryview(data)
+                block, rest = b"".join((rest, view[:cut])), bytes(view[cut:])
+                yield number, block, done
+                number += occurrences(block, "\n")
         if rest:
-            yield number, rest
+            yield number, rest, done
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield ``(line number, text without line end)``; undecodable bytes become U+FFFD."""
@@ -195,10 +221,20 @@ class Source:
                 pieces.append(piece)
                 size -= len(piece)
         except (OSError, EOFError, zlib.error) as error:
-            reason = f"the rest of the file cannot be read: {error}"
-            if reason not in self.reasons:
-                self.skip(0, "", reason)
+            self._broken = f"the rest of the file cannot be read: {error}"
         return b"".join(pieces)
+
+    def _tell_broken(self) -> None:
+        """Count what could not be read as one skipped row; not where it is read, which may be another thread."""
+        if self._broken and self._broken not in self.reasons:
+            self.skip(0, "", self._broken)
+
+
+def occurrences(text: bytes, character: str) -> int:
+    """How often an ASCII character stands in a text; several times faster than `bytes.count` where it is often."""
+    values, code, step = np.frombuffer(text, dtype=np.uint8), ord(character), 1 << 17
+    # Piece by piece, so that what the comparison gives stays in the processor's cache.
+    return sum(int(np.count_nonzero(values[at : at + step] == code)) for at in range(0, values.size, step))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ of MPIBenchmarks.jl, the CSV that it makes of IMB, and the tuner data of NCCL (s
 from __future__ import annotations
 
 import csv
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -62,17 +63,12 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
 
 
 def _text(source: Source) -> Iterator[pd.DataFrame]:
-    reader: Delimited | None = None
-    rows: Rows | None = None
-    for first, block in source.blocks():
-        text, line = block, first
-        if reader is None or rows is None:
-            found, line, text = _header(source, block, first)
-            rows = Rows(source, found)
-            reader = Delimited(source, found.fields, found.separator, what="the table", header=found.header)
-        table = reader.parse(text, line, rows.finish)
-        if table is not None:
-            yield table
+    blocks = source.blocks()
+    first, block = next(blocks, (1, b""))
+    found, line, text = _header(source, block, first)
+    rows = Rows(source, found)
+    reader = Delimited(source, found.fields, found.separator, what="the table", header=found.header)
+    yield from reader.tables(itertools.chain([(line, text)], blocks), rows.finish)
 
 
 def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:

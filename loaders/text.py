@@ -22,6 +22,7 @@ LOOK_BYTES = 8 << 20
 LINE_BYTES = 4096
 
 _WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+_DIGIT = re.compile(rb"\d")
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _TWO_DECIMALS = re.compile(r"\.\d\d$", re.ASCII)
 _TITLE = re.compile(
@@ -147,8 +148,18 @@ def _search(pattern: re.Pattern[bytes], needles: Sequence[bytes], data: bytes) -
     return any(needle in data for needle in needles) and pattern.search(data) is not None
 
 
+def _is_table(rows: Sequence[bytes]) -> bool:
+    """Whether these are a header without digits and rows with digits, all with the same number of separators."""
+    if len(rows) < 2 or _DIGIT.search(rows[0]) or not _DIGIT.search(rows[1]):
+        return False
+    counts = [{row.count(separator) for row in rows} for separator in (b",", b"\t", b";")]
+    return any(len(count) == 1 and count != {0} for count in counts)
+
+
 def _of_another(head: bytes) -> bool:
-    """Whether the head starts as another format does: as JSON or with a title among its first lines."""
+    """Whether the head starts as another format does: as JSON, as a table, or with a title among its first lines."""
     if head.lstrip()[:1] in (b"{", b"["):
+        return True
+    if _is_table(head.split(b"\n")[:-1]):
         return True
     return any(title_of(row.decode("utf-8", "replace").strip()) for row in head[:LINE_BYTES].splitlines())
