@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from dashboard.decisions.attributes import attribute
 from dashboard.decisions.flat import FlatTree, Level
+from dashboard.decisions.reach import derives, impossible
 
 
 def bounded_levels(tree: FlatTree) -> Iterator[Level]:
-    """Go down `tree` from the bounds that the attributes have by themselves (``even`` is 0 or 1)."""
+    """Go down `tree` from the bounds that the attributes have by themselves (``even`` is 0 or 1).
+
+    Where tests contradict each other (`dashboard.decisions.reach`) no values are left.
+    """
     ends = np.iinfo(np.int64)
     known = [attribute(name) for name in tree.attributes]
-    return tree.levels(
+    levels = tree.levels(
         [ends.min if a.minimum is None else a.minimum - 1 for a in known],
         [ends.max if a.maximum is None else a.maximum for a in known],
     )
+    if not derives(tree.attributes):
+        yield from levels
+        return
+    for level in levels:
+        nothing = impossible(tree.attributes, level.low, level.high)
+        yield replace(level, high=np.where(nothing[:, None], level.low, level.high))

@@ -75,10 +75,13 @@ class Option:
         return self._number(value)
 
     def _names(self, value: Any) -> tuple[str, ...]:
-        names = tuple(value.split(",")) if isinstance(value, str) else tuple(value or ())
+        if isinstance(value, str):
+            names: tuple[Any, ...] = tuple(value.split(","))
+        else:
+            names = tuple(value or ()) if isinstance(value, Iterable | None) else (value,)
         unknown = [name for name in names if name not in self.choices]
         if unknown or not names or len(set(names)) < len(names):
-            found = ", ".join(names) or "nothing"
+            found = ", ".join(map(str, names)) or "nothing"
             raise OptionError(f"{self.name} is {found}, expected different ones of {', '.join(self.choices)}")
         return names
 

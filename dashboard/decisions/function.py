@@ -13,11 +13,22 @@ import numpy.typing as npt
 import pandas as pd
 
 from dashboard.decisions import saved
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, attribute, whole
+from dashboard.decisions.attributes import (
+    COLLECTIVE,
+    COMM_SIZE,
+    MESSAGE_SIZE,
+    SIZES,
+    attribute,
+    compute,
+    compute_one,
+    required,
+    whole,
+)
 from dashboard.decisions.bounds import bounded_levels
 from dashboard.decisions.errors import DecisionError, DecisionFormatError
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.nodes import Leaf, Method, Node, Rule, Split, Test
+from dashboard.decisions.restrict import remembered, restrict
 from dashboard.decisions.simplify import simplify
 from dashboard.decisions.table import SizeTable
 from dashboard.decisions.text import draw
@@ -125,6 +136,11 @@ class DecisionFunction:
         """Names of the attributes that are tested."""
         return self.tree.attributes
 
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """What a call must tell beside the two sizes: ``ppn``, ``collective``."""
+        return required(self.tree.attributes)
+
     @property
     def nodes(self) -> int:
         """Number of splits and leaves."""
@@ -152,8 +168,8 @@ class DecisionFunction:
         comm_size, message_size
             Whole numbers (processes, bytes) of any shapes that broadcast together.
         **attributes
-            Values of tested attributes that do not follow from the sizes (``ppn``, ``collective``);
-            names are allowed where the decision function has `categories`.
+            What the tested attributes take beside the sizes (`needs`); names are allowed where the
+            decision function has `categories`.
 
         Returns
         -------
@@ -162,7 +178,7 @@ class DecisionFunction:
         Raises
         ------
         DecisionError
-            When a tested attribute is missing or values are not whole numbers.
+            When one of `needs` is missing or values are not whole numbers.
         """
         nodes = self._leaf_nodes(comm_size, message_size, attributes)
         return np.asarray(self.tree.codes[nodes], dtype=np.int64)
@@ -179,7 +195,8 @@ class DecisionFunction:
             return table.method(comm_size, message_size)
         if self.tree.codes.size == 1:
             return int(self.tree.codes[0])
-        values = [self._one(name, comm_size, message_size, attributes) for name in self.tree.attributes]
+        known = {COMM_SIZE: comm_size, MESSAGE_SIZE: message_size, **self._known(attributes, "predict_one")}
+        values = [compute_one(name, known) for name in self.tree.attributes]
         node = self._nested
         while node.__class__ is tuple:
             position, limit, yes, no = node
@@ -238,15 +255,43 @@ class DecisionFunction:
 
         No test of it is always true or always false, and no two siblings are equal.
         """
-        return DecisionFunction(
-            self.collective,
-            self.methods,
-            simplify(self.tree),
-            kind=self.kind,
-            options=self.options,
-            provenance=self.provenance,
-            categories=self.categories,
-        )
+        return self._with(simplify(self.tree))
+
+    def restricted(self, **given: Any) -> DecisionFunction:
+        """Give the simplified decision function of calls of which something is fixed.
+
+        Parameters
+        ----------
+        **given
+            Values of attributes: ``restricted(ppn=4)``, ``restricted(collective="bcast")``. What derives
+            from them is no longer tested either, unless it needs more than is left
+            (`dashboard.decisions.restrict`).
+
+        Returns
+        -------
+        DecisionFunction
+            With all the methods, so that indices stay what they are. Of one collective where that is
+            fixed; ``provenance`` tells what was fixed, and under ``part_of`` what it is a part of.
+
+        Raises
+        ------
+        DecisionError
+            When an attribute is unknown or its value is no whole number, or no name that it has here.
+        """
+        fixed = {attribute(name).name: int(whole(self._coded(name, value), name)) for name, value in given.items()}
+        changed: dict[str, Any] = {"provenance": remembered(self.provenance, fixed)}
+        if COLLECTIVE in fixed and COLLECTIVE in self.categories:
+            names = self.categories[COLLECTIVE]
+            if not 0 <= fixed[COLLECTIVE] < len(names):
+                raise DecisionError(f"collective is {fixed[COLLECTIVE]}, expected 0 to {len(names) - 1}")
+            changed["collective"] = names[fixed[COLLECTIVE]]
+            changed["categories"] = {name: texts for name, texts in self.categories.items() if name != COLLECTIVE}
+            changed["provenance"]["part_of"] = self.collective
+        return self._with(simplify(FlatTree.from_node(restrict(self.tree, fixed))), **changed)
+
+    def _with(self, root: Node, **changed: Any) -> DecisionFunction:
+        same = {name: getattr(self, name) for name in ("collective", "kind", "options", "provenance", "categories")}
+        return DecisionFunction(methods=self.methods, root=root, **{**same, **changed})
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON keeps; see `dashboard.decisions.saved` for the format."""
@@ -325,26 +370,18 @@ class DecisionFunction:
             return np.zeros(np.broadcast_shapes(comm.shape, message.shape, *shapes), dtype=np.int64)
         if self._table is not None:
             return self._table.leaves(comm, message)
-        columns = [self._many(name, comm, message, given) for name in self.tree.attributes]
+        known = {name: whole(value, name) for name, value in self._known(given, "predict").items()}
+        known = {COMM_SIZE: comm, MESSAGE_SIZE: message, **known}
+        columns = [compute(name, known) for name in self.tree.attributes]
         shape = np.broadcast_shapes(comm.shape, message.shape, *(column.shape for column in columns))
         return self.tree.walk([np.broadcast_to(column, shape).ravel() for column in columns]).reshape(shape)
 
-    def _many(self, name: str, comm: IntArray, message: IntArray, given: Mapping[str, Any]) -> IntArray:
-        if name in given:
-            return whole(self._coded(name, given[name]), name)
-        derive = attribute(name).many
-        if derive is None:
-            raise DecisionError(f"this decision needs {name} beside the two sizes: predict(…, {name}=…)")
-        comm, message = np.broadcast_arrays(comm, message)
-        return derive(comm, message)
-
-    def _one(self, name: str, comm_size: int, message_size: int, given: Mapping[str, Any]) -> int:
-        if name in given:
-            return int(self._coded(name, given[name]))
-        derive = attribute(name).one
-        if derive is None:
-            raise DecisionError(f"this decision needs {name} beside the two sizes: predict_one(…, {name}=…)")
-        return derive(comm_size, message_size)
+    def _known(self, given: Mapping[str, Any], call: str) -> dict[str, Any]:
+        """What is given beside the sizes, names of categories as positions, or `DecisionError` for what lacks."""
+        for name in self.needs:
+            if name not in given:
+                raise DecisionError(f"this decision needs {name} beside the two sizes: {call}(…, {name}=…)")
+        return {name: self._coded(name, value) for name, value in given.items()}
 
     def _coded(self, name: str, values: Any) -> Any:
         """Turn names of a category into their positions."""

@@ -94,7 +94,9 @@ def penalty(
         "best_time": best_time,
     }
     if weights is not None:
-        found["weight"] = _checked_weights(weights, flat)
+        found["weight"] = checked_weights(weights, flat)
+        if not found["weight"].any():
+            raise DecisionError("weights must not all be 0")
     result = xr.Dataset(
         {name: (SIZES, values) for name, values in found.items()},
         coords={name: dmap.coords[name] for name in dmap.coords},
@@ -154,12 +156,13 @@ def given_of(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> d
     given: dict[str, Any] = {} if ppn is None else {"ppn": ppn}
     if "collective" in decision.attributes:
         given["collective"] = str(cube.attrs.get("collective"))
-    elif "ppn" in decision.attributes and ppn is None:
-        raise DecisionError("this decision tests ppn, but these results do not say their processes per node")
+    if "ppn" in decision.needs and ppn is None:
+        raise DecisionError("this decision needs ppn, but these results do not say their processes per node")
     return given
 
 
-def _checked_weights(weights: Any, cube: xr.Dataset) -> FloatArray:
+def checked_weights(weights: Any, cube: xr.Dataset) -> FloatArray:
+    """Lay weights out as the map of a cube without ``ppn``, one for all cells or ``(comm_size, message_size)``."""
     shape = (cube.sizes["comm_size"], cube.sizes["message_size"])
     if isinstance(weights, xr.DataArray):
         weights = weights.transpose(*SIZES)
@@ -167,8 +170,9 @@ def _checked_weights(weights: Any, cube: xr.Dataset) -> FloatArray:
             if name in weights.coords and not np.array_equal(weights[name].values, cube[name].values):
                 raise DecisionError(f"weights are given for other values of {name} than the results have")
     values = np.asarray(weights, dtype=np.float64)
+    values = np.full(shape, values) if values.ndim == 0 else values
     if values.shape != shape:
         raise DecisionError(f"weights have shape {values.shape}, expected {shape} (communicator × message sizes)")
-    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
-        raise DecisionError("weights must be finite, 0 or more, and not all 0")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise DecisionError("weights must be finite and 0 or more")
     return values

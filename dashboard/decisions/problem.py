@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, attribute
+from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, attribute, compute, required
 from dashboard.decisions.cases import Cases
 from dashboard.decisions.errors import DecisionError, NothingMeasuredError, OptionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import DIMS, decision_map, methods_of, select_ppn
 from dashboard.decisions.nodes import Method
-from dashboard.decisions.penalty import PenaltySummary, penalty, summarise_all
+from dashboard.decisions.penalty import PenaltySummary, checked_weights, penalty, summarise_all
 from dashboard.decisions.quadtree import provenance
 
 IntArray = npt.NDArray[np.int64]
@@ -114,15 +114,17 @@ class Problem:
         DecisionError
             When a cube is none, or `weights` or `dmap` do not fit.
         """
-        several = isinstance(cubes, Mapping) and not isinstance(cubes, xr.Dataset)
-        named = dict(cubes) if several else {str(cubes.attrs.get("collective", "unknown")): cubes}
+        several = not isinstance(cubes, xr.Dataset)
+        named: dict[str, xr.Dataset] = (
+            {str(cubes.attrs.get("collective", "unknown")): cubes} if isinstance(cubes, xr.Dataset) else dict(cubes)
+        )
         if not named:
             raise NothingMeasuredError("no collective to decide on")
-        weighed = weights if several else {next(iter(named)): weights}
+        weighed = _weights_by_name(weights if several else {next(iter(named)): weights}, named)
         parts = [
-            (cube, {**given, **({"collective": name} if several else {})}, (weighed or {}).get(name))
+            (cube, {**given, **({"collective": name} if several else {})}, weighed.get(name))
             for name, whole in named.items()
-            for cube, given in _each_ppn(whole, ppn)
+            for cube, given in _each_ppn(whole.assign_attrs(collective=name) if several else whole, ppn)
         ]
         if dmap is not None and len(parts) > 1:
             raise DecisionError(f"one decision map is given for {len(parts)} tables")
@@ -130,13 +132,23 @@ class Problem:
         measured = [int((one["best"].values >= 0).sum()) for one in maps]
         if not any(measured):
             raise NothingMeasuredError("nothing is measured: every time is missing")
+        for one in maps:
+            _check_times(one)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)
         place = {method.label: position for position, method in enumerate(methods)}
         slices = tuple(
-            Slice(cube, one, given, _weights(weight, cube), np.array([place[m.label] for m in methods_of(cube)]))
+            Slice(
+                cube,
+                one,
+                given,
+                None if weight is None else checked_weights(weight, cube),
+                np.array([place[m.label] for m in methods_of(cube)]),
+            )
             for (cube, given, weight), one, count in zip(parts, maps, measured, strict=True)
             if count
         )
+        if all(part.weights is not None and not part.weights.any() for part in slices):
+            raise DecisionError("the weights of all that is measured are 0: this workload never calls it")
         return cls(
             "+".join(named),
             methods,
@@ -186,23 +198,25 @@ class Problem:
             yield table, part.labels[rows, columns], times, weights, where
 
     def _value(self, name: str, part: Slice, sizes: tuple[IntArray, IntArray]) -> IntArray:
-        if name in part.given:
-            value = part.given[name]
-            code = self.categories[name].index(value) if name in self.categories else int(value)
-            return np.full(sizes[0].size, code, dtype=np.int64)
-        known = attribute(name)
-        if known.many is None:
+        known = dict(zip(SIZES, sizes, strict=True))
+        for key, value in part.given.items():
+            code = self.categories[key].index(value) if key in self.categories else int(value)
+            known[key] = np.full(sizes[0].size, code, dtype=np.int64)
+        lacking = [base for base in required([name]) if base not in known]
+        if lacking:
             raise DecisionError(
-                f"attribute {name} ({known.title}) is not known of these results; "
+                f"attribute {name} ({attribute(name).title}) is not known of these results; "
                 + ("several collectives must be decided together" if name == "collective" else "they do not say it")
             )
-        return known.many(*sizes)
+        return compute(name, known)
 
     def penalties(self, decision: DecisionFunction) -> list[xr.Dataset]:
         """What a decision costs, for each slice as `penalty` gives it, weighted where there is a workload."""
+        found = [penalty(part.cube, decision, ppn=part.given.get("ppn"), dmap=part.dmap) for part in self.slices]
+        # Weighted here, since a slice may have no weight at all where others have.
         return [
-            penalty(part.cube, decision, ppn=part.given.get("ppn"), weights=part.weights, dmap=part.dmap)
-            for part in self.slices
+            table if part.weights is None else table.assign(weight=(SIZES, part.weights))
+            for part, table in zip(self.slices, found, strict=True)
         ]
 
     def summary(self, decision: DecisionFunction) -> PenaltySummary:
@@ -254,16 +268,24 @@ def _joined(tables: Iterator[tuple[Method, ...]]) -> tuple[Method, ...]:
     return tuple(found.values())
 
 
-def _weights(weights: Any, cube: xr.Dataset) -> FloatArray | None:
-    if weights is None:
-        return None
-    values = np.asarray(weights, dtype=np.float64)
-    shape = tuple(cube.sizes[name] for name in SIZES)
-    if values.shape != shape or not np.isfinite(values).all() or (values < 0).any():
+def _weights_by_name(weights: Any, named: Mapping[str, xr.Dataset]) -> dict[str, Any]:
+    """The weights of each collective; one that a workload does not name it does not call."""
+    given = {name: value for name, value in (weights or {}).items() if value is not None}
+    strangers = [name for name in given if name not in named]
+    if strangers:
+        raise DecisionError(f"weights of {', '.join(strangers)}, but the results are of {', '.join(named)}")
+    return {name: given.get(name, 0.0) for name in named} if given else {}
+
+
+def _check_times(dmap: xr.Dataset) -> None:
+    times = np.asarray(dmap["best_time"].values)
+    wrong = (times <= 0) | np.isinf(times)
+    if wrong.any():
+        row, column = (int(places[0]) for places in np.nonzero(wrong))
+        where = ", ".join(f"{name} {int(dmap[name][place])}" for name, place in zip(SIZES, (row, column), strict=True))
         raise DecisionError(
-            f"weights of shape {values.shape}, expected {shape} (communicator × message sizes), finite and 0 or more"
+            f"the shortest time at {where} is {times[row, column]:g} s; times must be above 0 s and finite"
         )
-    return values
 
 
 def _provenance(slices: Sequence[Slice], measured: Sequence[int]) -> dict[str, Any]:

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from dashboard.decisions.attributes import attribute
+from dashboard.decisions.bounds import bounded_levels
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.nodes import Leaf, Node, Split, Test
+
+NOWHERE = -1
+"""Stands for the tree of a place that no call reaches."""
 
 REORDERED_TESTS = 3
 """Splits of up to so many tests are tried with each of them first; k tests have k! orders."""
@@ -19,7 +23,8 @@ def simplify(tree: FlatTree) -> Node:
 
     Every split of several tests becomes splits of one, in the order that gives fewer leaves. Tests
     that are decided by those above them or by what the attribute can be are left out, so are splits
-    whose two sides decide alike: equal sides, and a side that the other one already contains.
+    whose two sides decide alike: equal sides, and a side that the other one already contains. What no
+    call reaches is left out first, also where only derived attributes tell so (`dashboard.decisions.reach`).
 
     Notes
     -----
@@ -30,8 +35,12 @@ def simplify(tree: FlatTree) -> Node:
     tested, limits = tree.tested.tolist(), tree.limits.tolist()
     widths, first = tree.widths.tolist(), tree.first_child.tolist()
     built: list[int] = tree.codes.tolist()
+    reached = np.concatenate([level.reachable for level in bounded_levels(tree)]).tolist()
     for place in range(len(built) - 1, -1, -1):
         split = -1 - built[place]
+        if not reached[place]:
+            built[place] = NOWHERE
+            continue
         if split < 0:
             built[place] = pool.leaf(built[place])
             continue
@@ -69,6 +78,8 @@ class _Pool:
         """Give the tree for tests made together, trying which to make first."""
         if not tests:
             return children[0]
+        if set(children) == {NOWHERE}:
+            return NOWHERE
         best = -1
         for position in range(len(tests) if len(tests) <= REORDERED_TESTS else 1):
             others = tests[:position] + tests[position + 1 :]
@@ -85,6 +96,8 @@ class _Pool:
             return yes
         if cut < self._minimum[name]:
             return no
+        if NOWHERE in (yes, no):
+            return yes if no == NOWHERE else no
         yes = self._restricted(yes, name, cut, above=False)
         no = self._restricted(no, name, cut, above=True)
         if self._leaves[yes] <= self._leaves[no] and self._restricted(no, name, cut, above=False) == yes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import xarray as xr
 
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import decision_map
-from dashboard.decisions.penalty import PenaltySummary, given_of, penalty, summarise
+from dashboard.decisions.penalty import PenaltySummary, given_of, penalty, summarise, summarise_all
 from dashboard.decisions.quadtree import QuadtreeBuilder
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 21))
@@ -50,14 +50,19 @@ def statistics(
     """
     if penalties is None:
         penalties = penalty(cube, decision, ppn=ppn, weights=weights)
-    summary = summarise(penalties)
+    return statistics_of(decision, [penalties])
+
+
+def statistics_of(decision: DecisionFunction, penalties: Sequence[xr.Dataset]) -> dict[str, Any]:
+    """Give depth, size and penalty over several tables, such as `Problem.penalties` gives; as `statistics`."""
+    summary = summarise_all(penalties)
     depths = decision.depths()
     return {
         "depth": {
             "max": int(depths.max()),
             "min": int(depths.min()),
             "mean": float(depths.mean()),
-            "expected": _expected_depth(decision, penalties),
+            "expected": expected_depth(decision, penalties),
         },
         "leaves": decision.leaves,
         "nodes": decision.nodes,
@@ -134,15 +139,17 @@ def _row(cube: xr.Dataset, decision: DecisionFunction, dmap: xr.Dataset) -> dict
     }
 
 
-def _expected_depth(decision: DecisionFunction, penalties: xr.Dataset) -> float | None:
-    measured = penalties["best"].values >= 0
-    if not measured.any():
-        return None
-    given = given_of(penalties, decision, penalties.attrs.get("ppn"))
-    depth = decision.predict_depth(
-        penalties["comm_size"].values[:, None], penalties["message_size"].values[None, :], **given
-    )
-    return float(np.broadcast_to(depth, measured.shape)[measured].mean())
+def expected_depth(decision: DecisionFunction, penalties: Sequence[xr.Dataset]) -> float | None:
+    """Give the mean number of levels passed to decide, over measured cells; weighted where `penalties` are."""
+    levels, weights = [], []
+    for table in penalties:
+        measured = np.asarray(table["best"].values >= 0)
+        given = given_of(table, decision, table.attrs.get("ppn"))
+        depth = decision.predict_depth(table["comm_size"].values[:, None], table["message_size"].values[None], **given)
+        levels.append(np.broadcast_to(depth, measured.shape)[measured])
+        weights.append(table["weight"].values[measured] if "weight" in table else np.ones(levels[-1].size))
+    depths, weight = np.concatenate(levels), np.concatenate(weights)
+    return float(np.average(depths, weights=weight)) if weight.any() else None
 
 
 def _number(value: float) -> float | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.export import c, decision_json
+from dashboard.export import c, c_table, decision_json, python
 from dashboard.export.c import source_lines, to_c
+from dashboard.export.c_table import to_c_table
 from dashboard.export.decision_json import to_json
+from dashboard.export.python import to_python
 from dashboard.export.target import ExportError, Target
 
 #: What a decision function can be written as, by the name that ``colltune export --to`` takes.
-TARGETS: Mapping[str, Target] = {target.name: target for target in (c.TARGET, decision_json.TARGET)}
+TARGETS: Mapping[str, Target] = {
+    target.name: target for target in (c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET)
+}
 
-__all__ = ["TARGETS", "ExportError", "Target", "source_lines", "to_c", "to_json"]
+__all__ = ["TARGETS", "ExportError", "Target", "source_lines", "to_c", "to_c_table", "to_json", "to_python"]

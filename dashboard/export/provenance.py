@@ -54,7 +54,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
         Without line ends; not yet escaped for any language.
     """
     given = dict(provenance or {})
-    statistics = _statistics_of(decision.collective, given.pop("statistics", None))
+    statistics = _statistics_of(decision, given.pop("statistics", None))
     facts = {**decision.provenance, **{k: v for k, v in given.items() if k not in ("date", "version")}}
     return [
         f"Message size: {_size(decision.collective)}.",
@@ -69,12 +69,13 @@ def _size(collective: str) -> str:
     return "always 0, a barrier carries no data" if plain == "barrier" else size_meaning(collective)
 
 
-def _statistics_of(collective: str, statistics: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _statistics_of(decision: DecisionFunction, statistics: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if statistics is None:
         return {}
     if "penalty" in statistics:
         return statistics
-    chosen: Mapping[str, Any] = statistics.get(collective) or {}
+    together = statistics.get(str(decision.provenance.get("part_of")))
+    chosen: Mapping[str, Any] = statistics.get(decision.collective) or together or {}
     return chosen
 
 
@@ -109,7 +110,11 @@ def _data(collective: str, facts: Mapping[str, Any]) -> list[str]:
         if isinstance(measured, list | tuple) and len(measured) == 2:
             origin.append(f"{measured[0]} to {measured[1]} {unit}")
     lines = [f"Data: {', '.join(origin)}."] if origin else []
-    told = {"collective", "digest", "sources", "cells", "comm_size", "message_size"}
+    if isinstance(facts.get("ppns"), list | tuple):
+        lines.append(f"Processes per node: {', '.join(map(str, facts['ppns']))}.")
+    if facts.get("part_of"):
+        lines.append(f"Decided together: {facts['part_of']}; figures of quality and data are of all of them.")
+    told = {"part_of", "collective", "digest", "sources", "cells", "comm_size", "message_size"}
     for name, value in facts.items():
         if name not in told and isinstance(value, str | int | float) and str(value):
             title = "Processes per node" if name == "ppn" else name.replace("_", " ").capitalize()

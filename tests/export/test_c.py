@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,83 +11,26 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, quadtree, statistics
+from dashboard.decisions.octree import octree
+from dashboard.decisions.problem import Problem
 from dashboard.export import ExportError, source_lines, to_c
+from loaders import open_results
 from tests.cubes import synthetic_cube
-
-STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-prototypes -Wmissing-declarations -Werror"
-INT_MIN, INT_MAX = -(2**31), 2**31 - 1
-LLONG_MIN, LLONG_MAX = -(2**63), 2**63 - 1
-METHODS = [
-    Method("binomial", "binomial", 0, {"fanout": 4}),
-    Method("pipeline 8KiB", "pipeline", 8192),
-    Method("linear", "linear"),
-]
-
-
-class Compiler:
-    """Compiles generated source as strictly as gcc can, in a folder of its own."""
-
-    def __init__(self, gcc: str, folder: Path) -> None:
-        self.gcc, self.folder = gcc, folder
-
-    def build(self, source: str, *options: str, name: str = "decision") -> Path:
-        """Compile; a warning fails the test."""
-        file, made = self.folder / f"{name}.c", self.folder / name
-        file.write_text(source, encoding="ascii")
-        done = subprocess.run(
-            [self.gcc, *STRICT.split(), *options, "-o", str(made), str(file)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return made
-
-    def answers(self, source: str, comm: np.ndarray, message: np.ndarray) -> np.ndarray:
-        """What the self-test program answers to pairs of sizes, one row a pair."""
-        program = self.build(source, "-O1", "-DCOLLTUNE_MAIN")
-        pairs = "".join(f"{p} {m}\n" for p, m in zip(comm.tolist(), message.tolist(), strict=True))
-        done = subprocess.run([program], input=pairs, capture_output=True, text=True, check=True)
-        return np.array([[int(word) for word in line.split()] for line in done.stdout.splitlines()])
-
-
-@pytest.fixture
-def compiler(gcc: str, tmp_path: Path) -> Compiler:
-    return Compiler(gcc, tmp_path)
-
-
-def trees() -> list[DecisionFunction]:
-    """Decision functions of many shapes, from seeded random maps."""
-    made = []
-    for seed, (comm, message, methods, missing) in enumerate(
-        [(1, 1, 1, 0), (5, 9, 3, 0), (16, 24, 8, 0.3), (40, 31, 12, 0)]
-    ):
-        dmap = decision_map(synthetic_cube(comm, message, methods, seed, missing))
-        made += [exact(dmap), quadtree(dmap, max_depth=2), quadtree(dmap, threshold=0.7)]
-    return made
-
-
-def sizes_at_borders(decision: DecisionFunction) -> tuple[np.ndarray, np.ndarray]:
-    """Every pair of sizes next to a cut, and the ends of the C types."""
-    cuts: dict[str, set[int]] = {
-        "comm_size": {0, 1, -1, INT_MIN, INT_MAX},
-        "message_size": {0, 1, -1, LLONG_MIN, LLONG_MAX},
-    }
-    for region in decision.regions().to_dict("records"):
-        for short, name in (("comm", "comm_size"), ("message", "message_size")):
-            for bound in (region[f"{short}_low"], region[f"{short}_high"]):
-                if np.isfinite(bound):
-                    cuts[name] |= {int(bound) - 1, int(bound), int(bound) + 1}
-    comm, message = np.meshgrid(sorted(cuts["comm_size"]), sorted(cuts["message_size"]), indexing="ij")
-    return comm.ravel(), message.ravel()
-
-
-def random_sizes(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log-uniform sizes over the whole of the C types."""
-    random = np.random.default_rng(20061120)
-    comm = np.exp(random.uniform(0, np.log(2.0**30.99), count)).astype(np.int64)
-    message = np.exp(random.uniform(0, np.log(2.0**62.9), count)).astype(np.int64)
-    return comm, message
+from tests.export.compiling import (
+    INT_MAX,
+    INT_MIN,
+    LETTERS,
+    LLONG_MAX,
+    LLONG_MIN,
+    METHODS,
+    Compiler,
+    drawn_tree,
+    hostile_labels,
+    random_sizes,
+    sizes_at_borders,
+    small_sizes,
+    trees,
+)
 
 
 def assert_same(compiler: Compiler, decision: DecisionFunction, comm: np.ndarray, message: np.ndarray) -> None:
@@ -162,6 +104,110 @@ def test_derived_attributes_are_those_of_python(compiler: Compiler, attribute: s
     assert_same(compiler, decision, comm, message)
 
 
+class TestDerivedAttributes:
+    def test_a_tree_of_all_attributes_of_the_sizes_decides_as_python(self, compiler: Compiler) -> None:
+        attributes = ("comm_size", "message_size", "total_size", "even", "power_of_two")
+        decision = DecisionFunction("bcast", LETTERS, drawn_tree(attributes, 1))
+        assert set(decision.simplified().attributes) == set(attributes)
+        assert_same(compiler, decision, *random_sizes(100_000))
+        assert_same(compiler, decision, *small_sizes(100_000))
+
+    def test_products_next_to_the_ends_of_64_bits_are_those_of_python(self, compiler: Compiler) -> None:
+        # 7 × 1317624576693539401 = 2**63 - 1; the cuts are the greatest floats below 2**63 and 2**62.
+        pairs = [(7, 1317624576693539401), (2, 2**62 - 1), (2, 2**62), (-2, 2**62), (3, 2**62), (-1, LLONG_MIN)]
+        pairs += [(2**31 - 1, 2**32 + k) for k in (0, 1, 2, 3)] + [(2, 2**61 + k) for k in (-1, 0, 1)]
+        comm, message = np.array(pairs).T
+        for cut in (2.0**63 - 1024, 2.0**62, -(2.0**62), 2048 - 2.0**63):
+            assert_same(compiler, DecisionFunction("bcast", METHODS, tree_of("total_size", cut)), comm, message)
+
+    def test_each_is_computed_once_at_the_top(self) -> None:
+        source = to_c(DecisionFunction("bcast", LETTERS, drawn_tree(("total_size", "even", "comm_size"), 2)))
+        body = source[source.rindex("\nint colltune_bcast(") : source.index("#ifdef COLLTUNE_MAIN")]
+        assert body.count("colltune_product(") == body.count("% 2 == 0") == 1
+
+
+class TestProcessesPerNode:
+    ATTRIBUTES = ("comm_size", "message_size", "ppn", "nodes", "data_per_node", "total_size", "even")
+
+    def test_decides_as_python(self, compiler: Compiler) -> None:
+        random = np.random.default_rng(3)
+        decision = DecisionFunction("bcast", LETTERS, drawn_tree(self.ATTRIBUTES, 4))
+        for comm, message in (random_sizes(100_000), small_sizes(100_000)):
+            ppn = random.integers(-2, 64, comm.size)
+            ppn[:4] = INT_MIN, INT_MAX, 0, 1
+            found = compiler.answers(to_c(decision), comm, message, ppn)
+            np.testing.assert_array_equal(found[:, 0], decision.predict(comm, message, ppn=ppn))
+
+    @pytest.mark.parametrize("name", ["nodes", "data_per_node"])
+    def test_ends_of_the_c_types(self, compiler: Compiler, name: str) -> None:
+        ends = [INT_MIN, INT_MIN + 1, -7, -1, 0, 1, 2, 7, INT_MAX - 1, INT_MAX]
+        sizes = [LLONG_MIN, -(2**32) - 1, -1, 0, 1, 2**32 + 2, LLONG_MAX]
+        comm, message, ppn = (axis.ravel() for axis in np.meshgrid(ends, sizes, ends, indexing="ij"))
+        for cut in (-(2.0**62), -1.0, 0.0, 3.0, 2.0**30, 2.0**62):
+            decision = DecisionFunction("bcast", METHODS, tree_of(name, cut))
+            found = compiler.answers(to_c(decision), comm, message, ppn)
+            np.testing.assert_array_equal(found[:, 0], decision.predict(comm, message, ppn=ppn))
+
+    def test_the_plain_name_decides_as_at_the_most_measured(self, compiler: Compiler) -> None:
+        decision = DecisionFunction(
+            "bcast", LETTERS, drawn_tree(self.ATTRIBUTES, 5), provenance={"ppns": [1, 4], "comm_size": [2, 64]}
+        )
+        source = to_c(decision)
+        assert "processes per node: 4, the most that was measured" in source
+        loop = "for (int p = 0; p < 70; p++) for (int m = 0; m < 300; m++)"
+        call = 'printf("%d\\n", colltune_bcast(p, m))'
+        program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} {call}; return 0; }}")
+        found = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+        expected = decision.predict(np.arange(70)[:, None], np.arange(300), ppn=4)
+        np.testing.assert_array_equal(np.array(found, dtype=int), expected.ravel())
+
+    def test_names_are_the_contracts_and_one_more_that_ends_in_ppn(self, compiler: Compiler) -> None:
+        decisions = [
+            DecisionFunction("bcast", METHODS, tree_of("data_per_node", 4)),
+            DecisionFunction("reduce", METHODS, tree_of("even", 0)),
+        ]
+        listed = subprocess.run(
+            ["nm", "-g", str(compiler.build(to_c(decisions), "-c"))], capture_output=True, text=True, check=True
+        )
+        names = {line.split()[-1].removeprefix("colltune_") for line in listed.stdout.splitlines()}
+        assert names == {"bcast", "bcast_ppn", "bcast_methods", "reduce", "reduce_methods"}
+
+    def test_an_octree_of_real_measurements(self, compiler: Compiler, shared: Path) -> None:
+        cube = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system="mare_nostrum")["allreduce"]
+        problem = Problem.of(cube.to_dataset(), ppn="all")
+        decision = octree(problem)
+        cases = problem.cases(("comm_size", "message_size", "ppn"))
+        found = compiler.answers(to_c(decision), *cases.values.T)
+        np.testing.assert_array_equal(found[:, 0], cases.best)
+        comm, message = random_sizes(100_000)
+        ppn = np.random.default_rng(1).integers(1, 9, comm.size)
+        found = compiler.answers(to_c(decision), comm, message, ppn)
+        np.testing.assert_array_equal(found[:, 0], decision.predict(comm, message, ppn=ppn))
+
+
+class TestSeveralCollectives:
+    def test_one_tree_gives_a_function_for_each(self, compiler: Compiler) -> None:
+        names = ["bcast", "reduce", "scan"]
+        root = drawn_tree(("collective", "comm_size", "message_size", "total_size"), 7)
+        facts = {"collectives": names, "comm_size": [2, 16]}
+        decision = DecisionFunction(
+            "bcast+reduce+scan", LETTERS, root, categories={"collective": names}, provenance=facts
+        )
+        comm, message = small_sizes(20_000)
+        source = to_c(decision)
+        assert "Decided together: bcast+reduce+scan" in source
+        assert "collective" not in "".join(re.findall(r"if \(.*?\)", source))
+        found = compiler.answers(source, comm, message)
+        for column, name in enumerate(names):
+            np.testing.assert_array_equal(found[:, column], decision.predict(comm, message, collective=name))
+        parts = [decision.restricted(collective=name) for name in names]
+        assert source_lines(decision) == sum(source_lines(part) for part in parts)
+
+    def test_also_where_the_tree_does_not_test_it(self, compiler: Compiler) -> None:
+        decision = DecisionFunction("a+b", METHODS, Leaf(1), categories={"collective": ["a", "b"]})
+        assert compiler.answers(to_c(decision), np.array([2]), np.array([8])).tolist() == [[1, 1]]
+
+
 @pytest.mark.parametrize(
     ("attribute", "cut"),
     [
@@ -178,14 +224,6 @@ def test_cuts_at_and_beyond_the_ends_of_the_c_types(compiler: Compiler, attribut
         [INT_MIN, -1, 2, 3, INT_MAX], [LLONG_MIN, LLONG_MIN + 1, 0, 2**40, 2**40 + 1, LLONG_MAX - 1], indexing="ij"
     )
     assert_same(compiler, decision, comm.ravel(), message.ravel())
-
-
-def hostile_labels() -> Sequence[str]:
-    """Names that would end a comment or a literal, join lines or become other characters."""
-    random = np.random.default_rng(3)
-    alphabet = list("*/?\"\\\n\r\t\0 %=!(<>'-a0é漢\u202e\u2028")
-    drawn = ["".join(random.choice(alphabet, size=int(length))) for length in random.integers(1, 30, 200)]
-    return ["*/ int x; /*", "??/", "what??/\n", "??=??(", 'say "hi"\\', "\\", "\n#error", "é1", "\x001", "//", *drawn]
 
 
 def test_names_from_files_can_do_no_harm(compiler: Compiler) -> None:
@@ -255,5 +293,7 @@ def test_what_cannot_be_written_is_refused() -> None:
         to_c([])
     with pytest.raises(ExportError, match="two decision functions would define colltune_bcast"):
         to_c([bcast, bcast])
-    with pytest.raises(ExportError, match=r"'ppn'.*comm_size, message_size, total_size"):
-        to_c(DecisionFunction("bcast", METHODS, tree_of("ppn", 4)))
+    with pytest.raises(ExportError, match="tests the collective, but names none"):
+        to_c(DecisionFunction("bcast+reduce", METHODS, tree_of("collective", 0)))
+    with pytest.raises(ExportError, match="two decision functions would define colltune_bcast_ppn"):
+        to_c([DecisionFunction("bcast", METHODS, tree_of("ppn", 4)), DecisionFunction("bcast_ppn", METHODS, Leaf(0))])

@@ -1,0 +1,42 @@
+"""What decision functions are made of for targets that know only sizes, and at most processes per node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dashboard.export.target import ExportError
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+
+def per_collective(decisions: DecisionFunction | Sequence[DecisionFunction]) -> list[DecisionFunction]:
+    """Give one decision function for each collective: one for several is taken apart and simplified.
+
+    Raises
+    ------
+    ExportError
+        There is none, or one tests the collective but does not name those it knows.
+    """
+    found: list[DecisionFunction] = []
+    for decision in decisions if isinstance(decisions, Sequence) else [decisions]:
+        names = decision.categories.get("collective", ())
+        if "collective" in decision.needs and not names:
+            raise ExportError(f"{decision.collective}: the decision tests the collective, but names none")
+        found += [decision.restricted(collective=name) for name in names] if names else [decision]
+    if not found:
+        raise ExportError("there is no decision function to export")
+    return found
+
+
+def usual_ppn(decision: DecisionFunction) -> int:
+    """Processes per node for callers that do not tell them.
+
+    The one that was measured; of several the largest, since jobs fill their nodes; 1 where it is not known.
+    """
+    known = decision.provenance.get("ppn")
+    several = decision.provenance.get("ppns")
+    if isinstance(known, int) and not isinstance(known, bool):
+        return known
+    return max((int(value) for value in several), default=1) if isinstance(several, list | tuple) else 1

@@ -1,0 +1,231 @@
+"""Octrees: the quadtree's conventions with a third axis, against a recursion that has no thought of speed."""
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dashboard.decisions import DecisionFunction, Leaf, OptionError, Split, Test, quadtree
+from dashboard.decisions.family import Cancelled
+from dashboard.decisions.octree import FAMILY, OctreeBuilder, octree
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.quadtree_family import EXACT, QUADTREE
+from loaders import open_results
+from tests.cubes import cube_of, synthetic_cube
+
+
+def cube_with(grid: Any, comm_sizes: Any = None, message_sizes: Any = None, ppn: Any = None) -> xr.Dataset:
+    """Give a cube whose best methods are `grid` (communicator × message size × ppn), -1 = not measured."""
+    grid = np.asarray(grid)
+    time = np.where(np.arange(max(1, grid.max() + 1))[:, None, None, None] == grid, 1.0, 2.0)
+    cube = cube_of(
+        np.where(grid < 0, np.nan, time),
+        np.arange(2, grid.shape[0] + 2) if comm_sizes is None else comm_sizes,
+        2 ** np.arange(grid.shape[1]) if message_sizes is None else message_sizes,
+    )
+    return cube if ppn is None else cube.assign_coords(ppn=ppn)
+
+
+def problem_of(grid: Any, **axes: Any) -> Problem:
+    return Problem.of(cube_with(grid, **axes), ppn="all")
+
+
+def reference_octree(
+    grid: np.ndarray, axes: list[np.ndarray], *, max_depth: int | None = None, threshold: float = 1.0
+) -> Leaf | Split:
+    """Build the tree by recursion over a cube padded by repeating its last rows, columns and layers."""
+    side = 1
+    while side < max(grid.shape):
+        side *= 2
+    cube = grid[np.ix_(*[np.minimum(np.arange(side), extent - 1) for extent in grid.shape])]
+    names = ("comm_size", "message_size", "ppn")
+
+    def build(start: tuple[int, ...], side: int, depth: int) -> Leaf | Split:
+        block = cube[tuple(slice(at, at + side) for at in start)]
+        counts = Counter(block.ravel().tolist())
+        most = max(counts.values())
+        tied = [method for method, count in counts.items() if count == most]
+        corner = int(block[-1, -1, -1])
+        if most >= threshold * side**3 or depth == max_depth:
+            return Leaf(corner if corner in tied else min(tied))
+        half = side // 2
+        middles = [at + half for at in start]
+        cuts = [float(axis[at - 1]) if at < len(axis) else math.inf for axis, at in zip(axes, middles, strict=True)]
+        corners = [tuple(at + (half if child >> k & 1 else 0) for k, at in enumerate(start)) for child in range(8)]
+        tests = tuple(Test(name, cut) for name, cut in zip(names, cuts, strict=True))
+        return Split(tests, tuple(build(corner, half, depth + 1) for corner in corners))
+
+    return build((0, 0, 0), side, 0)
+
+
+grids = st.tuples(st.integers(1, 6), st.integers(1, 9), st.integers(2, 5), st.integers(1, 5)).flatmap(
+    lambda size: arrays(np.int64, size[:3], elements=st.integers(0, size[3] - 1))
+)
+depths = st.one_of(st.none(), st.integers(0, 5))
+thresholds = st.one_of(st.sampled_from([0.0, 0.5, 0.75, 1.0]), st.floats(0, 1))
+
+
+@given(grids, depths, thresholds)
+def test_it_is_the_tree_of_the_recursion(grid: np.ndarray, max_depth: int | None, threshold: float) -> None:
+    problem = problem_of(grid)
+    cube = problem.slices[0].cube
+    axes = [cube["comm_size"].values, cube["message_size"].values, np.arange(1, grid.shape[2] + 1)]
+    expected = reference_octree(grid, axes, max_depth=max_depth, threshold=threshold)
+    decision = octree(problem, max_depth=max_depth, threshold=threshold)
+    assert decision.root == expected
+    assert decision.nodes * 7 == 8 * decision.leaves - 1
+
+
+@given(grids)
+def test_without_limits_every_measured_cell_gets_its_method(grid: np.ndarray) -> None:
+    problem = problem_of(grid)
+    decision = octree(problem)
+    cube = problem.slices[0].cube
+    found = decision.predict(
+        cube["comm_size"].values[:, None, None],
+        cube["message_size"].values[:, None],
+        ppn=np.arange(1, grid.shape[2] + 1),
+    )
+    assert np.array_equal(np.broadcast_to(found, grid.shape), grid)
+    assert problem.summary(decision).max == 0
+    for number in range(1, grid.shape[2] + 1):
+        part = decision.restricted(ppn=number)
+        assert "ppn" not in part.attributes
+        assert np.array_equal(
+            part.predict(cube["comm_size"].values[:, None], cube["message_size"].values), grid[..., number - 1]
+        )
+
+
+@given(grids, depths, thresholds)
+def test_a_single_slice_gives_the_quadtree(grid: np.ndarray, max_depth: int | None, threshold: float) -> None:
+    problem = Problem.of(cube_with(grid), ppn=2)
+    decision = octree(problem, max_depth=max_depth, threshold=threshold)
+    expected = quadtree(problem.slices[0].dmap, max_depth=max_depth, threshold=threshold)
+    assert decision.root == expected.root
+    assert (decision.kind, decision.options, decision.needs) == ("octree", expected.options, ())
+
+
+@given(grids, depths, thresholds)
+def test_equal_slices_decide_as_the_quadtree_does(grid: np.ndarray, max_depth: int | None, threshold: float) -> None:
+    grid = np.repeat(grid[:, :, :1], 2, axis=2)
+    problem = problem_of(grid)
+    decision = octree(problem, max_depth=max_depth, threshold=threshold)
+    expected = quadtree(problem.slices[0].dmap, max_depth=max_depth, threshold=threshold)
+    comm, message = np.arange(0, 10)[:, None, None], 2 ** np.arange(12)[:, None] - 1
+    assert np.array_equal(
+        np.broadcast_to(decision.predict(comm, message, ppn=np.arange(5)), (10, 12, 5)),
+        np.broadcast_to(expected.predict(comm, message), (10, 12, 5)),
+    )
+
+
+class TestConventions:
+    def test_a_cube_of_two_splits_all_axes_at_once(self) -> None:
+        decision = octree(
+            problem_of(np.arange(8).reshape(2, 2, 2), comm_sizes=[4, 64], message_sizes=[1, 1024], ppn=[1, 16])
+        )
+        tests = (Test("comm_size", 4.0), Test("message_size", 1.0), Test("ppn", 1.0))
+        assert decision.root == Split(tests, tuple(Leaf(method) for method in (0, 4, 2, 6, 1, 5, 3, 7)))
+        assert (decision.kind, decision.needs, decision.leaves, decision.nodes) == ("octree", ("ppn",), 8, 9)
+
+    def test_border_rules_hold_for_processes_per_node_too(self) -> None:
+        decision = octree(problem_of([[[0, 1]], [[2, 3]]], ppn=[4, 8]))
+        assert [decision.predict_one(2, 1, ppn=ppn) for ppn in (1, 4, 5, 8, 64)] == [0, 0, 1, 1, 1]
+
+    def test_at_a_tie_the_corner_of_all_three_axes_decides(self) -> None:
+        grid = np.zeros((2, 2, 2), dtype=int)
+        grid[:, :, 1] = 1
+        assert octree(problem_of(grid), max_depth=0).root == Leaf(1)
+        grid = 1 - grid
+        assert octree(problem_of(grid), max_depth=0).root == Leaf(0)
+
+    def test_missing_layers_repeat_the_last_one(self) -> None:
+        grid = np.zeros((4, 4, 2), dtype=int)
+        grid[..., 1] = 1  # three of the four layers of the cube
+        decision = octree(problem_of(grid), threshold=0.75)
+        assert decision.root == Leaf(1)
+
+    def test_cells_that_were_not_measured_are_filled_within_their_layer(self) -> None:
+        grid = np.array([[[0, 1], [-1, -1]], [[-1, -1], [2, 1]]])
+        decision = octree(problem_of(grid))
+        assert decision.predict([2, 2, 3, 3], [1, 2, 1, 2], ppn=1).tolist() == [0, 0, 2, 2]
+        assert decision.restricted(ppn=2).root == Leaf(1)
+
+    def test_the_depth_is_that_of_the_longest_axis(self) -> None:
+        builder = OctreeBuilder(problem_of(np.zeros((3, 3, 5), dtype=int)))
+        assert builder.levels == 3
+
+
+class TestProblems:
+    def test_several_collectives_are_refused(self) -> None:
+        cube = synthetic_cube(3, 4, 2, 0)
+        with pytest.raises(OptionError, match="octree decides one collective"):
+            octree(Problem.of({"bcast": cube, "reduce": cube}))
+
+    def test_options_out_of_range_are_refused(self) -> None:
+        problem = problem_of(np.zeros((2, 2, 2), dtype=int))
+        with pytest.raises(OptionError, match="max_depth is -1"):
+            octree(problem, max_depth=-1)
+        with pytest.raises(OptionError, match=r"threshold is 1\.5"):
+            octree(problem, threshold=1.5)
+
+    def test_it_can_be_cancelled(self) -> None:
+        def stop(_share: float, _what: str) -> None:
+            raise Cancelled
+
+        with pytest.raises(Cancelled):
+            octree(problem_of(np.arange(8).reshape(2, 2, 2)), progress=stop)
+
+    def test_mare_nostrum_at_one_and_four_processes_per_node(self, shared: Any) -> None:
+        path = shared / "data" / "pico" / "pico_consolidated.csv"
+        cube = open_results(path, system="mare_nostrum")["allreduce"].to_dataset()
+        problem = Problem.of(cube, ppn="all")
+        assert [part.given for part in problem.slices] == [{"ppn": 1}, {"ppn": 4}]
+        decision = octree(problem)
+        assert problem.summary(decision).max == 0
+        assert (decision.depth, decision.nodes * 7) == (5, 8 * decision.leaves - 1)  # 6 × 17 × 2 in 32³
+        one_for_both = octree(problem, max_depth=0)
+        assert problem.summary(one_for_both).mean > 0
+
+
+class TestFamilies:
+    @pytest.mark.parametrize("family", [FAMILY, QUADTREE, EXACT], ids=lambda family: family.name)
+    def test_a_family_grows_what_its_path_asks_for(self, family: Any) -> None:
+        problem = Problem.of(synthetic_cube(9, 12, 5, seed=4))
+        settings = list(family.path(problem))
+        grown = [family.grow(problem, **options) for options in settings]
+        assert {decision.kind for decision in grown} == {family.name}
+        assert all(
+            family.checked(decision.options) == family.checked(options)
+            for decision, options in zip(grown, settings, strict=True)
+        )
+        assert grown[-1].provenance == problem.provenance
+        assert problem.summary(grown[-1]).max == 0
+        assert grown[0].leaves == 1 or len(grown) == 1
+        if family.grow_many is not None:
+            assert family.grow_many(problem, settings) == grown
+
+    def test_octrees_grown_together_are_those_grown_one_by_one(self) -> None:
+        problem = problem_of(np.arange(60).reshape(4, 5, 3) // 7)
+        settings = list(FAMILY.path(problem))
+        assert settings[:3] == [{"max_depth": 0}, {"max_depth": 1}, {"max_depth": 2}]
+        assert FAMILY.grow_many is not None
+        assert FAMILY.grow_many(problem, settings) == [octree(problem, **options) for options in settings]
+
+    def test_the_quadtree_decides_one_slice_only(self) -> None:
+        problem = problem_of(np.zeros((2, 2, 2), dtype=int))
+        for family in (QUADTREE, EXACT):
+            with pytest.raises(OptionError, match=f"{family.name} decides over communicator and message size only"):
+                family.grow(problem)
+
+    def test_grown_by_a_family_it_is_the_same_tree(self) -> None:
+        problem = Problem.of(synthetic_cube(9, 12, 5, seed=4))
+        grown = QUADTREE.grow(problem, max_depth=2, threshold=0.9)
+        assert grown == quadtree(problem.slices[0].dmap, max_depth=2, threshold=0.9)
+        assert isinstance(grown, DecisionFunction)
+        assert EXACT.grow(problem).options == {}

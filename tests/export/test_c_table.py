@@ -1,0 +1,167 @@
+"""The C export with tables: the answers of nested ifs and of Python, without a branch on the way."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact, quadtree
+from dashboard.decisions.octree import octree
+from dashboard.decisions.problem import Problem
+from dashboard.export import ExportError, to_c_table
+from loaders import open_results
+from tests.cubes import cube_of, synthetic_cube
+from tests.export.compiling import (
+    INT_MAX,
+    INT_MIN,
+    LETTERS,
+    LLONG_MAX,
+    LLONG_MIN,
+    METHODS,
+    Compiler,
+    drawn_tree,
+    random_sizes,
+    sizes_at_borders,
+    small_sizes,
+    trees,
+)
+
+
+def assert_same(compiler: Compiler, decision: DecisionFunction, *columns: np.ndarray) -> None:
+    found = compiler.answers(to_c_table(decision), *columns)
+    given = {"ppn": columns[2]} if len(columns) > 2 else {}
+    np.testing.assert_array_equal(found[:, 0], decision.predict(*columns[:2], **given))
+
+
+def body_of(source: str) -> str:
+    """The function that decides, without the rest of the file."""
+    return re.findall(r"^int colltune_\w+\([^;]*?\)\n\{.*?^\}$", source, re.DOTALL | re.MULTILINE)[0]
+
+
+@pytest.mark.parametrize("decision", trees(), ids=repr)
+def test_decides_as_python_at_borders(compiler: Compiler, decision: DecisionFunction) -> None:
+    assert_same(compiler, decision, *sizes_at_borders(decision))
+
+
+def test_decides_as_python_at_a_hundred_thousand_random_sizes(compiler: Compiler) -> None:
+    decision = exact(decision_map(synthetic_cube(64, 60, 20, seed=5)))
+    assert_same(compiler, decision, *random_sizes(100_000))
+    assert_same(compiler, decision, *small_sizes(100_000))
+
+
+def test_fast_ethernet_decides_as_python(compiler: Compiler, fast_ethernet_bcast: xr.Dataset) -> None:
+    decision = quadtree(decision_map(fast_ethernet_bcast), threshold=0.9)
+    assert_same(compiler, decision, *sizes_at_borders(decision))
+    assert_same(compiler, decision, *random_sizes(20_000))
+
+
+def chain(attribute: str, cuts: list[int]) -> Leaf | Split:
+    """Give a tree with another method in each interval."""
+    root: Leaf | Split = Leaf(len(cuts) % 3)
+    for index, cut in reversed(list(enumerate(cuts))):
+        root = Split((Test(attribute, float(cut)),), (Leaf(index % 3), root))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("attribute", "cuts", "way"),
+    [
+        ("comm_size", [0], "direct"),
+        ("comm_size", [2, 3, 17, 4094], "direct"),
+        ("comm_size", [2, 64, 4096, 65536], "octaves"),
+        ("comm_size", [8, INT_MAX - 1], "octaves"),
+        ("comm_size", [-5, 0, 7], "binary"),
+        ("comm_size", [70000, 70001, 70002], "binary"),
+        ("message_size", [0, 1, 2, 3, 4094], "direct"),
+        ("message_size", [0, 1, 2, 4, 1000, 1 << 20, 1 << 40], "octaves"),
+        ("message_size", [0, 1023, 1279, 1 << 40], "octaves"),
+        ("message_size", [2**53 - 3, 2**53 - 2], "binary"),
+        ("message_size", [1, 2**53 - 2], "octaves"),
+        ("message_size", [1, 2**53], "binary"),
+        ("message_size", [-(2**40), 5], "binary"),
+        ("message_size", [5000, 5001, 5002, 10**15, 2**62], "binary"),
+    ],
+)
+def test_each_way_to_search_finds_every_interval(compiler: Compiler, attribute: str, cuts: list[int], way: str) -> None:
+    decision = DecisionFunction("bcast", METHODS, chain(attribute, cuts))
+    body = body_of(to_c_table(decision))
+    assert way == ("octaves" if "colltune_octave" in body else "binary" if "<< 0" in body else "direct")
+    values = {near for cut in cuts for near in (cut - 1, cut, cut + 1)}
+    values |= {sign * 2**power + step for power in range(63) for sign in (-1, 1) for step in (-1, 0, 1)}
+    values |= {LLONG_MIN, LLONG_MAX, INT_MIN, INT_MAX}
+    low, high = (INT_MIN, INT_MAX) if attribute == "comm_size" else (LLONG_MIN, LLONG_MAX)
+    column = np.array(sorted(value for value in values if low <= value <= high))
+    other = np.ones_like(column)
+    assert_same(compiler, decision, *((column, other) if attribute == "comm_size" else (other, column)))
+
+
+def test_there_is_no_branch(compiler: Compiler) -> None:
+    decision = exact(decision_map(synthetic_cube(27, 48, 20, seed=1, noise=0.5)))
+    assert not re.search(r"\b(if|for|while|goto|switch)\b", body_of(to_c_table(decision)))
+    made = compiler.build(to_c_table(decision), "-O2", "-c")
+    listed = subprocess.run(["objdump", "-d", str(made)], capture_output=True, text=True, check=True).stdout
+    jumps = re.findall(r"\t(j\w+|call\w*)\s", listed)
+    assert "<colltune_bcast>:" in listed
+    assert not jumps
+
+
+def test_a_tree_of_all_attributes_of_the_sizes_decides_as_python(compiler: Compiler) -> None:
+    attributes = ("comm_size", "message_size", "total_size", "even", "power_of_two")
+    decision = DecisionFunction("bcast", LETTERS, drawn_tree(attributes, 1))
+    assert set(decision.simplified().attributes) == set(attributes)
+    assert_same(compiler, decision, *random_sizes(100_000))
+    assert_same(compiler, decision, *small_sizes(100_000))
+
+
+def test_processes_per_node_are_one_axis_more(compiler: Compiler, shared: Path) -> None:
+    cube = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system="mare_nostrum")["allreduce"]
+    decision = octree(Problem.of(cube.to_dataset(), ppn="all"))
+    comm, message = random_sizes(100_000)
+    assert_same(compiler, decision, comm, message, np.random.default_rng(1).integers(-1, 9, comm.size))
+    tree = drawn_tree(("comm_size", "message_size", "ppn", "nodes", "data_per_node"), 4, depth=5)
+    comm, message = small_sizes(100_000)
+    ppn = np.random.default_rng(1).integers(-1, 40, comm.size)
+    assert_same(compiler, DecisionFunction("bcast", LETTERS, tree), comm, message, ppn)
+
+
+def test_one_tree_of_several_collectives_gives_a_function_for_each(compiler: Compiler) -> None:
+    names = ["bcast", "reduce"]
+    root = drawn_tree(("collective", "comm_size", "message_size"), 7)
+    decision = DecisionFunction("bcast+reduce", LETTERS, root, categories={"collective": names})
+    comm, message = small_sizes(20_000)
+    found = compiler.answers(to_c_table(decision), comm, message)
+    for column, name in enumerate(names):
+        np.testing.assert_array_equal(found[:, column], decision.predict(comm, message, collective=name))
+
+
+def test_names_are_those_of_nested_ifs(compiler: Compiler) -> None:
+    decision = DecisionFunction("bcast", LETTERS, drawn_tree(("comm_size", "message_size", "total_size"), 1))
+    listed = subprocess.run(
+        ["nm", "-g", str(compiler.build(to_c_table(decision), "-c"))], capture_output=True, text=True, check=True
+    )
+    names = {line.split()[-1] for line in listed.stdout.splitlines()}
+    assert names == {"colltune_bcast", "colltune_bcast_methods"}
+
+
+def test_more_than_256_methods_fit(compiler: Compiler) -> None:
+    time = np.where(np.arange(300)[:, None, None] == np.arange(300).reshape(20, 15), 1.0, 2.0)
+    decision = exact(decision_map(cube_of(time, np.arange(2, 22), 3 ** np.arange(15))))
+    comm, message = sizes_at_borders(decision)
+    assert len(set(decision.predict(comm, message).tolist())) == 300
+    assert_same(compiler, decision, comm, message)
+
+
+def test_a_table_too_large_is_refused() -> None:
+    root: Leaf | Split = Leaf(0)
+    for name in ("comm_size", "message_size", "total_size"):
+        for cut in range(439, 0, -4):
+            root = Split((Test(name, float(cut)),), (Leaf(cut % 3), root))
+    with pytest.raises(ExportError, match=r"bcast: a table of \d+ intervals of comm_size x \d+ .* more than 1048576"):
+        to_c_table(DecisionFunction("bcast", METHODS, root))
+    with pytest.raises(ExportError, match="no decision function"):
+        to_c_table([])
