@@ -115,7 +115,7 @@ def decision_map(cube: xr.Dataset, *, ppn: int | None = None, tolerance: float =
     """
     if not tolerance >= 0 or not np.isfinite(tolerance):
         raise OptionError(f"tolerance is {tolerance}, expected 0 or more percent")
-    flat, chosen = select_ppn(_checked(cube), ppn)
+    flat, chosen = select_ppn(check_cube(cube), ppn)
     shape = (flat.sizes["comm_size"], flat.sizes["message_size"])
     out: dict[str, npt.NDArray[Any]] = {
         "best": np.full(shape, -1, dtype=np.int64),
@@ -173,7 +173,8 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float) else str(value)
 
 
-def _checked(cube: xr.Dataset) -> xr.Dataset:
+def check_cube(cube: xr.Dataset) -> xr.Dataset:
+    """Give the cube back if it is one; `DecisionError` says what it lacks."""
     missing = [dim for dim in DIMS if dim not in cube.dims]
     if "time" not in cube.data_vars or missing:
         raise DecisionError(

@@ -1,0 +1,317 @@
+"""What a decision costs where it was not allowed to look."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboard.decisions import (
+    DecisionError,
+    DecisionFunction,
+    Leaf,
+    OptionError,
+    Split,
+    Test,
+    decision_map,
+    penalty,
+    quadtree,
+    summarise,
+)
+from dashboard.decisions.family import Cancelled
+from dashboard.decisions.folds import folds_of
+from dashboard.decisions.heldout import HeldOut, cross, heldout, heldout_many
+from dashboard.decisions.interpolate import interpolated
+from dashboard.decisions.problem import Problem
+from tests.cubes import cube_of, synthetic_cube
+
+NAN = np.nan
+
+
+def exact_tree(problem: Problem) -> DecisionFunction:
+    return quadtree(problem.single("quadtree").dmap)
+
+
+def with_samples(cube: xr.Dataset, count: int, spread: float, seed: int = 0) -> xr.Dataset:
+    """Repetitions scattered about the times; the times are their medians."""
+    random = np.random.default_rng(seed)
+    time = cube["time"].values
+    sample = time[..., None] * np.exp(spread * random.standard_normal((*time.shape, count)))
+    made = cube.assign(sample=((*cube["time"].dims, "repetition"), sample))
+    return made.assign(time=(cube["time"].dims, np.median(sample, axis=-1)))
+
+
+def by_hand(cube: xr.Dataset, axis: str, folds: int) -> list[float]:
+    """Held-out penalties by a loop over cells, each tree made from the cube without the fold's lines."""
+    found = []
+    for fold in range(folds):
+        out = list(range(fold, cube.sizes[axis], folds))
+        rest = [line for line in range(cube.sizes[axis]) if line not in out]
+        decision = quadtree(decision_map(cube.isel({axis: rest})))
+        labels = [str(label) for label in cube["method"].values]
+        left = cube.isel({axis: out})
+        for p in left["comm_size"].values:
+            for m in left["message_size"].values:
+                times = left["time"].sel(comm_size=p, message_size=m).values
+                chosen = labels.index(decision.methods[decision.predict_one(int(p), int(m))].label)
+                if not np.isnan(times).all() and not np.isnan(times[chosen]):
+                    found.append(100 * (times[chosen] / np.nanmin(times) - 1))
+    return found
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 30), st.sampled_from(["comm_size", "message_size"]), st.integers(2, 5))
+def test_each_line_is_judged_by_a_tree_that_did_not_see_it(seed: int, axis: str, folds: int) -> None:
+    cube = synthetic_cube(6, 7, 4, seed, missing=0.1)
+    result = heldout(Problem.of(cube), exact_tree, axis, folds)
+    expected = np.array(by_hand(cube, axis, folds))
+    assert result.figures.cells == expected.size
+    assert result.mean == pytest.approx(expected.mean())
+    assert result.max == pytest.approx(expected.max())
+    assert result.median == pytest.approx(np.median(expected))
+    assert (expected <= result.p95 + 1e-9).mean() >= 0.95
+    assert (expected < result.p95 - 1e-9).mean() < 0.95
+
+
+@given(st.integers(0, 30), st.integers(1, 9), st.integers(1, 9), st.integers(2, 12), st.floats(0, 0.8))
+def test_folds_partition_the_lines(seed: int, rows: int, columns: int, folds: int, missing: float) -> None:
+    problem = Problem.of(synthetic_cube(rows, columns, 3, seed, missing=missing))
+    part = problem.slices[0]
+    for axis, number in (("comm_size", 1), ("message_size", 0)):
+        there = np.asarray(part.cube[axis].values)[(part.labels >= 0).any(axis=number)]
+        if there.size < 2:
+            with pytest.raises(DecisionError, match="nothing can be left out"):
+                folds_of(problem, axis, folds)
+            continue
+        made = [make() for make in folds_of(problem, axis, folds)[0]]
+        assert len(made) == min(folds, there.size)
+        assert sorted(value for fold in made for value in fold.left_out) == there.tolist()
+        judged = np.zeros(part.labels.shape, dtype=np.int64)
+        for fold in made:
+            assert not set(fold.left_out) & set(fold.learn.slices[0].cube[axis].values.tolist())
+            for _, chosen_rows, chosen_columns in fold.places:
+                judged[np.ix_(chosen_rows, chosen_columns)] += 1
+        assert (judged[part.labels >= 0] == 1).all()
+
+
+def test_lines_are_left_out_along_both_axes() -> None:
+    problem = Problem.of(synthetic_cube(6, 7, 4, 2))
+    both = heldout(problem, exact_tree, "lines", 3)
+    apart = [heldout(problem, exact_tree, axis, 3) for axis in ("comm_size", "message_size")]
+    assert both.figures.cells == 2 * 6 * 7
+    assert both.mean == pytest.approx(np.mean([one.mean for one in apart]))
+    assert [fold.figures for fold in both.folds] == [fold.figures for one in apart for fold in one.folds]
+    assert (both.maps[0]["judged"].values == 2).all()
+    halfway = (apart[0].maps[0]["penalty"] + apart[1].maps[0]["penalty"]) / 2
+    xr.testing.assert_allclose(both.maps[0]["penalty"], halfway)
+    assert both.spread == pytest.approx(np.std([fold.figures.mean for fold in both.folds], ddof=1))
+
+
+def test_the_figures_in_sample_stand_beside() -> None:
+    cube = synthetic_cube(6, 7, 4, 2)
+    problem = Problem.of(cube)
+    result = heldout(problem, lambda part: quadtree(part.single("quadtree").dmap, max_depth=1), "comm_size", 3)
+    seen = summarise(penalty(cube, quadtree(decision_map(cube), max_depth=1)))
+    assert (result.in_sample.mean, result.in_sample.max) == (seen.mean, seen.max)
+    given_whole = heldout(problem, exact_tree, "comm_size", 3, whole=quadtree(decision_map(cube), max_depth=1))
+    assert given_whole.in_sample == result.in_sample
+
+
+def test_sizes_beyond_those_decided_on_are_told_apart() -> None:
+    """One method is best at one size each: at the ends of the range only the border rule is left."""
+    time = [[[1.0, 2.0, 2.0]], [[2.0, 2.0, 2.0]], [[4.0, 4.0, 1.0]]]
+    result = heldout(Problem.of(cube_of(time, [4], [1, 2, 4])), exact_tree, "message_size", 3)
+    assert result.maps[0]["penalty"].values.tolist() == [[0.0, 100.0, 100.0]]
+    assert result.figures.cells == 3
+    assert result.within == (100.0, 100.0, 100.0, 100.0, 0, 1)
+
+
+def test_what_was_not_measured_is_counted_not_judged() -> None:
+    time = [[[1.0, 1.0, NAN, 1.0]], [[2.0, 2.0, 3.0, 2.0]]]
+    result = heldout(Problem.of(cube_of(time, [4], [1, 2, 4, 8])), exact_tree, "message_size", 4)
+    assert result.figures.unmeasured == 1  # at 4 bytes only the other method was measured
+    assert result.unjudged == 1
+    assert np.isnan(result.maps[0]["penalty"].values).tolist() == [[False, False, True, False]]
+
+
+def test_interpolated_times_decide_but_do_not_judge() -> None:
+    cube = interpolated(cube_of([[[1.0, NAN, 1.0, 1.0]], [[2.0, NAN, 2.0, 2.0]]], [4], [1, 2, 4, 8]))
+    result = heldout(Problem.of(cube), exact_tree, "message_size", 4)
+    assert result.maps[0]["judged"].values.tolist() == [[1, 0, 1, 1]]
+    assert (result.figures.cells, result.unjudged) == (3, 1)
+
+
+def test_a_single_line_is_not_left_out_and_this_is_said() -> None:
+    cube = synthetic_cube(1, 7, 3, 1)
+    result = heldout(Problem.of(cube), exact_tree, "lines", 9)
+    assert result.notes[0] == "only one comm size is measured, so none can be left out"
+    assert result.notes[1] == "7 folds along the message size, since there are no more of them"
+    with pytest.raises(DecisionError, match="only one comm size is measured"):
+        heldout(Problem.of(cube), exact_tree, "comm_size")
+    with pytest.raises(DecisionError, match="only one message size"):
+        heldout(Problem.of(cube.isel(message_size=[0])), exact_tree)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "folds", "text"),
+    [("cells", 5, "expected one of lines, comm_size"), ("lines", 1, "folds is 1, expected"), ("lines", 2.5, "2.5")],
+)
+def test_options_outside_their_range_are_refused(scheme: str, folds: int, text: str) -> None:
+    with pytest.raises(OptionError, match=text):
+        heldout(Problem.of(synthetic_cube(3, 3, 2, 0)), exact_tree, scheme, folds)
+
+
+def test_a_workload_weighs_the_judged_cells() -> None:
+    cube = cube_of([[[1.0, 2.0, 2.0, 2.0]], [[2.0, 1.0, 1.0, 1.0]]], [4], [1, 2, 4, 8])
+    plain = heldout(Problem.of(cube), exact_tree, "message_size", 4)
+    assert plain.maps[0]["penalty"].values.tolist() == [[100.0, 0.0, 0.0, 0.0]]
+    weighed = heldout(Problem.of(cube, weights=[[3, 0, 1, 0]]), exact_tree, "message_size", 4)
+    assert (weighed.mean, weighed.figures.cells, weighed.p95) == (75.0, 2, 100.0)
+
+
+class TestRepetitions:
+    def test_one_half_decides_and_the_other_judges(self) -> None:
+        """Two methods take turns at being fast: each half picks the one that is slow in the other."""
+        cube = cube_of([[[1.5]], [[1.5]]], [4], [1])
+        sample = np.array([[[[1.0, 2.0] * 3]], [[[2.0, 1.0] * 3]]])
+        cube = cube.assign(sample=(("method", "comm_size", "message_size", "repetition"), sample))
+        result = heldout(Problem.of(cube), exact_tree, "repetitions", 2)
+        assert [fold.figures.mean for fold in result.folds] == [100.0, 100.0]
+        assert result.in_sample.mean == 0
+        assert result.floor is not None
+        assert result.floor.mean == 100.0
+
+    def test_without_noise_the_exact_tree_costs_nothing(self) -> None:
+        cube = with_samples(synthetic_cube(4, 5, 3, 0), 6, 0.0)
+        assert heldout(Problem.of(cube), exact_tree, "repetitions", 4).max == 0
+
+    def test_with_noise_it_costs_what_the_best_map_costs(self) -> None:
+        cube = with_samples(synthetic_cube(4, 5, 3, 0), 6, 0.5)
+        result = heldout(Problem.of(cube), exact_tree, "repetitions", 4)
+        assert result.mean > 1
+        assert result.floor is not None
+        assert result.floor[:4] == pytest.approx(result.figures[:4])
+
+    def test_lazy_samples_give_the_same(self) -> None:
+        cube = with_samples(synthetic_cube(4, 5, 3, 0), 6, 0.5)
+        lazy = Problem.of(cube.chunk(comm_size=2))
+        assert heldout(lazy, exact_tree, "repetitions", 2).figures == (
+            heldout(Problem.of(cube), exact_tree, "repetitions", 2).figures
+        )
+
+    def test_where_there_are_none_the_remedy_is_named(self) -> None:
+        with pytest.raises(DecisionError, match="hold only their summary; load files that list every repetition"):
+            heldout(Problem.of(synthetic_cube(3, 3, 2, 0)), exact_tree, "repetitions")
+        with pytest.raises(DecisionError, match="a single repetition cannot be halved"):
+            heldout(Problem.of(with_samples(synthetic_cube(3, 3, 2, 0), 1, 0.1)), exact_tree, "repetitions")
+
+
+class TestOtherResults:
+    cube = synthetic_cube(5, 6, 3, 4)
+
+    def test_the_same_results_give_the_figures_in_sample(self) -> None:
+        problem = Problem.of(self.cube)
+        result = cross(problem, problem, lambda part: quadtree(part.single("quadtree").dmap, max_depth=1))
+        assert result.figures == result.in_sample
+        assert result.floor is not None
+        assert result.floor.max == 0
+
+    def test_methods_that_only_one_has_are_left_out_and_counted(self) -> None:
+        other = self.cube.isel(method=[2, 1], message_size=slice(1, 4))
+        result = cross(Problem.of(self.cube), Problem.of(other), exact_tree)
+        assert result.notes == ("1 of 3 methods are only in the results decided on; left out",)
+        assert (result.figures.cells, result.max, result.unjudged) == (15, 0, 0)
+
+    def test_a_second_launch_judges_the_first(self) -> None:
+        """Method 0 was faster only in the first launch, at one size of three."""
+        first = cube_of([[[1.0, 2.0, 2.0]], [[2.0, 1.0, 1.0]]], [4], [1, 2, 4])
+        second = cube_of([[[3.0, 2.0, 2.0]], [[2.0, 1.0, 1.0]]], [4], [1, 2, 4])
+        result = cross(Problem.of(first), Problem.of(second), exact_tree)
+        assert result.maps[0]["penalty"].values.tolist() == [[50.0, 0.0, 0.0]]
+
+    def test_what_cannot_be_compared_is_refused(self) -> None:
+        with pytest.raises(DecisionError, match="no method in common"):
+            cross(Problem.of(self.cube.isel(method=[0])), Problem.of(self.cube.isel(method=[1])), exact_tree)
+        with pytest.raises(DecisionError, match="not the same tables"):
+            cross(Problem.of(self.cube), Problem.of(self.cube.assign_attrs(collective="reduce")), exact_tree)
+
+
+def test_several_settings_are_grown_at_once_for_each_fold() -> None:
+    problem = Problem.of(synthetic_cube(6, 7, 4, 5))
+    calls = []
+
+    def grow_many(part: Problem) -> dict[int, DecisionFunction]:
+        calls.append(part)
+        return {depth: quadtree(part.single("quadtree").dmap, max_depth=depth) for depth in range(3)}
+
+    many = heldout_many(problem, grow_many, "message_size", 4)
+    assert len(calls) == 5  # four folds and the whole
+    for depth in range(3):
+        alone = heldout(
+            problem, lambda part, d=depth: quadtree(part.single("quadtree").dmap, max_depth=d), "message_size", 4
+        )
+        assert many[depth].to_dict() == alone.to_dict()
+
+
+def test_a_setting_that_some_fold_has_not_is_said() -> None:
+    problem = Problem.of(synthetic_cube(4, 4, 3, 5))
+    turns = iter(range(10))
+
+    def grow_many(part: Problem) -> dict[str, DecisionFunction]:
+        made = {"always": exact_tree(part)}
+        return made if next(turns) == 1 else {**made, "sometimes": exact_tree(part)}
+
+    many = heldout_many(problem, grow_many, "comm_size", 4)
+    assert many["always"].notes == ()
+    assert many["sometimes"].notes == ("made of 3 of 4 folds only",)
+    assert many["sometimes"].unjudged == 4
+
+
+def test_several_tables_are_left_out_together() -> None:
+    time = np.random.default_rng(1).uniform(1, 2, (3, 5, 4, 2))
+    problem = Problem.of(cube_of(time, range(2, 7), [1, 2, 4, 8]), ppn="all")
+    ppn = Split((Test("ppn", 1),), (Leaf(0), Leaf(1)))
+    result = heldout(problem, lambda part: DecisionFunction("bcast", part.methods, ppn), "comm_size", 2)
+    chosen = np.stack([time[0, ..., 0], time[1, ..., 1]], axis=-1)
+    assert result.mean == pytest.approx(np.mean(100 * (chosen / time.min(axis=0) - 1)))
+    assert len(result.maps) == 2
+    assert [one.attrs["ppn"] for one in result.maps] == [1, 2]
+
+
+def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
+    told: list[float] = []
+
+    def stop(share: float, words: str) -> None:
+        told.append(share)
+        assert words
+        if share >= 0.5:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        heldout(Problem.of(synthetic_cube(6, 7, 4, 5)), exact_tree, "message_size", 5, progress=stop)
+    assert told == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6])
+
+
+def test_constant_times_cost_nothing_and_json_holds_it_all() -> None:
+    problem = Problem.of(cube_of(np.ones((1, 3, 3)), [1, 2, 3], [1, 2, 3]))
+    result = heldout(problem, exact_tree)
+    assert isinstance(result, HeldOut)
+    assert (result.mean, result.p95, result.max, result.median) == (0, 0, 0, 0)
+    data = result.to_dict()
+    assert data["mean"] == 0
+    assert data["in_sample"]["cells"] == 9
+    assert len(data["folds"]) == 6
+    assert data["floor"] is None
+    lonely = cross(problem, problem, exact_tree)
+    assert math.isnan(lonely.spread)
+    assert lonely.to_dict()["spread"] is None
+
+
+def test_small_maps_of_the_sample_data_are_judged_worse_than_they_look(fast_ethernet_bcast: xr.Dataset) -> None:
+    """The exact tree costs nothing by the measurements it was made from; at sizes left out it does cost."""
+    result = heldout(Problem.of(fast_ethernet_bcast), exact_tree)
+    assert result.in_sample.max == 0
+    assert result.mean > 1
+    assert result.unjudged == 0
