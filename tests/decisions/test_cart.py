@@ -1,0 +1,343 @@
+"""CART: scikit-learn's trees carried over exactly, and what counting penalties gains."""
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, NothingMeasuredError, OptionError, Split
+from dashboard.decisions.binary import BinaryTree, Pruning
+from dashboard.decisions.cart import FAMILY, cart
+from dashboard.decisions.losses import losses
+from dashboard.decisions.problem import Problem
+from tests.cubes import cube_of, synthetic_cube
+
+COMPOSITE = ("comm_size", "message_size", "total_size", "even", "power_of_two")
+
+problems = st.builds(
+    lambda rows, columns, methods, seed, missing, weighed: Problem.of(
+        synthetic_cube(rows, columns, methods, seed, missing, noise=0.3),
+        weights=np.random.default_rng(seed).integers(0, 4, (rows, columns)) + np.eye(rows, columns)
+        if weighed
+        else None,
+    ),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.integers(1, 6),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 0.0, 0.3, 0.8]),
+    st.booleans(),
+)
+
+
+def decided(problem: Problem, decision: DecisionFunction) -> np.ndarray:
+    """The method of every measured cell, in the order of the problem's cases."""
+    where = problem.cases().where
+    maps = [
+        decision.predict(
+            part.cube["comm_size"].values[:, None],
+            part.cube["message_size"].values[None, :],
+            **{name: value for name, value in part.given.items() if name in decision.attributes},
+        )
+        * np.ones(part.labels.shape, dtype=int)
+        for part in problem.slices
+    ]
+    return np.array([maps[part][row, column] for part, row, column in where])
+
+
+def fitted(problem: Problem, attributes: Any, **options: Any) -> tuple[DecisionTreeClassifier, np.ndarray]:
+    """Scikit-learn's own tree on the values themselves, as anyone would call it."""
+    cases = problem.cases(attributes)
+    called = cases.weights > 0
+    model = DecisionTreeClassifier(random_state=0, **options)
+    model.fit(cases.values[called], cases.best[called], sample_weight=cases.weights[called])
+    return model, model.predict(cases.values)
+
+
+@given(
+    problems,
+    st.sampled_from([("comm_size", "message_size"), ("message_size",), COMPOSITE[:2] + COMPOSITE[3:]]),
+    st.one_of(st.none(), st.integers(1, 8)),
+    st.one_of(st.none(), st.integers(2, 20)),
+    st.integers(1, 5),
+    st.sampled_from(["gini", "entropy"]),
+    st.sampled_from([0.0, 0.01, 0.05]),
+)
+def test_a_plain_tree_is_that_of_scikit_learn(
+    problem: Problem,
+    attributes: tuple[str, ...],
+    depth: int | None,
+    leaves: int | None,
+    fewest: int,
+    criterion: str,
+    pruning: float,
+) -> None:
+    decision = cart(
+        problem,
+        max_depth=depth,
+        max_leaves=leaves,
+        min_cases=fewest,
+        criterion=criterion,
+        pruning=pruning,
+        attributes=attributes,
+    )
+    model, predicted = fitted(
+        problem,
+        attributes,
+        max_depth=depth,
+        max_leaf_nodes=leaves,
+        min_samples_leaf=fewest,
+        criterion=criterion,
+        ccp_alpha=pruning,
+    )
+    called = problem.cases().weights > 0
+    assert np.array_equal(decided(problem, decision)[called], predicted[called])
+    assert (decision.leaves, decision.depth) == (model.get_n_leaves(), model.get_depth())
+
+
+def test_sizes_that_32_bits_cannot_tell_apart_are_told_apart() -> None:
+    sizes = 2**53 - 8 + np.arange(8)
+    best = np.arange(8) % 2
+    time = np.where(best == np.arange(2)[:, None], 1.0, 2.0)[:, None, :]
+    problem = Problem.of(cube_of(time, [2], sizes))
+    decision = cart(problem)
+    assert decision.predict(2, sizes).tolist() == best.tolist()
+    assert fitted(problem, ("comm_size", "message_size"))[1].tolist() != best.tolist()
+
+
+@given(problems, st.one_of(st.none(), st.integers(0, 6)), st.one_of(st.none(), st.integers(1, 20)), st.booleans())
+def test_limits_hold(problem: Problem, depth: int | None, leaves: int | None, cost_sensitive: bool) -> None:  # noqa: FBT001
+    decision = cart(problem, max_depth=depth, max_leaves=leaves, cost_sensitive=cost_sensitive)
+    assert depth is None or decision.depth <= depth
+    assert leaves is None or decision.leaves <= leaves
+    assert DecisionFunction.from_json(decision.to_json()) == decision
+
+
+@given(problems, st.integers(1, 6))
+def test_every_leaf_holds_the_fewest_cases(problem: Problem, fewest: int) -> None:
+    cases = problem.cases()
+    called = cases.weights > 0
+    decision = cart(problem, min_cases=fewest, cost_sensitive=True)
+    held = [0] * len(decision.rules())
+    for values in cases.values[called]:
+        for number, rule in enumerate(decision.rules()):
+            inside = [
+                low < value <= high
+                for name, value in zip(cases.attributes, values, strict=True)
+                for low, high in [rule.bounds.get(name, (-np.inf, np.inf))]
+            ]
+            held[number] += all(inside)
+    assert sum(held) == called.sum()
+    assert min(held) >= min(fewest, called.sum())
+
+
+@given(problems)
+def test_without_limits_nothing_is_lost(problem: Problem) -> None:
+    for cost_sensitive in (False, True):
+        summary = problem.summary(cart(problem, cost_sensitive=cost_sensitive))
+        assert summary.mean == 0
+        called = problem.cases().weights > 0
+        assert summary.unmeasured <= (~called).sum()
+
+
+@given(problems, st.one_of(st.none(), st.integers(0, 4)), st.one_of(st.none(), st.integers(1, 9)))
+def test_counting_penalties_never_loses_more(problem: Problem, depth: int | None, leaves: int | None) -> None:
+    """Against the plain tree of the same depth: first in unmeasured cells, then in penalty."""
+    table, _ = losses(problem.cases())
+    cases = np.arange(len(table))
+
+    def lost(**options: Any) -> float:
+        return float(table[cases, decided(problem, cart(problem, **options))].sum())
+
+    assert lost(max_depth=depth, cost_sensitive=True) <= lost(max_depth=depth) * (1 + 1e-9)
+    assert lost(max_leaves=leaves, cost_sensitive=True) <= lost(max_leaves=1, cost_sensitive=True) * (1 + 1e-9)
+
+
+def brute_prunings(tree: BinaryTree, node: int = 0) -> list[tuple[int, ...]]:
+    """The leaves of every pruned tree."""
+    if tree.yes[node] < 0:
+        return [(node,)]
+    below = itertools.product(brute_prunings(tree, int(tree.yes[node])), brute_prunings(tree, int(tree.no[node])))
+    return [(node,), *(one + other for one, other in below)]
+
+
+@st.composite
+def random_trees(draw: Any) -> tuple[BinaryTree, np.ndarray]:
+    """A random tree of at most 8 leaves, with what each node loses."""
+    yes, no = [-1], [-1]
+    for _ in range(draw(st.integers(0, 7))):
+        ends = [node for node, child in enumerate(yes) if child < 0]
+        node = draw(st.sampled_from(ends))
+        yes[node], no[node] = len(yes), len(yes) + 1
+        yes += [-1, -1]
+        no += [-1, -1]
+    lost = draw(st.lists(st.integers(0, 20), min_size=len(yes), max_size=len(yes)))
+    zero = np.zeros(len(yes), dtype=np.int64)
+    return BinaryTree(np.array(yes), np.array(no), zero, zero, zero), np.array(lost, dtype=float)
+
+
+@given(random_trees(), st.sampled_from([0.0, 0.5, 2.0]), st.one_of(st.none(), st.integers(1, 8)))
+def test_pruning_finds_the_best_pruned_tree(
+    drawn: tuple[BinaryTree, np.ndarray], worth: float, leaves: int | None
+) -> None:
+    tree, lost = drawn
+    every = [ends for ends in brute_prunings(tree) if leaves is None or len(ends) <= leaves]
+    score, pruned = Pruning(tree, lost).best(worth, leaves)
+    assert score == min(lost[list(ends)].sum() + worth * len(ends) for ends in every)
+    found = [int(node) for level in pruned.levels for node in level if pruned.yes[node] < 0]
+    assert lost[found].sum() + worth * len(found) == score
+    assert tuple(sorted(found)) in {tuple(sorted(ends)) for ends in every}
+
+
+def test_leaves_take_no_method_that_was_not_measured_where_one_was() -> None:
+    """The second method is best where it is measured, but it is not measured everywhere."""
+    time = np.array([[[2.0, 2.0, 2.0, 2.0]], [[1.0, 1.0, 1.0, np.nan]]])
+    problem = Problem.of(cube_of(time, [4], [1, 2, 4, 8]))
+    assert cart(problem, max_depth=0).root == Leaf(1)
+    assert cart(problem, max_depth=0, cost_sensitive=True).root == Leaf(0)
+    assert problem.summary(cart(problem, max_leaves=2, cost_sensitive=True))[:4] == (0, 0, 0, 0)
+
+
+def test_a_costly_cell_outweighs_many_cheap_ones() -> None:
+    time = np.array([[[1.00, 1.00, 1.00, 9.0]], [[1.01, 1.01, 1.01, 1.0]]])
+    problem = Problem.of(cube_of(time, [4], [1, 2, 4, 8]))
+    assert cart(problem, max_leaves=1).root == Leaf(0)
+    assert cart(problem, max_leaves=1, cost_sensitive=True).root == Leaf(1)
+    workload = Problem.of(cube_of(time, [4], [1, 2, 4, 8]), weights=np.array([[1e4, 1e4, 1e4, 1.0]]))
+    assert cart(workload, max_leaves=1, cost_sensitive=True).root == Leaf(0)
+
+
+def test_pruning_asks_each_leaf_for_its_worth() -> None:
+    """One split gains 50 % in half of the cells, that is 25 % of mean penalty."""
+    time = np.array([[[1.0, 1.5]], [[2.0, 1.0]]])
+    problem = Problem.of(cube_of(time, [4], [1, 2]))
+    assert cart(problem, cost_sensitive=True, pruning=24.9).leaves == 2
+    assert cart(problem, cost_sensitive=True, pruning=25.1).leaves == 1
+
+
+def test_cuts_are_measured_sizes() -> None:
+    problem = Problem.of(synthetic_cube(9, 12, 5, 3, noise=0.3))
+    part = problem.slices[0].cube
+    for name, size in (
+        (rule_name, high) for rule in cart(problem).rules() for rule_name, (_, high) in rule.bounds.items()
+    ):
+        assert size == np.inf or size in part[name].values
+
+
+@pytest.mark.parametrize("dataset", ["bcast27", "allgat27c"])
+def test_cost_sensitive_trees_cost_less_on_the_reference_maps(shared: Any, dataset: str) -> None:
+    problem = Problem.of(reference_cube(shared / "data" / "c45" / dataset))
+    limits: list[dict[str, int]] = [{"max_depth": 3}, {"max_depth": 4}, {"max_leaves": 8}, {"max_leaves": 16}]
+    plain = np.array([problem.summary(cart(problem, **limit)).mean for limit in limits])
+    sensitive = np.array([problem.summary(cart(problem, **limit, cost_sensitive=True)).mean for limit in limits])
+    assert (sensitive <= plain).all()
+    assert sensitive.mean() < plain.mean()
+
+
+def reference_cube(folder: Any) -> Any:
+    """A data set of the C4.5 reference: its times as cube."""
+    lines = [line.split(",") for line in (folder / f"{folder.name}.csv").read_text().splitlines()[1:]]
+    sizes = np.array([[int(row[0]), int(row[1])] for row in lines])
+    times = np.loadtxt(folder / f"{folder.name}.costs.csv", delimiter=",", skiprows=1)
+    axes = [np.unique(column) for column in sizes.T]
+    cube = np.full((times.shape[1], axes[0].size, axes[1].size), np.nan)
+    cube[:, np.searchsorted(axes[0], sizes[:, 0]), np.searchsorted(axes[1], sizes[:, 1])] = times.T * 1e-6
+    return cube_of(cube, *axes)
+
+
+def test_cost_sensitive_trees_cost_less_on_measured_broadcasts(fast_ethernet_bcast: Any) -> None:
+    problem = Problem.of(fast_ethernet_bcast)
+    plain = [problem.summary(cart(problem, max_leaves=leaves)).mean for leaves in (4, 8, 16)]
+    sensitive = [problem.summary(cart(problem, max_leaves=leaves, cost_sensitive=True)).mean for leaves in (4, 8, 16)]
+    assert (np.array(sensitive) < 0.7 * np.array(plain)).all()
+
+
+def test_one_tree_decides_several_collectives_and_processes_per_node() -> None:
+    time = np.ones((2, 2, 2, 2))
+    time[0, ..., 1] = time[1, ..., 0] = 3.0  # the first method at 1 process per node, the second at 2
+    cube = cube_of(time, [2, 4], [1, 8])
+    other = cube_of(2.0 * time[::-1], [2, 4], [1, 8], collective="reduce")
+    several = Problem.of({"bcast": cube, "reduce": other}, ppn="all")
+    decision = cart(several)
+    assert {"ppn", "collective"} <= set(decision.attributes)
+    assert decision.predict(4, 8, ppn=1, collective="reduce") == decision.predict(4, 8, ppn=2, collective="bcast")
+    assert several.summary(decision).max == 0
+    assert several.summary(cart(several, cost_sensitive=True)).max == 0
+    assert isinstance(cart(Problem.of(cube, ppn="all"), max_leaves=2).root, Split)
+
+
+def test_the_path_leads_from_one_leaf_to_no_penalty() -> None:
+    problem = Problem.of(synthetic_cube(9, 12, 5, 3, noise=0.3))
+    settings = list(FAMILY.path(problem))
+    assert FAMILY.grow_many is not None
+    decisions = FAMILY.grow_many(problem, settings)
+    means = [problem.summary(decision).mean for decision in decisions]
+    sizes = [decision.leaves for decision in decisions]
+    assert sizes[0] == 1
+    assert sizes == sorted(sizes)
+    assert means == sorted(means, reverse=True)
+    assert means[-1] == 0
+    assert decisions[3] == FAMILY.grow(problem, **settings[3])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_depth": -1},
+        {"max_leaves": 0},
+        {"min_cases": 0},
+        {"pruning": -0.1},
+        {"criterion": "twoing"},
+        {"attributes": ["comm_size", "colour"]},
+        {"criterion": "entropy", "cost_sensitive": True},
+        {"depth": 3},
+    ],
+)
+def test_options_outside_their_range_are_named(options: dict[str, Any]) -> None:
+    name = next(iter(options))
+    with pytest.raises(OptionError, match=name):
+        cart(Problem.of(synthetic_cube(2, 2, 2, 0)), **options)
+
+
+def test_an_attribute_nobody_knows_is_an_error() -> None:
+    with pytest.raises(DecisionError, match="ppn"):
+        cart(Problem.of(synthetic_cube(2, 2, 2, 0)), attributes=("ppn",))
+
+
+@pytest.mark.parametrize("cost_sensitive", [False, True])
+@pytest.mark.parametrize(
+    "cube",
+    [
+        cube_of([[[1.0]]], [2], [1]),
+        cube_of([[[1.0, 2.0, 3.0]]], [2], [1, 2, 3]),
+        cube_of(np.ones((3, 4, 5)), range(2, 6), range(5)),
+        cube_of([[[1.0, np.nan, 2.0]], [[np.nan, np.nan, 1.0]]], [2], [1, 2, 3]),
+    ],
+    ids=["one cell", "one method", "constant times", "a cell not measured"],
+)
+def test_degenerate_results(cube: Any, cost_sensitive: bool) -> None:  # noqa: FBT001
+    decision = cart(Problem.of(cube), cost_sensitive=cost_sensitive)
+    assert Problem.of(cube).summary(decision)[1:4] == (0, 0, 0)
+    assert decision.leaves <= 2
+
+
+def test_a_workload_that_calls_nothing_is_an_error() -> None:
+    with pytest.raises((NothingMeasuredError, DecisionError)):
+        cart(Problem.of(cube_of([[[1.0]]], [2], [1]), weights=np.zeros((1, 1))))
+
+
+def test_options_are_kept_as_json_takes_them() -> None:
+    decision = cart(Problem.of(synthetic_cube(3, 3, 2, 0)), max_leaves=4)
+    assert json.loads(decision.to_json())["options"]["attributes"] == ["comm_size", "message_size"]
+
+
+def test_a_quarter_million_cells() -> None:
+    problem = Problem.of(synthetic_cube(500, 500, 3, 1))
+    decision = cart(problem, max_leaves=64, cost_sensitive=True)
+    assert decision.leaves == 64
+    assert problem.summary(decision).cells == 250_000
