@@ -1,0 +1,58 @@
+"""All guillotine trees over a small grid, one by one, and what each costs: slow and plain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+def penalties(cube: Any, weights: Any = None) -> np.ndarray:
+    """``(method, row, column)`` percent times weight; inf where only others were measured, 0 where none was."""
+    time = cube["time"].values
+    best = np.where(np.isnan(time).all(axis=0), np.nan, np.nanmin(np.where(np.isnan(time), np.inf, time), axis=0))
+    percent = 100 * (time - best) / best
+    percent[np.isnan(percent)] = math.inf
+    percent[:, np.isnan(best)] = 0.0
+    factor = np.ones(best.shape) if weights is None else weights
+    return np.where(np.isinf(percent), math.inf, np.where(np.isinf(percent), 0, percent) * factor)
+
+
+def leaf_cost(costs: np.ndarray, top: int, left: int, bottom: int, right: int) -> float:
+    return min(math.fsum(method[top:bottom, left:right].ravel()) for method in costs)
+
+
+def trees(costs: np.ndarray) -> Iterator[tuple[float, int, int]]:
+    """Yield cost, leaves and depth of every single tree."""
+
+    def below(top: int, left: int, bottom: int, right: int) -> Iterator[tuple[float, int, int]]:
+        yield leaf_cost(costs, top, left, bottom, right), 1, 0
+        cuts = [((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom)]
+        cuts += [((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right)]
+        for one, other in cuts:
+            for cost, leaves, depth in below(*one):
+                for more, others, deeper in below(*other):
+                    yield cost + more, leaves + others, 1 + max(depth, deeper)
+
+    return below(0, 0, *costs.shape[1:])
+
+
+def least(costs: np.ndarray) -> dict[tuple[int, int], float]:
+    """Give the least cost for each number of leaves and depth that trees have, by the same recursion, remembered."""
+
+    @cache
+    def below(top: int, left: int, bottom: int, right: int) -> dict[tuple[int, int], float]:
+        found = {(1, 0): leaf_cost(costs, top, left, bottom, right)}
+        cuts = [((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom)]
+        cuts += [((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right)]
+        for one, other in cuts:
+            for (leaves, depth), cost in below(*one).items():
+                for (others, deeper), more in below(*other).items():
+                    key = leaves + others, 1 + max(depth, deeper)
+                    found[key] = min(found.get(key, math.inf), cost + more)
+        return found
+
+    return below(0, 0, *costs.shape[1:])

@@ -1,0 +1,172 @@
+"""Grids too large for all their rectangles: the trees found, and the bounds, against what is best."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboard.decisions import OptionError
+from dashboard.decisions.optimal import decide, leaves, lines, optimal, optimal_depth, optimal_frontier, optimal_price
+from dashboard.decisions.optimal.costs import Costs
+from dashboard.decisions.optimal.rectangles import Rectangles
+from dashboard.decisions.problem import Problem
+from tests.cubes import cube_of, synthetic_cube
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_rectangles() -> Iterator[None]:
+    """Take a dozen rows for a large grid."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "COARSE", 600)
+        patch.setattr(lines, "THIN", 4)
+        yield
+
+
+def restricted() -> pytest.MonkeyPatch:
+    patch = pytest.MonkeyPatch()
+    patch.setattr(decide, "LARGEST", 100)
+    return patch
+
+
+cubes = st.builds(
+    synthetic_cube,
+    st.integers(6, 14),
+    st.integers(6, 14),
+    st.integers(2, 6),
+    st.integers(0, 10**6),
+    missing=st.sampled_from([0.0, 0.0, 0.02]),
+    noise=st.sampled_from([0.0, 0.2, 1.0]),
+)
+
+
+@settings(max_examples=15)
+@given(cubes)
+def test_the_best_of_so_many_leaves_is_between_bound_and_found(cube) -> None:  # noqa: ANN001
+    problem = Problem.of(cube)
+    patch = restricted()
+    try:
+        found = optimal_frontier(problem, 12)
+        decision = found.decision(12)
+    except OptionError:
+        return
+    finally:
+        patch.undo()
+    best = optimal_frontier(problem, 12)
+    assert (found.lower_bound <= best.mean + 1e-8).all()
+    assert (best.mean <= found.mean + 1e-8).all()
+    assert found.mean[found.proven] == pytest.approx(best.mean[found.proven], abs=1e-8)
+    facts = decision.provenance["optimal"]
+    mean = problem.summary(decision).mean
+    assert decision.leaves <= 12
+    assert mean == pytest.approx(found.mean[-1], abs=1e-8)
+    assert facts["gap"] == pytest.approx(100 * (mean - facts["lower_bound"]) / mean if mean else 0, abs=1e-5)
+
+
+@settings(max_examples=15)
+@given(cubes, st.sampled_from([0.0, 0.1, 2.0]))
+def test_the_best_at_a_price_is_between_bound_and_found(cube, price: float) -> None:  # noqa: ANN001
+    problem = Problem.of(cube)
+    patch = restricted()
+    try:
+        found = optimal_price(problem, price)
+    except OptionError:
+        return
+    finally:
+        patch.undo()
+    best = optimal_price(problem, price)
+    worth = [problem.summary(decision).mean + price * decision.leaves for decision in (best, found)]
+    facts = found.provenance["optimal"]
+    assert facts["lower_bound"] - 1e-8 <= worth[0] <= worth[1] + 1e-8
+    assert worth[1] * (1 - facts["gap"] / 100) == pytest.approx(facts["lower_bound"], abs=1e-8)
+
+
+@settings(max_examples=15)
+@given(cubes, st.integers(0, 4))
+def test_the_best_of_a_depth_is_between_bound_and_found(cube, max_depth: int) -> None:  # noqa: ANN001
+    problem = Problem.of(cube)
+    patch = restricted()
+    try:
+        found = optimal_depth(problem, max_depth)
+    except OptionError:
+        return
+    finally:
+        patch.undo()
+    best = optimal_depth(problem, max_depth)
+    assert found.depth <= max_depth
+    low = found.provenance["optimal"]["lower_bound"]
+    assert low - 1e-8 <= problem.summary(best).mean <= problem.summary(found).mean + 1e-8
+
+
+def test_lines_close_in_on_the_only_cut_there_is() -> None:
+    time = np.ones((2, 60, 60))
+    time[0, :, 27:], time[1, :, :27] = 2.0, 2.0
+    problem = Problem.of(cube_of(time, range(2, 62), range(1, 61)))
+    patch = restricted()
+    patch.setattr(lines, "COARSE", 5000)
+    try:
+        decision = optimal(problem, leaves=2)
+    finally:
+        patch.undo()
+    assert decision.to_text().split(":")[0] == "message_size <= 27"
+    assert decision.provenance["optimal"] == {"proven": True, "gap": 0.0, "lower_bound": 0.0}
+
+
+def test_blocks_without_any_method_are_said_to_be() -> None:
+    checkers = np.indices((14, 14)).sum(axis=0) % 2
+    time = np.where([checkers == 0, checkers == 1], 1.0, np.nan)
+    patch = restricted()
+    try:
+        for find in (lambda p: optimal(p, leaves=5), lambda p: optimal_price(p, 1.0), lambda p: optimal_depth(p, 3)):
+            with pytest.raises(OptionError, match=r"no method that was measured in all of it.*cuts were tried at"):
+                find(Problem.of(cube_of(time, range(2, 16), range(1, 15))))
+    finally:
+        patch.undo()
+
+
+@given(st.data())
+def test_lines_around_cuts_are_no_more_than_allowed_and_have_the_cuts(data: st.DataObject) -> None:
+    extent = data.draw(st.integers(2, 90))
+    count = data.draw(st.integers(2, extent))
+    before = lines._evenly(extent, count)
+    used = data.draw(st.sets(st.sampled_from(before[:-1].tolist())))
+    starts = lines._around(np.array(sorted(used), dtype=np.int64), before, extent, count)
+    assert used <= set(starts.tolist())
+    assert (starts[0], starts[-1]) == (0, extent)
+    assert (np.diff(starts) > 0).all()
+    assert starts.size - 1 <= count
+
+
+def test_thinned_grids_share_the_cells_out() -> None:
+    costs = Costs.of(Problem.of(synthetic_cube(13, 9, 3, 1)).single("test"))
+    parts = list(lines._thinned(costs))
+    assert sum(part.cells.size for part in parts) == costs.cells.size
+    assert sum(part.cells.sum() for part in parts) == pytest.approx(costs.cells.sum())
+    assert max(max(part.shape) for part in parts) <= 4
+
+
+@pytest.mark.parametrize("shape", [(1, 5000), (200, 200), (27, 300), (64, 65), (3, 2)])
+def test_lines_keep_the_number_of_rectangles_down(shape: tuple[int, int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "COARSE", 10**6)
+        rows, columns = lines.lines_of(*shape)
+    assert rows <= shape[0]
+    assert columns <= shape[1]
+    assert (rows, columns) == shape or columns == lines.LONGEST or 0.8e6 < Rectangles.number_of(rows, columns) <= 1.05e6
+
+
+def test_too_many_cuts_end_in_a_bound_instead_of_a_proof() -> None:
+    checkers = np.indices((9, 10)).sum(axis=0) % 2
+    problem = Problem.of(cube_of([1.0 + checkers, 2.0 - checkers], range(2, 11), range(1, 11)))
+    sure = optimal_frontier(problem, 90)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaves, "MOST_CUTS", 40)
+        patch.setattr(leaves, "FEWEST_CUTS", 40)
+        found = optimal_frontier(problem, 90)
+    assert sure.proven.all()
+    assert not found.proven.all()
+    assert (found.lower_bound <= sure.mean + 1e-8).all()
+    assert (sure.mean <= found.mean + 1e-8).all()
+    assert found.mean[found.proven] == pytest.approx(sure.mean[found.proven], abs=1e-8)
+    assert found.decision(90).leaves == 90

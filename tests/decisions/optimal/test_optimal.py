@@ -1,0 +1,277 @@
+"""Optimal trees against all trees there are, against other exact methods' figures, and what must always hold."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError, QuadtreeBuilder, decision_map
+from dashboard.decisions.family import Cancelled
+from dashboard.decisions.optimal import FAMILY, optimal, optimal_depth, optimal_frontier, optimal_price
+from dashboard.decisions.problem import Problem
+from tests.cubes import cube_of, synthetic_cube
+from tests.decisions.optimal.guillotine import least, penalties, trees
+
+SIZES = ("comm_size", "message_size")
+
+
+@st.composite
+def small(draw: Any, rows: int = 5, columns: int = 4) -> tuple[xr.Dataset, np.ndarray | None]:
+    """A small cube, often with ties and missing cells, and weights for it or none."""
+    shape = draw(st.integers(1, 4)), draw(st.integers(1, rows)), draw(st.integers(1, columns))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    time = random.integers(1, draw(st.sampled_from([3, 5, 1000])), shape).astype(float)
+    time[random.random(shape) < draw(st.sampled_from([0, 0, 0.2, 0.6]))] = np.nan
+    time[0, 0, 0] = 2.0
+    weights = None
+    if draw(st.booleans()):
+        weights = random.integers(0, 4, shape[1:]).astype(float)
+        weights[0, 0] = 1.0
+    return cube_of(time, np.arange(2, shape[1] + 2), 2 ** np.arange(shape[2])), weights
+
+
+def measured_weight(cube: xr.Dataset, weights: np.ndarray | None) -> float:
+    there = ~np.isnan(cube["time"].values).all(axis=0)
+    return float((there if weights is None else np.where(there, weights, 0)).sum())
+
+
+def table(rows: dict[tuple[int, int], float]) -> Iterator[tuple[int, int, float]]:
+    for (leaves, depth), cost in rows.items():
+        yield leaves, depth, cost
+
+
+def bcast27(shared: Path) -> Problem:
+    folder = shared / "data" / "c45" / "bcast27"
+    cells, times = pd.read_csv(folder / "bcast27.csv"), pd.read_csv(folder / "bcast27.costs.csv")
+    comm, message = (np.unique(cells[name]) for name in ("comm_size", "msg_size"))
+    cube = np.empty((times.shape[1], comm.size, message.size))
+    cube[:, np.searchsorted(comm, cells["comm_size"]), np.searchsorted(message, cells["msg_size"])] = times.T
+    return Problem.of(cube_of(cube * 1e-6, comm, message))
+
+
+class TestPublishedFigures:
+    def test_bcast27(self, shared: Path) -> None:
+        # Found by two exact methods that share no code with this one.
+        problem = bcast27(shared)
+        found = optimal_frontier(problem, 25)
+        assert found.mean[[7, 14, 24]].round(2).tolist() == [4.70, 3.11, 2.59]
+        assert found.proven.all()
+        for leaves in (8, 15, 25):
+            decision = found.decision(leaves)
+            assert decision.leaves == leaves
+            assert problem.summary(decision).mean == pytest.approx(found.mean[leaves - 1], abs=1e-6)
+
+    def test_fast_ethernet(self, fast_ethernet_bcast: xr.Dataset) -> None:
+        problem = Problem.of(fast_ethernet_bcast)
+        for leaves, mean in ((3, 8.6), (15, 1.3)):
+            decision = optimal(problem, leaves=leaves)
+            assert round(problem.summary(decision).mean, 1) == mean
+            assert decision.provenance["optimal"]["proven"]
+
+
+class TestAgainstAllTrees:
+    def test_the_plain_recursion_finds_what_going_through_every_tree_finds(self) -> None:
+        costs = penalties(synthetic_cube(3, 3, 3, 4, missing=0.2))
+        every: dict[tuple[int, int], float] = {}
+        for cost, leaves, depth in trees(costs):
+            every[leaves, depth] = min(every.get((leaves, depth), math.inf), cost)
+        assert every.keys() == least(costs).keys()
+        assert all(every[key] == pytest.approx(cost) for key, cost in least(costs).items())
+
+    @given(small())
+    def test_leaves(self, case: tuple[xr.Dataset, np.ndarray | None]) -> None:
+        cube, weights = case
+        problem, rows = Problem.of(cube, weights=weights), least(penalties(cube, weights))
+        most = max(leaves for leaves, _ in rows)
+        weight = measured_weight(cube, weights)
+        best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / weight for leaves in range(1, most + 1)]
+        fewest = 1 + next(place for place, cost in enumerate(best) if cost < math.inf)
+        found = optimal_frontier(problem, most + 2)
+        assert found.mean[:most] == pytest.approx(best, abs=1e-8)
+        assert found.fewest == fewest
+        assert found.proven.all()
+        for leaves in {fewest, (fewest + most) // 2, most}:
+            decision, summary = found.decision(leaves), problem.summary(found.decision(leaves))
+            assert summary.mean == pytest.approx(best[leaves - 1], abs=1e-8)
+            assert summary.unmeasured == 0
+            # Of equally good trees one of the fewest leaves.
+            assert decision.leaves == 1 + next(n for n, cost in enumerate(best) if cost <= best[leaves - 1] + 1e-9)
+
+    @given(small(), st.integers(0, 4))
+    def test_depth(self, case: tuple[xr.Dataset, np.ndarray | None], max_depth: int) -> None:
+        cube, weights = case
+        problem, rows = Problem.of(cube, weights=weights), least(penalties(cube, weights))
+        best = min(cost for (_, depth), cost in rows.items() if depth <= max_depth)
+        if best == math.inf:
+            with pytest.raises(OptionError, match=f"max_depth is {max_depth}, but these measurements need more"):
+                optimal_depth(problem, max_depth)
+            return
+        decision = optimal_depth(problem, max_depth)
+        assert decision.depth <= max_depth
+        assert problem.summary(decision).mean == pytest.approx(best / measured_weight(cube, weights), abs=1e-8)
+        assert decision.leaves == min(
+            leaves for (leaves, depth), cost in rows.items() if depth <= max_depth and cost <= best + 1e-9
+        )
+
+    @given(small(), st.sampled_from([0.0, 0.01, 1.0, 7.5, 50.0, 1e6]))
+    def test_price(self, case: tuple[xr.Dataset, np.ndarray | None], price: float) -> None:
+        cube, weights = case
+        problem, rows = Problem.of(cube, weights=weights), least(penalties(cube, weights))
+        weight = measured_weight(cube, weights)
+        best = min(cost / weight + price * leaves for (leaves, _), cost in rows.items())
+        decision = optimal_price(problem, price)
+        assert problem.summary(decision).mean + price * decision.leaves == pytest.approx(best, abs=1e-7)
+        assert decision.leaves == min(
+            leaves for (leaves, _), cost in rows.items() if cost / weight + price * leaves <= best + 1e-7
+        )
+
+    def test_cuts_that_the_bounds_do_not_rule_out_are_enough_on_a_larger_grid(self) -> None:
+        cube = synthetic_cube(6, 8, 5, 3, noise=0.6)
+        rows = least(penalties(cube))
+        found = optimal_frontier(Problem.of(cube), 20)
+        best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / 48 for leaves in range(1, 21)]
+        assert found.mean == pytest.approx(best, abs=1e-8)
+
+
+class TestProperties:
+    @settings(max_examples=20)
+    @given(st.integers(0, 1000), st.integers(2, 9), st.integers(2, 9))
+    def test_more_leaves_never_cost_more_and_enough_give_the_exact_map(
+        self, seed: int, rows: int, columns: int
+    ) -> None:
+        cube = synthetic_cube(rows, columns, 6, seed, noise=0.5)
+        found = optimal_frontier(Problem.of(cube), rows * columns)
+        assert (np.diff(found.mean) <= 0).all()
+        assert found.total[-1] == 0
+        exact = found.decision(rows * columns)
+        chosen = exact.predict(cube["comm_size"].values[:, None], cube["message_size"].values)
+        assert np.array_equal(chosen, decision_map(cube)["best"].values)
+
+    @settings(max_examples=20)
+    @given(st.integers(0, 1000), st.integers(0, 3))
+    def test_no_quadtree_of_as_many_leaves_is_better(self, seed: int, max_depth: int) -> None:
+        cube = synthetic_cube(9, 11, 5, seed, noise=0.3)
+        problem = Problem.of(cube)
+        rival = QuadtreeBuilder(decision_map(cube)).build(max_depth=max_depth).simplified()
+        ours = optimal(problem, leaves=rival.leaves)
+        assert problem.summary(ours).mean <= problem.summary(rival).mean + 1e-9
+
+    def test_depth_and_price_agree_with_leaves(self, fast_ethernet_bcast: xr.Dataset) -> None:
+        problem = Problem.of(fast_ethernet_bcast)
+        found = optimal_frontier(problem, 40)
+        for max_depth in (1, 2, 3):
+            decision = optimal_depth(problem, max_depth)
+            assert problem.summary(decision).mean >= found.mean[2**max_depth - 1] - 1e-7
+        for price in (0.2, 1.0):
+            decision = optimal_price(problem, price)
+            assert problem.summary(decision).mean + price * decision.leaves == pytest.approx(
+                (found.mean + price * found.leaves).min(), abs=1e-7
+            )
+
+    def test_it_saves_and_loads(self) -> None:
+        problem = Problem.of(synthetic_cube(5, 6, 3, 1))
+        for decision in (optimal(problem, leaves=np.int64(4)), optimal_depth(problem, 2), optimal_price(problem, 1)):
+            loaded = DecisionFunction.from_json(decision.to_json())
+            assert loaded == decision
+            assert loaded.provenance["optimal"] == decision.provenance["optimal"]
+
+    def test_a_cut_is_at_the_last_size_of_the_lower_side(self) -> None:
+        cube = cube_of([[[1, 1, 9], [1, 1, 9]], [[2, 2, 1], [2, 2, 1]]], [4, 32], [100, 3000, 10**6])
+        decision = optimal(Problem.of(cube), leaves=2)
+        assert [decision.predict_one(4, size) for size in (0, 3000, 3001, 10**9)] == [0, 0, 1, 1]
+
+
+class TestOddInput:
+    def test_one_cell(self) -> None:
+        problem = Problem.of(cube_of([[[2.0]], [[1.0]]], [4], [8]))
+        for decision in (optimal(problem), optimal_depth(problem, 3), optimal_price(problem, 0)):
+            assert (decision.leaves, decision.predict_one(4, 8)) == (1, 1)
+
+    def test_constant_times_and_one_method_need_one_leaf(self) -> None:
+        for cube in (cube_of(np.ones((3, 4, 5)), range(2, 6), range(1, 6)), synthetic_cube(4, 5, 1, 0)):
+            assert optimal(Problem.of(cube), leaves=30).leaves == 1
+            assert optimal_depth(Problem.of(cube), 6).leaves == 1
+            assert optimal_price(Problem.of(cube), 0.0).leaves == 1
+
+    @pytest.mark.parametrize("shape", [(1, 12), (12, 1)])
+    def test_one_row(self, shape: tuple[int, int]) -> None:
+        cube = synthetic_cube(*shape, 4, 7, noise=1.0)
+        rows = least(penalties(cube))
+        found = optimal_frontier(Problem.of(cube), 12)
+        best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / 12 for leaves in range(1, 13)]
+        assert found.mean == pytest.approx(best, abs=1e-8)
+
+    def test_nothing_measured(self) -> None:
+        with pytest.raises(NothingMeasuredError):
+            optimal(Problem.of(cube_of(np.full((2, 2, 2), np.nan), [2, 3], [1, 2])))
+
+    def test_a_workload_that_calls_nothing_measured(self) -> None:
+        cube = cube_of([[[1.0, np.nan]]], [2], [1, 2])
+        with pytest.raises(NothingMeasuredError, match="calls none"):
+            optimal(Problem.of(cube, weights=[[0.0, 1.0]]))
+
+    def test_too_few_leaves_for_what_was_measured(self) -> None:
+        one, two = [[1.0, np.nan, 1.0]], [[np.nan, 1.0, np.nan]]
+        problem = Problem.of(cube_of([one, two], [2], [1, 2, 3]))
+        with pytest.raises(OptionError, match="leaves is 2, but these measurements need at least 3"):
+            optimal(problem, leaves=2)
+        assert optimal(problem, leaves=3).leaves == 3
+        assert next(iter(FAMILY.path(problem))) == {"leaves": 3}
+
+    def test_penalties_of_very_different_size(self) -> None:
+        time = np.ones((3, 6, 6))
+        time[0, :3] = 1e9
+        time[1, 3:] = 1 + 1e-6
+        time[2] = 1.5
+        found = optimal_frontier(Problem.of(cube_of(time, range(2, 8), range(1, 7))), 3)
+        assert found.mean[0] == pytest.approx(50e-6)
+        assert found.mean[1] == 0
+
+    @pytest.mark.parametrize("leaves", [0, -1, 1.5, True])
+    def test_leaves_that_are_no_number_of_leaves(self, leaves: Any) -> None:
+        with pytest.raises(OptionError, match="expected a whole number from 1"):
+            optimal(Problem.of(synthetic_cube(2, 2, 2, 0)), leaves=leaves)
+
+    def test_it_can_be_cancelled(self) -> None:
+        shares = []
+
+        def stop(share: float, _what: str) -> None:
+            shares.append(share)
+            if len(shares) > 5:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            optimal(Problem.of(synthetic_cube(12, 12, 4, 0)), progress=stop)
+        assert shares == sorted(shares)
+        assert 0 <= shares[0] <= shares[-1] <= 1
+
+
+class TestFamily:
+    def test_the_options_choose_what_is_limited(self, fast_ethernet_bcast: xr.Dataset) -> None:
+        problem = Problem.of(fast_ethernet_bcast)
+        assert FAMILY.grow(problem, **FAMILY.checked({})) == optimal(problem, leaves=8)
+        assert FAMILY.grow(problem, **FAMILY.checked({"max_depth": 2})) == optimal_depth(problem, 2)
+        assert FAMILY.grow(problem, **FAMILY.checked({"price": 0.5})) == optimal_price(problem, 0.5)
+        with pytest.raises(OptionError, match="leaves 3, max_depth 2 are given"):
+            FAMILY.grow(problem, leaves=3, max_depth=2)
+
+    def test_many_at_once_are_the_same_as_one_by_one(self, fast_ethernet_bcast: xr.Dataset) -> None:
+        problem = Problem.of(fast_ethernet_bcast)
+        settings = [{"leaves": 2}, {"price": 1.0}, {"leaves": 9}, {}, {"max_depth": 1}]
+        shares: list[float] = []
+        many = FAMILY.grow_many(problem, settings, progress=lambda share, _what: shares.append(share))
+        assert many == [FAMILY.grow(problem, **options) for options in settings]
+        assert all(a <= b + 1e-12 for a, b in itertools.pairwise(shares))
+
+    def test_the_path_goes_from_small_to_large(self, fast_ethernet_bcast: xr.Dataset) -> None:
+        path = [options["leaves"] for options in FAMILY.path(Problem.of(fast_ethernet_bcast))]
+        assert path == sorted(path)
+        assert path[0] == 1
