@@ -13,7 +13,8 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from dashboard.cli_options import Usage, parse
+from dashboard.cli_options import parse
+from dashboard.cli_usage import Usage
 
 #: Errors whose message says what the user can do, by the module that defines them.
 _USER_ERRORS = {
@@ -69,9 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str]) -> None:
     """Read the arguments and do what they say."""
     args = parse(arguments)
-    from dashboard.cli_commands import COMMANDS
+    from dashboard import cli_commands
 
-    COMMANDS[args.command](args)
+    cli_commands.run(args)
 
 
 def _report(error: Exception) -> int:

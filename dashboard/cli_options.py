@@ -6,12 +6,15 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from dashboard import cli_trees, cli_values
+from dashboard.cli_usage import Usage
+
 #: Named in the design, not built yet.
 LATER_COMMANDS = ("lint", "model", "bench", "report")
-TREES = ("quadtree", "exact")
-LATER_TREES = ("c45", "cart", "optimal", "model")
-TARGETS = ("c", "json")
-LATER_TARGETS = ("c-table", "python", "openmpi", "openmpi-json", "mpich", "intel", "ucc")
+#: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
+TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc")
+#: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
+HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 
 #: Options that are hints to the loaders, by the names that these know; filled only when given.
 HINTS = (
@@ -28,10 +31,6 @@ HINTS = (
     "columns",
     "recursive",
 )
-
-
-class Usage(Exception):  # noqa: N818 - not a fault of the program, the user's
-    """The command was called wrongly; the message says how to call it."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -69,26 +68,16 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     command = next((word for word in argv if not word.startswith("-")), None)
     if command in LATER_COMMANDS:
         raise Usage(f"'colltune {command}' is not available yet")
-    args, unknown = build().parse_known_args(argv)
-    # First this: `--tree c45 -m 2` fails for the tree, not for options that only this tree will have.
-    _available("--tree", getattr(args, "tree", None), TREES, LATER_TREES)
-    _available("--to", getattr(args, "to", None), TARGETS, LATER_TARGETS)
+    args, unknown = build(argv, command).parse_known_args(argv)
     if unknown:
+        if command in cli_trees.WITH_TREE:
+            cli_trees.refuse(args.tree, unknown)
         raise Usage(f"unrecognized arguments: {' '.join(unknown)} (see 'colltune {args.command} --help')")
-    if getattr(args, "tree", None) == "exact" and (args.max_depth is not None or args.threshold is not None):
-        raise Usage("--tree exact takes neither --max-depth nor --threshold; they belong to --tree quadtree")
     return args
 
 
-def _available(option: str, value: str | None, now: Sequence[str], later: Sequence[str]) -> None:
-    if value in later:
-        raise Usage(f"{option} {value} is not available yet; available: {', '.join(now)}")
-    if value is not None and value not in now:
-        raise Usage(f"{option} {value}: there is no such choice; available: {', '.join(now)}")
-
-
-def build() -> _Parser:
-    """Make the parser with all subcommands."""
+def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
+    """Make the parser with all subcommands; the options of trees only for the command that is called."""
     parser = _Parser(
         prog="colltune",
         description="From MPI benchmark files to decision functions for collective operations.",
@@ -96,7 +85,7 @@ def build() -> _Parser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    common, hints, chosen, tree = _common(), _hints(), _chosen(), _tree()
+    common, hints, chosen = _common(), _hints(), _chosen()
 
     def add(name: str, summary: str, *parents: _Parser, paths: str = "+") -> _Parser:
         made = commands.add_parser(name, help=summary, description=summary, parents=[*parents, common])
@@ -106,36 +95,35 @@ def build() -> _Parser:
 
     as_hint = _Parser(add_help=False)
     as_hint.add_argument("-c", "--collective", help="the collective, where the files do not say it")
-    as_hint.add_argument("--ppn", dest="ppn_hint", type=_count, metavar="N", help="processes per node, likewise")
+    as_hint.add_argument(
+        "--ppn", dest="ppn_hint", type=cli_values.count, metavar="N", help="processes per node, likewise"
+    )
 
     info = add(
         "info", "Show what the files hold, how complete and how noisy it is, what was skipped and why.", hints, as_hint
     )
+    info.add_argument("--outliers", action="store_true", help="list the times that do not fit those around them")
     _json(info)
     convert = add("convert", "Load results and save them as .nc, .zarr or .csv (long table).", hints, as_hint)
     convert.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr or .csv")
     dmap = add("map", "Show the decision map: the best method for each pair of sizes.", hints, chosen)
-    dmap.add_argument(
-        "--tolerance", type=float, default=0.0, metavar="PCT", help="count methods within PCT %% of the best as ties"
-    )
+    _map_options(dmap)
     _json(dmap)
-    decide = add(
-        "decide", "Make a decision function; show its size and what it costs against the best.", hints, chosen, tree
-    )
-    decide.add_argument(
-        "--sweep", choices=("depth", "threshold"), help="show how size and penalty change with this limit"
-    )
-    drawing = argparse.BooleanOptionalAction
-    decide.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
-    _json(decide)
-    export = add("export", "Write the decision function as source code or for a library.", hints, tree)
-    _collectives(export)
-    export.add_argument(
-        "--to", required=True, metavar="TARGET", help=f"{', '.join(TARGETS)}; later {', '.join(LATER_TARGETS)}"
-    )
-    export.add_argument(
-        "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
-    )
+    tree = cli_trees.named(argv) if {"-h", "--help"} & set(argv) else cli_trees.named(argv) or cli_trees.DEFAULT
+    decide = add("decide", "Make a decision function; show its size and what it costs against the best.", hints)
+    _decide_options(decide)
+    export = add("export", "Write the decision function as source code or for a library.", hints)
+    _export_options(export)
+    frontier = add("frontier", "Compare all ways of deciding by size and penalty, and recommend one.", hints)
+    _frontier_options(frontier)
+    compare = add("compare", "Compare some decision functions with each other, cell by cell.", hints)
+    _compare_options(compare)
+    for one in (decide, export, frontier, compare):
+        _measurements(one)
+        if one is not export:
+            _held_out(one, "lines" if one is frontier else "none")
+    if command in cli_trees.WITH_TREE:
+        cli_trees.add_options(decide if command == "decide" else export, tree)
     _serve(
         commands.add_parser(
             "serve",
@@ -160,32 +148,146 @@ def _json(parser: argparse.ArgumentParser) -> None:
 def _chosen() -> _Parser:
     parser = _Parser(add_help=False)
     parser.add_argument("-c", "--collective", help="the collective, if the results hold several or do not say")
-    _ppn(parser)
+    parser.add_argument(
+        "--ppn", type=cli_values.count, metavar="N", help="processes per node, if the results hold several"
+    )
     return parser
 
 
 def _collectives(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-c", "--collective", action="append", help="the collective; may be given several times")
-    _ppn(parser)
-
-
-def _ppn(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ppn", type=_count, metavar="N", help="processes per node, if the results hold several")
-
-
-def _tree() -> _Parser:
-    parser = _Parser(add_help=False)
-    group = parser.add_argument_group("decision")
-    choices = f"{', '.join(TREES)} (no limit); later {', '.join(LATER_TREES)}"
-    group.add_argument("--tree", default="quadtree", metavar="TREE", help=choices)
-    group.add_argument("--max-depth", type=_depth, metavar="D", help="levels below the root at most")
-    group.add_argument(
-        "--threshold",
-        type=float,
-        metavar="T",
-        help="a block with this share of one method is a leaf (0 to 1; 1 = exact)",
+    parser.add_argument(
+        "--ppn",
+        type=cli_values.count_or_all,
+        metavar="N|all",
+        help="processes per node; all: one tree for all of them, if it can test ppn",
     )
-    return parser
+
+
+def _map_options(parser: argparse.ArgumentParser) -> None:
+    ties = parser.add_mutually_exclusive_group()
+    ties.add_argument(
+        "--tolerance",
+        type=cli_values.percent,
+        default=0.0,
+        metavar="PCT",
+        help="methods within PCT %% of the best are ties",
+    )
+    ties.add_argument(
+        "--statistical",
+        type=cli_values.level,
+        metavar="LEVEL",
+        help="methods that repetitions cannot tell from the best are ties; level of the test, such as 0.05",
+    )
+    parser.add_argument(
+        "--ties",
+        choices=("mark", "simplest"),
+        default="mark",
+        help="draw cells with ties as such (default), or take there what gives the fewest rules",
+    )
+
+
+def _decide_options(parser: argparse.ArgumentParser) -> None:
+    _collectives(parser)
+    parser.add_argument("--combined", action="store_true", help="one tree for several collectives, which it tests")
+    parser.add_argument(
+        "--sweep", choices=("depth", "threshold"), help="show how a quadtree's size and penalty change with this limit"
+    )
+    drawing = argparse.BooleanOptionalAction
+    parser.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
+    _json(parser)
+
+
+def _export_options(parser: argparse.ArgumentParser) -> None:
+    _collectives(parser)
+    parser.add_argument("--combined", action="store_true", help="one tree for several collectives, which it tests")
+    parser.add_argument("--to", required=True, metavar="TARGET", help=f"one of {', '.join(TARGETS)}")
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
+    )
+
+
+def _frontier_options(parser: argparse.ArgumentParser) -> None:
+    _collectives(parser)
+    parser.add_argument("--combined", action="store_true", help="trees for several collectives, which they test")
+    parser.add_argument(
+        "--family",
+        dest="families",
+        action="extend",
+        nargs="+",
+        metavar="TREE",
+        help="ways of deciding to try (default: all that suit the data)",
+    )
+    parser.add_argument(
+        "--criterion",
+        choices=("mean", "median", "p95", "max"),
+        default="mean",
+        help="penalty that trees are compared and recommended by (default mean)",
+    )
+    parser.add_argument(
+        "--within",
+        type=cli_values.percent,
+        metavar="POINTS",
+        help="recommend the smallest tree within so many points of the best (default: within one standard error)",
+    )
+    parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
+    parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
+    _json(parser)
+
+
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    _collectives(parser)
+    parser.add_argument("--combined", action="store_true", help="trees for several collectives, which they test")
+    parser.add_argument(
+        "--trees",
+        action="extend",
+        nargs="+",
+        required=True,
+        metavar="TREE:OPTION=VALUE,…",
+        help='such as "quadtree:max_depth=3" "c45:min_cases=4"; two are also compared cell by cell',
+    )
+    _json(parser)
+
+
+def _measurements(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("measurements", "what is made of them before deciding")
+    group.add_argument(
+        "--tolerance",
+        type=cli_values.percent,
+        default=0.0,
+        metavar="PCT",
+        help="methods within PCT %% of the best are ties",
+    )
+    group.add_argument(
+        "--statistical",
+        type=cli_values.level,
+        metavar="LEVEL",
+        help="so are methods that repetitions cannot tell from the best; level of the test, such as 0.05",
+    )
+    group.add_argument(
+        "--ties",
+        choices=("simplest", "fastest"),
+        default="simplest",
+        help="method to learn among ties: the one that gives the fewest rules (default), or the fastest",
+    )
+    group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
+    group.add_argument("--interpolate", action="store_true", help="fill missing cells in between for deciding")
+    group.add_argument("--without-outliers", action="store_true", help="leave outliers out; they are listed")
+
+
+def _held_out(parser: argparse.ArgumentParser, default: str) -> None:
+    group = parser.add_argument_group("held out", "penalty on measurements that were not used for deciding")
+    group.add_argument(
+        "--held-out",
+        choices=HELD_OUT,
+        default=default,
+        metavar="WHAT",
+        help="what to hold out: every N-th communicator and message size in turn (lines), only one of both "
+        f"(comm_size, message_size), half of the repetitions, or none (default {default})",
+    )
+    group.add_argument(
+        "--folds", type=cli_values.folds, default=5, metavar="N", help="parts held out in turn (default 5)"
+    )
 
 
 def _hints() -> _Parser:
@@ -209,7 +311,7 @@ def _hints() -> _Parser:
         "--column",
         dest="columns",
         action="append",
-        type=_column,
+        type=cli_values.column,
         metavar="OURS=THEIRS",
         help="column of a table that bears another name, such as time=latency_us",
     )
@@ -221,7 +323,7 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     what = "results to open; default: those in $COLLTUNE_DATA, else the sample data"
     parser.add_argument("paths", nargs="*", metavar="PATH", help=what)
     parser.add_argument("--data", action="extend", nargs="+", default=[], metavar="PATH", help="the same")
-    parser.add_argument("--port", type=_port, default=5006, help="default 5006; 0 = any free one")
+    parser.add_argument("--port", type=cli_values.port, default=5006, help="default 5006; 0 = any free one")
     parser.add_argument("--address", default="127.0.0.1", help="default 127.0.0.1, this machine only")
     parser.add_argument(
         "--allow-websocket-origin",
@@ -232,33 +334,3 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         help="further name under which browsers reach the server, such as a proxy's",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
-
-
-def _count(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _depth(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _port(text: str) -> int:
-    return _whole(text, 0, 65535)
-
-
-def _whole(text: str, lowest: int, highest: int | None = None) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = lowest - 1
-    if value < lowest or (highest is not None and value > highest):
-        bound = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {bound}")
-    return value
-
-
-def _column(text: str) -> tuple[str, str]:
-    ours, equals, theirs = text.partition("=")
-    if not (ours and equals and theirs):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OURS=THEIRS, such as time=latency_us")
-    return ours, theirs

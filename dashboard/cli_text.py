@@ -82,7 +82,7 @@ def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
         yield [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
 
 
-def map_text(dmap: xr.Dataset, width: int) -> list[str]:
+def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False) -> list[str]:
     """Draw a decision map as letters, with a legend.
 
     Parameters
@@ -91,6 +91,8 @@ def map_text(dmap: xr.Dataset, width: int) -> list[str]:
         As `dashboard.decisions.decision_map` gives it.
     width
         Columns of the terminal; a map that is wider is drawn in several parts.
+    ties
+        Mark cells where several methods are as good as the best.
 
     Returns
     -------
@@ -105,7 +107,10 @@ def map_text(dmap: xr.Dataset, width: int) -> list[str]:
     winners = sorted(counts, key=lambda index: (-counts[index], index))
     codes = dict(zip(winners, _codes(len(winners)), strict=True))
     rows = [[codes.get(index, ".") for index in row] for row in best]
-    lines = _grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows, width)
+    if ties:
+        several = (dmap["ties"].transpose("comm_size", "message_size").values > 1).tolist()
+        rows = [[code + "'" * tie for code, tie in zip(*pair, strict=True)] for pair in zip(rows, several, strict=True)]
+    lines = grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows, width)
     measured = sum(counts.values())
     spans = _spans(best, dmap["best_time"].transpose("comm_size", "message_size").values.tolist())
     legend = [
@@ -138,7 +143,7 @@ def _codes(count: int) -> list[str]:
     return [f"{_LETTERS[i // 26 % 52]}{string.ascii_lowercase[i % 26]}" for i in range(count)]
 
 
-def _grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+def grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """Lines of the map, cut into parts that fit the width, under headings of two lines (number, unit)."""
     heads = [size_parts(count) for count in message]
     columns = [max(len(heads[c][0]), len(heads[c][1]), *(len(row[c]) for row in rows)) + 1 for c in range(len(message))]
@@ -160,9 +165,18 @@ def _grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[s
     return lines
 
 
-def decision_text(answer: Mapping[str, Any], source_lines: int) -> list[str]:
-    """Lines on a decision function's size and quality, from the JSON answer of ``decide``."""
-    options = ", ".join(f"{name} {'none' if value is None else value}" for name, value in answer["options"].items())
+def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | None) -> list[str]:
+    """Lines on a decision function's size and quality.
+
+    Parameters
+    ----------
+    answer
+        What ``decide --json`` gives.
+    options
+        Those that differ from the defaults.
+    source_lines
+        Of the function in C; None where it cannot be written in C.
+    """
     depth, loss = answer["depth"], answer["penalty"]
     rows = [
         ("decision", f"{answer['collective']}, {answer['tree']}" + (f" ({options})" if options else "")),
@@ -170,9 +184,32 @@ def decision_text(answer: Mapping[str, Any], source_lines: int) -> list[str]:
         ("depth", ", ".join(f"{name} {number(depth[name])}" for name in ("max", "min", "mean", "expected"))),
         ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
         ("not measured", f"{loss['unmeasured']} cells whose chosen method was not measured there"),
-        ("C source", f"{source_lines} lines, equal branches merged"),
     ]
-    return [f"{name:14}{text}" for name, text in rows]
+    rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
+    if "held_out" in answer:
+        rows += _held_out(answer["held_out"])
+    if source_lines is not None:
+        rows.append(("C source", f"{source_lines} lines, equal branches merged"))
+    return [f"{name:16}{text}" for name, text in rows]
+
+
+def _pruning(figures: Mapping[str, Any]) -> str:
+    """What C4.5 says of a tree."""
+    predicted = figures.get("predicted_error")
+    rest = "" if predicted is None else f", predicted error {percent(predicted)}"
+    return f"size {figures['size']}, {figures['leaves']} leaves, errors {percent(figures['errors'])}{rest}"
+
+
+def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The penalty at what was not decided on, in how many folds."""
+    names = {"mean": "mean", "median": "median", "p95": "95 % of cells below", "max": "max"}
+    text = ", ".join(f"{title} {percent(figures[name])}" for name, title in names.items())
+    rows = [("held out", f"{text} ({figures['scheme']}, {len(figures['folds'])} folds)")]
+    if figures["unmeasured"]:
+        rows.append(("", f"{figures['unmeasured']} cells whose chosen method was not measured there"))
+    if figures["floor"] is not None:
+        rows.append(("", f"a perfect map of what was decided on: mean {percent(figures['floor']['mean'])}"))
+    return rows
 
 
 def number(value: float | None) -> str:
@@ -206,7 +243,29 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     for name, cube in answer["collectives"].items():
         lines += ["", *_collective_text(name, cube)]
+        if "outliers" in answer:
+            lines += [f"    {line}" for line in _outliers_text(answer["outliers"][name])]
     return lines
+
+
+def _outliers_text(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Lines on the times that do not fit those around them."""
+    if not found:
+        return ["no outliers"]
+    rows = [
+        [
+            one["method"],
+            one["comm_size"],
+            size(one["message_size"]),
+            time(one["time"]),
+            time(one["expected"]),
+            f"{one['ratio']:.2f}",
+            one["reason"],
+        ]
+        for one in found
+    ]
+    head = ["method", "processes", "message size", "time", "expected", "ratio", "why"]
+    return [f"outliers: {len(found)}", *table(head, rows, right=(1, 2, 3, 4, 5))]
 
 
 def _common_folder(paths: Sequence[str]) -> str:

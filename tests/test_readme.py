@@ -39,7 +39,7 @@ def test_one_line_sets_up_and_runs_each_of_dashboard_and_tests() -> None:
 
 def test_the_tour_of_the_command_line_can_be_typed(beside_the_samples: Path) -> None:
     lines = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(lines) == 6
+    assert len(lines) == 11
     printed = {}
     for line in lines:
         program, _, arguments = line.partition(" ")
@@ -50,6 +50,15 @@ def test_the_tour_of_the_command_line_can_be_typed(beside_the_samples: Path) -> 
     shallow = next(text for line, text in printed.items() if "--max-depth 3" in line)
     assert "46 leaves" in shallow
     assert "10.76 %" in shallow
+    compared = next(text for line, text in printed.items() if " compare " in line)
+    assert [figure for figure in ("10.76", "10.50", "8.59", "1.31") if figure not in compared] == []
+    held_out = next(text for line, text in printed.items() if "--leaves 15" in line)
+    assert "held out        mean 6.28 %" in held_out
+    tolerant = next(text for line, text in printed.items() if "--tolerance 5 --held-out" in line)
+    assert "13 leaves" in tolerant
+    assert "mean 2.53 %" in tolerant
+    recommended = next(text for line, text in printed.items() if " frontier " in line)
+    assert "* recommended: " in recommended
     assert "int colltune_bcast(int comm_size, long long message_size)" in (beside_the_samples / "decide.c").read_text()
 
 

@@ -1,0 +1,146 @@
+"""``colltune compare``: some decision functions side by side, and two of them cell by cell."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard import cli_text, cli_trees
+from dashboard.cli_output import Working, finite, say, show
+from dashboard.cli_problem import Task, one_task
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.decisions import DecisionFunction
+
+#: What a cell of the map of two decisions shows, by the position in `dashboard.decisions.compare.OUTCOMES`.
+_SIGNS = "=AB~?"
+_SAVED = ".json"
+
+
+def compare(args: argparse.Namespace) -> None:
+    """Show the comparison of approaches; of two decisions also where they differ."""
+    from dashboard.decisions import compare as comparing
+
+    _check(args.trees)
+    task = one_task(args)
+    decisions, held = {}, {}
+    for text in dict.fromkeys(args.trees):
+        decisions[text], judged = _made(args, task, text)
+        if judged is not None:
+            held[text] = judged
+    table = comparing.compare(task.problem, decisions)
+    rows = [
+        {"tree": name, **dict(zip(map(str, table.columns), row, strict=True))}
+        for name, row in zip(decisions, cli_text.frame_rows(table), strict=True)
+    ]
+    for row in rows:
+        if held:
+            row["held_out"] = held.get(row["tree"])
+    result: dict[str, Any] = {"collective": task.problem.collective, "rows": rows}
+    apart = None
+    if len(decisions) == 2:
+        apart = comparing.difference(task.problem, *decisions.values())
+        result["difference"] = _difference(apart)
+    show(args, result, lambda: _lines(result, apart, task))
+
+
+def _check(trees: list[str]) -> None:
+    """Usage for a tree that cannot be, before anything is loaded."""
+    from dashboard.decisions.families import family
+
+    for text in trees:
+        if not text.endswith(_SAVED):
+            name, _, options = text.partition(":")
+            cli_trees.read(family(name), [word for word in options.split(",") if word])
+
+
+def _made(args: argparse.Namespace, task: Task, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
+    """A decision function, from a file or grown; and how it does held out, if that is asked for."""
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.families import family
+    from dashboard.decisions.heldout import heldout
+
+    if text.endswith(_SAVED):
+        if not Path(text).is_file():
+            raise Usage(f"{text}: no such file")
+        if args.held_out != "none":
+            say(f"note: {text} cannot be held out: nothing is known of what it was made from")
+        return DecisionFunction.load(text), None
+    name, _, options = text.partition(":")
+    chosen = family(name)
+    known = cli_trees.read(chosen, [word for word in options.split(",") if word])
+    with Working() as progress:
+        decision = chosen.grow(task.learnt, progress=progress, **known)
+        if args.held_out == "none":
+            return decision, None
+        judged = heldout(
+            task.problem,
+            lambda part: chosen.grow(task.prepare(part), **known),
+            args.held_out,
+            args.folds,
+            whole=decision,
+            progress=progress,
+        )
+    return decision, judged.to_dict()
+
+
+def _difference(apart: xr.Dataset) -> dict[str, Any]:
+    """Two decisions cell by cell, as JSON: maps as nested lists, of several tables one after another."""
+    facts = {str(name): value for name, value in apart.attrs.items() if name != "collective"}
+    return {
+        **{name: finite(value) if isinstance(value, float) else value for name, value in facts.items()},
+        **{name: apart[name].values.tolist() for name in ("comm_size", "message_size", "outcome")},
+        "difference": _plain(apart["difference"].values.tolist()),
+    }
+
+
+def _plain(values: Any) -> Any:
+    return [_plain(value) for value in values] if isinstance(values, list) else finite(values)
+
+
+def _lines(result: Mapping[str, Any], apart: xr.Dataset | None, task: Task) -> list[str]:
+    outside = any(row.get("held_out") for row in result["rows"])
+    head = ["tree", "leaves", "depth", "levels", "tests", "mean (%)", "95 % (%)", "max (%)"]
+    head += ["held out: mean (%)", "95 % (%)", "max (%)"] if outside else []
+    head += ["wrong cells", "unmeasured"]
+    rows = []
+    for row in result["rows"]:
+        figures = [row["penalty_mean"], row["penalty_p95"], row["penalty_max"]]
+        if outside:
+            held = row["held_out"] or {}
+            figures += [held.get(name) for name in ("mean", "p95", "max")]
+        sizes = [row["tree"], row["leaves"], row["depth"], cli_text.number(row["expected_depth"]), row["tests"]]
+        cells = f"{row['wrong']} of {row['cells']}"
+        rows.append([*sizes, *("-" if one is None else f"{one:.2f}" for one in figures), cells, row["unmeasured"]])
+    lines = [f"{result['collective']}: penalty of each decision against the best measured method", ""]
+    lines += cli_text.table(head, rows, right=range(1, len(head)))
+    return lines + (["", *_apart_lines(list(result["rows"]), apart)] if apart is not None else [])
+
+
+def _apart_lines(rows: list[Mapping[str, Any]], apart: xr.Dataset) -> list[str]:
+    facts = apart.attrs
+    legend = ["same method", "first faster", "second faster", "equally fast", "not comparable"]
+    names = ["same_method", "first_faster", "second_faster", "equally_fast", "not_comparable"]
+    counts = [
+        f"{text} ({sign}): {facts[name]}" for sign, text, name in zip(_SIGNS, legend, names, strict=True) if facts[name]
+    ]
+    lines = [f"A = {rows[0]['tree']}, B = {rows[1]['tree']}"]
+    lines.append(f"{'; '.join(counts)} of {facts['cells']} cells")
+    if facts["mean_difference"] == facts["mean_difference"]:
+        lines.append(f"mean penalty of A less that of B: {facts['mean_difference']:+.2f} points")
+    if "table" in apart.dims:
+        return lines
+    signs = {-1: ".", **dict(enumerate(_SIGNS))}
+    drawn = [
+        [signs[value] for value in row]
+        for row in apart["outcome"].transpose("comm_size", "message_size").values.tolist()
+    ]
+    width = shutil.get_terminal_size((120, 24)).columns
+    sizes = apart["comm_size"].values.tolist(), apart["message_size"].values.tolist()
+    return [*lines, "", *cli_text.grid(*sizes, drawn, width)]

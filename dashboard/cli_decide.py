@@ -1,0 +1,149 @@
+"""``colltune decide`` and ``colltune export``: one decision function, shown or written."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard import cli_text, cli_trees
+from dashboard.cli_options import TARGETS
+from dashboard.cli_output import Working, answer, say, show
+from dashboard.cli_problem import Task, grow, one_task, tasks_of
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.problem import Problem
+
+#: A drawn tree of more leaves than this is no help.
+_DRAWN_LEAVES = 64
+
+
+def decide(args: argparse.Namespace) -> None:
+    """Show a decision function with its size and penalty, or how these change with a limit."""
+    if args.sweep:
+        _sweep(args)
+        return
+    task = one_task(args)
+    decision = grow(args.tree, cli_trees.chosen(args), task)
+    result = _result(args, task, decision)
+    show(args, result, lambda: _decision_lines(args, result, decision))
+
+
+def export(args: argparse.Namespace) -> None:
+    """Write decision functions for a target."""
+    from dashboard.export import TARGETS as WRITERS
+
+    if args.to not in WRITERS:
+        there = f"available: {', '.join(WRITERS)}"
+        known = args.to in TARGETS
+        raise Usage(
+            f"--to {args.to} is not available yet; {there}" if known else f"--to {args.to}: no such target; {there}"
+        )
+    decisions, statistics, sources = [], {}, {}
+    for task in tasks_of(args):
+        decision = grow(args.tree, cli_trees.chosen(args), task)
+        statistics[decision.collective] = _statistics(task, decision)
+        sources.update(task.sources)
+        decisions.append(decision)
+    text = WRITERS[args.to].write(decisions, {"statistics": statistics, "sources": sources})
+    if args.output == "-":
+        answer(text)
+        return
+    try:
+        Path(args.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    what = ", ".join(f"{decision.collective} ({decision.leaves} leaves)" for decision in decisions)
+    say(f"wrote {args.output}: {what}, {text.count(chr(10))} lines")
+
+
+def _statistics(task: Task, decision: DecisionFunction) -> dict[str, Any]:
+    from dashboard.decisions.statistics import statistics_of
+
+    return statistics_of(decision, task.problem.penalties(decision))
+
+
+def _result(args: argparse.Namespace, task: Task, decision: DecisionFunction) -> dict[str, Any]:
+    """The JSON answer of ``decide``."""
+    return {
+        "collective": decision.collective,
+        "tree": args.tree,
+        "options": decision.options,
+        **_statistics(task, decision),
+        "methods": [method.label for method in decision.methods],
+        **_c45(decision),
+        **_held_out(args, task, decision),
+        "decision": decision.to_dict(),
+    }
+
+
+def _c45(decision: DecisionFunction) -> dict[str, Any]:
+    """Size and errors before and after pruning; C4.5 counts cases, people read percent."""
+    known: Mapping[str, Any] = decision.provenance.get("c45", {})
+    return {
+        when: {
+            name: value if name in ("size", "leaves") else 100 * value / known["cases"]
+            for name, value in known[when].items()
+        }
+        for when in ("before", "after")
+        if when in known
+    }
+
+
+def _held_out(args: argparse.Namespace, task: Task, decision: DecisionFunction) -> dict[str, Any]:
+    """The penalty where the decision was not made from, if it is asked for."""
+    if args.held_out == "none":
+        return {}
+    from dashboard.decisions.families import family
+    from dashboard.decisions.heldout import heldout
+
+    options = cli_trees.chosen(args)
+
+    def again(part: Problem) -> DecisionFunction:
+        return family(args.tree).grow(task.prepare(part), **options)
+
+    with Working() as progress:
+        found = heldout(task.problem, again, args.held_out, args.folds, whole=decision, progress=progress)
+    for note in found.notes:
+        say(f"note: {note}")
+    return {"held_out": found.to_dict()}
+
+
+def _sweep(args: argparse.Namespace) -> None:
+    from dashboard import decisions
+
+    if args.tree != "quadtree":
+        raise Usage(f"--sweep is for --tree quadtree; 'colltune frontier' tries --tree {args.tree} over its options")
+    task = one_task(args)
+    options = cli_trees.chosen(args)
+    part = task.problem.single("a quadtree")
+    cube, ppn = part.cube, part.given.get("ppn")
+    if args.sweep == "depth":
+        frame = decisions.sweep_depth(cube, ppn=ppn, threshold=options.get("threshold", 1.0))
+    else:
+        frame = decisions.sweep_threshold(cube, max_depth=options.get("max_depth"), ppn=ppn)
+    columns = [str(column) for column in frame.columns]
+    rows = [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
+    result = {"collective": task.problem.collective, "tree": args.tree, "sweep": args.sweep, "rows": rows}
+    show(args, result, lambda: cli_text.frame_table(frame))
+
+
+def _decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decision: DecisionFunction) -> list[str]:
+    from dashboard.decisions.families import FAMILIES
+    from dashboard.export import ExportError, source_lines
+
+    try:
+        in_c = source_lines(decision)
+    except ExportError:
+        in_c = None
+    options = cli_trees.words_of(decision.options, FAMILIES[args.tree])
+    lines = cli_text.decision_text(result, options.replace(",", ", ").replace("=", " "), in_c)
+    if args.draw or (args.draw is None and decision.leaves <= _DRAWN_LEAVES):
+        drawn = decision.simplified().to_text().splitlines()
+        return [*lines, "", "with equal branches merged:", *map(cli_text.one_line, drawn)]
+    if args.draw is None:
+        lines += ["", "--draw draws the tree"]
+    return lines

@@ -1,0 +1,137 @@
+"""``colltune frontier``: all ways of deciding by size and penalty, and which one to take."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard import cli_text, cli_trees
+from dashboard.cli_output import Working, show
+from dashboard.cli_problem import one_task
+
+if TYPE_CHECKING:
+    from dashboard.decisions.frontier import Frontier
+    from dashboard.decisions.recommend import Recommendation
+
+_TITLES = {"mean": "mean", "median": "median", "p95": "95 %", "max": "max"}
+
+
+def frontier(args: argparse.Namespace) -> None:
+    """Show the frontier and the recommendation."""
+    from dashboard.decisions.frontier import frontier as find
+    from dashboard.decisions.frontier import time_to_decide
+    from dashboard.decisions.recommend import falls_below, recommend
+
+    task = one_task(args)
+    with Working() as progress:
+        found = find(
+            task.problem,
+            families=args.families,
+            held_out=None if args.held_out == "none" else args.held_out,
+            folds=args.folds,
+            prepare=task.prepare,
+            criterion=args.criterion,
+            progress=progress,
+        )
+    times = [time_to_decide(task.problem, one) if args.timed else None for one in found.decisions]
+    chosen = recommend(found, within=args.within)
+    below = _records(falls_below(found))
+    result = {
+        "collective": task.problem.collective,
+        "held_out": found.scheme,
+        "folds": args.folds if found.scheme else None,
+        "criterion": found.value,
+        "points": [
+            {**row, "options": json.loads(row["options"]), **({} if seconds is None else {"decide_time": seconds})}
+            for row, seconds in zip(_records(found.table), times, strict=True)
+        ],
+        "below": below,
+        "skipped": found.skipped,
+        "notes": list(found.notes),
+        "recommendation": {
+            "point": chosen.row,
+            "reason": chosen.reason,
+            "rule": chosen.rule,
+            "best": chosen.best,
+            "limit": chosen.limit,
+        },
+    }
+    show(args, result, lambda: _lines(args, result, found, chosen))
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    names = [str(name) for name in frame.columns]
+    frame = frame.astype(object).where(frame.notna(), None)
+    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(frame)]
+
+
+def _lines(args: argparse.Namespace, result: Mapping[str, Any], found: Frontier, chosen: Recommendation) -> list[str]:
+    outside = found.scheme is not None
+    rows = [_row(point, number == chosen.row, outside) for number, point in enumerate(result["points"])]
+    kept = [
+        row for row, point in zip(rows, result["points"], strict=True) if args.all or row[0] or not point["dominated"]
+    ]
+    order = sorted(kept, key=lambda row: int(row[3]))
+    head = ["", "tree", "options", "leaves", "levels", *(f"{title} (%)" for title in _TITLES.values())]
+    head += (
+        [f"held out: {_TITLES['mean']} (%)", "± (%)", "95 % (%)", "max (%)", "unmeasured"]
+        if outside
+        else ["unmeasured"]
+    )
+    lines = [f"{result['collective']}: penalties of {len(rows)} trees{_about(args, found)}", ""]
+    lines += cli_text.table(head, order, right=range(3, len(head)))
+    hidden = len(rows) - len(kept)
+    if hidden:
+        lines.append(f"{hidden} trees that others beat in size and penalty are not listed (--all)")
+    lines += ["", *_below_lines(result["below"], found.value), ""]
+    lines += [f"{name} was not tried: {reason}" for name, reason in found.skipped.items()]
+    lines += [f"note: {note}" for note in found.notes]
+    lines.append(f"* recommended: {chosen.reason}")
+    lines.append(f"  {_command(result['points'][chosen.row])}")
+    return lines
+
+
+def _about(args: argparse.Namespace, found: Frontier) -> str:
+    if found.scheme is None:
+        return ", over the cells they are made from; --held-out judges them by others"
+    return f", held out: {found.scheme}, {args.folds} folds"
+
+
+def _row(point: Mapping[str, Any], recommended: bool, outside: bool) -> list[str]:  # noqa: FBT001 - two columns
+    from dashboard.decisions.families import FAMILIES
+
+    row = ["*" if recommended else "", point["family"], cli_trees.words_of(point["options"], FAMILIES[point["family"]])]
+    row += [str(point["leaves"]), _number(point["expected_depth"])]
+    row += [_number(point[f"penalty_{name}"]) for name in _TITLES]
+    if outside:
+        row += [_number(point[f"held_out_{name}"]) for name in ("mean", "error", "p95", "max")]
+    return [*row, str(point["held_out_unmeasured" if outside else "unmeasured"])]
+
+
+def _below_lines(below: Sequence[Mapping[str, Any]], value: str) -> list[str]:
+    limits = [name for name in below[0] if name.startswith("below_")]
+    what = ("held-out " if value.startswith("held_out") else "in-sample ") + _TITLES[value.rpartition("_")[2]]
+    head = ["tree", *(f"below {name.removeprefix('below_')} %" for name in limits), "least (%)", "with"]
+    rows = []
+    for family in below:
+        counts = [_leaves(family[name]) for name in limits]
+        rows.append([family["family"], *counts, _number(family["least"]), _leaves(family["least_leaves"])])
+    return [f"smallest trees by {what} penalty:", *cli_text.table(head, rows, right=range(1, len(head)))]
+
+
+def _leaves(count: int | None) -> str:
+    return "never" if count is None else "1 leaf" if count == 1 else f"{count} leaves"
+
+
+def _command(point: Mapping[str, Any]) -> str:
+    words = [f"--tree {point['family']}"]
+    for name, value in point["options"].items():
+        words.append(cli_trees.typed(name, value))
+    return f"colltune decide … {' '.join(words)}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None or not math.isfinite(value) else f"{value:.2f}"

@@ -1,0 +1,112 @@
+"""What the subcommands work on: results from files, with what was left out of them said."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.cli_options import HINTS
+from dashboard.cli_output import Loading, say
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_COLLECTIVE_IS_HINT = ("info", "convert", "serve")
+_NAMED = 5
+
+
+def hints_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Hints to the loaders, those that were given."""
+    hints = {name: value for name in HINTS if (value := getattr(args, name, None)) is not None}
+    if "columns" in hints:
+        hints["columns"] = {theirs: ours for ours, theirs in hints["columns"]}
+    if "ppn_hint" in hints:
+        hints["ppn"] = hints.pop("ppn_hint")
+    # Where -c is a hint it stands for every file; elsewhere it chooses from what the files say themselves.
+    if args.command in _COLLECTIVE_IS_HINT and args.collective is not None:
+        hints["collective"] = args.collective
+    return hints
+
+
+def load(args: argparse.Namespace) -> xr.DataTree:
+    """Load the results; what was left out is said on standard error."""
+    from loaders import MissingHintError, open_results
+
+    hints = hints_of(args)
+    wanted = args.collective if isinstance(args.collective, str) else (args.collective or [None])[0]
+    ppn = getattr(args, "ppn", None)
+    with Loading() as progress:
+        try:
+            results = open_results(args.paths, args.format, progress=progress, **hints)
+        except MissingHintError as error:
+            # What chooses among results stands in for what the files do not say.
+            chosen = {"collective": wanted, "ppn": None if ppn == "all" else ppn}
+            further = {n: v for n, v in chosen.items() if n in error.hints and v is not None and n not in hints}
+            if not further:
+                raise
+            results = open_results(args.paths, args.format, progress=progress, **hints, **further)
+    for note in json.loads(results.attrs.get("notes", "[]")):
+        say(f"note: {note}")
+    if args.command != "info":
+        _say_what_was_left(json.loads(results.attrs.get("sources", "[]")))
+    return results
+
+
+def cubes_of(args: argparse.Namespace, names: Sequence[str] | None) -> dict[str, xr.Dataset]:
+    """The cubes of the collectives asked for, or of the only one there is, by name."""
+    results = load(args)
+    there = list(results.children)
+    if not names:
+        # A ping-pong is measured beside the collectives; nothing is decided about it.
+        candidates = [name for name in there if name != "pt2pt"] or there
+        if len(candidates) > 1:
+            raise Usage(f"these results hold {', '.join(there)}; choose with -c, such as -c {candidates[0]}")
+        names = candidates
+    for name in names:
+        if name not in there:
+            near = difflib.get_close_matches(name, there, 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise Usage(f"-c {name}: these results hold {', '.join(there)}{meant}")
+    cubes = {name: results[name].to_dataset() for name in names}
+    if getattr(args, "ppn", None) is not None:
+        for name, cube in cubes.items():
+            _check_ppn(args.ppn, name, cube)
+    return cubes
+
+
+def _check_ppn(ppn: int | str, name: str, cube: xr.Dataset) -> None:
+    """Usage when processes per node are asked for that the results do not tell."""
+    if "ppn" not in cube.dims and "ppn" not in cube.coords and cube.attrs.get("ppn") is None:
+        raise Usage(f"--ppn {ppn}: the results of {name} do not tell their processes per node, so none can be chosen")
+
+
+def file_report(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """One file's report; stored results say less of themselves than benchmark files."""
+    usual: dict[str, Any] = {
+        "path": None,
+        "format": None,
+        "rows": 0,
+        "skipped": 0,
+        "collectives": [],
+        "needs": [],
+        "error": None,
+    }
+    return {**usual, **entry}
+
+
+def _say_what_was_left(sources: Iterable[Mapping[str, Any]]) -> None:
+    files = [file_report(source) for source in sources]
+    used = [file for file in files if not file["error"]]
+    skipped = sum(file["skipped"] for file in used)
+    if skipped:
+        present = skipped + sum(file["rows"] for file in used)
+        say(f"note: {skipped} of {present} rows were skipped; 'colltune info' says which and why")
+    unused = [Path(str(file["path"])).name for file in files if file["error"]]
+    if unused:
+        names = ", ".join(unused[:_NAMED]) + (", …" if len(unused) > _NAMED else "")
+        say(f"note: {len(unused)} of {len(files)} files were not used ({names}); 'colltune info' says why")

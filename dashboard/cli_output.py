@@ -1,0 +1,91 @@
+"""Where the command writes: answers to standard output, everything for people to standard error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dashboard.cli_usage import Usage
+
+_PROGRESS_AFTER_S = 0.5
+_PROGRESS_EVERY_S = 0.1
+
+
+def say(text: str) -> None:
+    """Print one line for people on standard error."""
+    print(f"colltune: {text}", file=sys.stderr)
+
+
+def show(args: argparse.Namespace, result: Mapping[str, Any], lines: Callable[[], Iterable[str]]) -> None:
+    """Print the result as JSON or as text, as the arguments ask."""
+    answer((json.dumps(result, allow_nan=False) if args.json else "\n".join(lines())) + "\n")
+
+
+def answer(text: str) -> None:
+    """Write text to standard output; Usage when it cannot be written."""
+    if sys.stdout is None:
+        raise Usage("standard output is closed, so there is nowhere to write the answer")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer must not fail again when Python leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Usage(f"the answer cannot be written to standard output: {error.strerror or error}") from error
+
+
+def finite(value: Any) -> float | None:
+    """A number as strict JSON takes it, None for what is none."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+class _Line:
+    """One line on a terminal that says how far something is; quick work and files show nothing."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _PROGRESS_AFTER_S
+        self._shown = 0
+
+    def show(self, text: Callable[[], str]) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _PROGRESS_EVERY_S
+        line = text()[: shutil.get_terminal_size().columns - 1]
+        print("\r" + line.ljust(self._shown), end="", file=sys.stderr, flush=True)
+        self._shown = len(line)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r" + " " * self._shown + "\r", end="", file=sys.stderr, flush=True)
+
+
+class Loading(_Line):
+    """Shows how far a long load is."""
+
+    def __enter__(self) -> Callable[[str, int, int], None] | None:
+        return self._loaded if sys.stderr.isatty() else None
+
+    def _loaded(self, path: str, done: int, total: int) -> None:
+        share = f"{100 * done // total:3d} %" if total else ""
+        self.show(lambda: f"loading {Path(path).name} {share}")
+
+
+class Working(_Line):
+    """Shows how far a search is; what it gives is a `dashboard.decisions.family.Progress`."""
+
+    def __enter__(self) -> Callable[[float, str], None] | None:
+        return self._done if sys.stderr.isatty() else None
+
+    def _done(self, share: float, what: str) -> None:
+        self.show(lambda: f"{100 * share:3.0f} % {what}")

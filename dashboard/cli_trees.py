@@ -1,0 +1,214 @@
+"""The options of each way of deciding on the command line, made from what the families themselves say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.decisions.family import Family, Option
+
+DEFAULT = "quadtree"
+LATER_TREES = ("model",)
+#: Commands that make one tree, and so take its options.
+WITH_TREE = ("decide", "export")
+
+_SHORT = {"min_cases": "-m"}
+_METAVAR = {
+    "max_depth": "D",
+    "threshold": "T",
+    "min_cases": "N",
+    "confidence": "CF",
+    "leaves": "K",
+    "max_leaves": "K",
+    "attributes": "A,B,…",
+}
+_PREFIX = "tree_"
+
+
+def named(argv: Sequence[str]) -> str | None:
+    """The tree that the arguments name; None when they name none."""
+    found = None
+    for word, following in zip(argv, [*argv[1:], ""], strict=False):
+        if word == "--tree" and following:
+            found = following
+        elif word.startswith("--tree="):
+            found = word.partition("=")[2]
+    return found
+
+
+def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
+    """Add the options of one tree, or for ``--help`` those of all.
+
+    Raises
+    ------
+    Usage
+        There is no such tree, or not yet.
+    """
+    from dashboard.decisions.families import FAMILIES
+
+    trees = ", ".join(FAMILIES)
+    group = parser.add_argument_group("decision")
+    group.add_argument(
+        "--tree", default=DEFAULT, metavar="TREE", help=f"{trees} (default {DEFAULT}); later {', '.join(LATER_TREES)}"
+    )
+    if tree in LATER_TREES:
+        raise Usage(f"--tree {tree} is not available yet; available: {trees}")
+    if tree is not None and tree not in FAMILIES:
+        raise Usage(f"--tree {tree}: there is no such choice; available: {trees}")
+    several: dict[str, list[tuple[str, Option]]] = {}
+    for name in FAMILIES if tree is None else (tree,):
+        for option in FAMILIES[name].options:
+            several.setdefault(option.name, []).append((name, option))
+    if tree is not None:
+        group = parser.add_argument_group(f"{FAMILIES[tree].title} ({tree})", FAMILIES[tree].source.replace("%", "%%"))
+    for name, uses in several.items():
+        first = uses[0][1]
+        text = _help(first) if tree else f"{', '.join(owner for owner, _ in uses)}: {first.title}"
+        _add(group, first, text.replace("%", "%%"), _flags(name))
+    if tree is None:
+        parser.epilog = f"What the options of a tree do and default to: {parser.prog} --tree {DEFAULT} --help"
+
+
+def chosen(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of the tree that were given, by the names that its family knows."""
+    return {
+        name.removeprefix(_PREFIX): value
+        for name, value in vars(args).items()
+        if name.startswith(_PREFIX) and value is not None
+    }
+
+
+def refuse(tree: str, unknown: Sequence[str]) -> None:
+    """Usage for options that belong to other trees, naming those of this one."""
+    from dashboard.decisions.families import FAMILIES
+
+    given = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+    for word in given:
+        others = [
+            name for name, family in FAMILIES.items() if any(word in _all_flags(option) for option in family.options)
+        ]
+        if others:
+            own = ", ".join("/".join(_flags(option.name)) for option in FAMILIES[tree].options) or "no options"
+            raise Usage(f"{word} is an option of --tree {' and '.join(others)}; --tree {tree} takes {own}")
+
+
+def read(family: Family, words: Sequence[str]) -> dict[str, Any]:
+    """Options as ``name=value`` words, such as ``leaves=13``.
+
+    Raises
+    ------
+    Usage, OptionError
+        A word has no value, the family no such option, or the value does not fit.
+    """
+    found = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise Usage(f"{word!r} is not of the form option=value, such as leaves=13")
+        option = family.option(name.strip().replace("-", "_"))
+        try:
+            found[option.name] = _reader(option)(text.strip())
+        except argparse.ArgumentTypeError as error:
+            raise Usage(f"{name}: {error}") from None
+    return found
+
+
+def words_of(options: Mapping[str, Any], family: Family) -> str:
+    """The options that differ from their defaults, as `read` takes them: ``max_depth=3,threshold=0.9``."""
+    from dashboard.decisions.attributes import SIZES
+
+    told = []
+    for option in family.options:
+        value = options.get(option.name, option.default)
+        plain = tuple(value) if isinstance(value, list) else value
+        usual = (option.default, SIZES) if option.kind == "attributes" else (option.default,)
+        if plain not in usual:
+            told.append(f"{option.name}={_written(plain)}")
+    return ",".join(told)
+
+
+def typed(name: str, value: Any) -> str:
+    """An option as one types it on the command line: ``--max-depth 3``, ``--cost-sensitive``."""
+    flag = _flags(name)[0]
+    if isinstance(value, bool):
+        return flag if value else "--no-" + flag.removeprefix("--")
+    return f"{flag} {','.join(value) if isinstance(value, list | tuple) else _written(value)}"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return "+".join(value)
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def _flags(name: str) -> list[str]:
+    return [*([_SHORT[name]] if name in _SHORT else []), "--" + name.replace("_", "-")]
+
+
+def _all_flags(option: Option) -> list[str]:
+    flags = _flags(option.name)
+    return [*flags, "--no-" + flags[-1].removeprefix("--")] if option.kind == "flag" else flags
+
+
+def _help(option: Option) -> str:
+    text = option.help.rstrip(".")
+    if option.kind == "flag":
+        return f"{text} (default {'yes' if option.default else 'no'})"
+    default = option.unlimited if option.default is None else option.default
+    default = ",".join(default) if isinstance(default, tuple) else default
+    choices = f"{', '.join(option.choices)}; " if option.choices else ""
+    return (
+        f"{text} ({choices}default {default:g})"
+        if isinstance(default, float)
+        else f"{text} ({choices}default {default})"
+    )
+
+
+def _add(group: Any, option: Option, text: str, flags: Sequence[str]) -> None:
+    known: dict[str, Any] = {"dest": _PREFIX + option.name, "default": None, "help": text}
+    if option.kind == "flag":
+        group.add_argument(*flags, action=argparse.BooleanOptionalAction, **known)
+        return
+    metavar = _METAVAR.get(option.name, "NAME" if option.kind == "choice" else option.name.upper())
+    group.add_argument(*flags, type=_reader(option), metavar=metavar, **known)
+
+
+def _reader(option: Option) -> Callable[[str], Any]:
+    """What turns the text of a value into the value; argparse's error for what does not fit."""
+
+    def read_value(text: str) -> Any:
+        from dashboard.decisions.errors import OptionError
+
+        try:
+            return option.checked(_value(option, text))
+        except OptionError as error:
+            # The option's name stands before it already.
+            said = str(error).partition(", expected ")[2].replace("or None for", "or none for")
+            raise argparse.ArgumentTypeError(f"{text!r} given, expected {said}") from None
+
+    return read_value
+
+
+def _value(option: Option, text: str) -> Any:
+    if text.lower() == "none" and option.unlimited:
+        return None
+    if option.kind == "flag":
+        return {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}.get(
+            text.lower(), text
+        )
+    if option.kind == "attributes":
+        return text.replace("+", ",")
+    if option.kind not in ("int", "float"):
+        return text
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

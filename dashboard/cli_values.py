@@ -1,0 +1,70 @@
+"""Readers of the command's values: text to number or name, with what is allowed in the error."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    return _whole(text, 1)
+
+
+def count_or_all(text: str) -> int | str:
+    """A whole number of at least 1, or ``all``."""
+    try:
+        return "all" if text == "all" else _whole(text, 1)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or all") from None
+
+
+def folds(text: str) -> int:
+    """A number of parts to hold out in turn."""
+    return _whole(text, 2)
+
+
+def port(text: str) -> int:
+    """A port of this machine."""
+    return _whole(text, 0, 65535)
+
+
+def _whole(text: str, lowest: int, highest: int | None = None) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = lowest - 1
+    if value < lowest or (highest is not None and value > highest):
+        bound = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {bound}")
+    return value
+
+
+def percent(text: str) -> float:
+    """A number of at least 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
+    return value
+
+
+def level(text: str) -> float:
+    """A level of a test: a probability such as 0.05."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and below 1, such as 0.05")
+    return value
+
+
+def column(text: str) -> tuple[str, str]:
+    """Our name and the file's name of a column."""
+    ours, equals, theirs = text.partition("=")
+    if not (ours and equals and theirs):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OURS=THEIRS, such as time=latency_us")
+    return ours, theirs

@@ -1,0 +1,62 @@
+"""All ways of deciding, by name. Another one is a module that ends in ``FAMILY = Family(…)`` and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+
+from dashboard.decisions.errors import OptionError
+from dashboard.decisions.family import Family
+
+#: Where each family is: its module (below this package), or module:name where that is not ``FAMILY``.
+PLACES = {
+    "quadtree": "quadtree_family",
+    "exact": "quadtree_family:EXACT",
+    "octree": "octree",
+    "c45": "c45",
+    "cart": "cart",
+    "optimal": "optimal",
+    "search": "search",
+}
+
+
+class Families(Mapping[str, Family]):
+    """Families by name; a family's module is imported when it is asked for.
+
+    Parameters
+    ----------
+    places
+        Where each family is, as `PLACES`.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+        self._loaded: dict[str, Family] = {}
+
+    def __getitem__(self, name: str) -> Family:
+        if name not in self._loaded:
+            module, _, attribute = self._places[name].partition(":")
+            self._loaded[name] = getattr(import_module(f"{__package__}.{module}"), attribute or "FAMILY")
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+
+FAMILIES = Families(PLACES)
+
+
+def family(name: str) -> Family:
+    """Look up a family; `OptionError` lists those there are."""
+    if name in FAMILIES:
+        return FAMILIES[name]
+    near = get_close_matches(name, FAMILIES, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    raise OptionError(f"there is no tree {name!r}, known are {', '.join(FAMILIES)}{meant}")

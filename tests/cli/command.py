@@ -1,0 +1,41 @@
+"""The command run by tests, and what it answered."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMMAND = [sys.executable, "-m", "dashboard.cli"]
+
+
+class Answer:
+    """What a run of the command gave."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def json(self) -> Any:
+        def refuse(word: str) -> None:
+            raise AssertionError(f"{word} is not strict JSON")
+
+        return json.loads(self.out, parse_constant=refuse)
+
+
+Run = Callable[..., Answer]
+
+
+def assert_one_clear_line(answer: Answer, *words: str) -> None:
+    """Exit status 2, nothing on standard output, one line that begins with the program's name."""
+    assert answer.status == 2
+    assert answer.out == ""
+    last = answer.err.splitlines()[-1]
+    assert last.startswith("colltune: error: ")
+    assert sum("error:" in line for line in answer.err.splitlines()) == 1
+    assert "Traceback" not in answer.err
+    for word in words:
+        assert word in last

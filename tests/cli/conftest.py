@@ -1,0 +1,41 @@
+"""What the tests of the command share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.cli import main
+from loaders import save_results
+from tests.cli.command import Answer, Run
+from tests.cubes import synthetic_cube
+
+
+@pytest.fixture
+def colltune(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command in this process."""
+
+    def run(*arguments: object) -> Answer:
+        status = main([str(argument) for argument in arguments])
+        return Answer(status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def bcast_files(fast_ethernet_files: list[Path]) -> list[Path]:
+    return [file for file in fast_ethernet_files if file.name.startswith("bcast__")]
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two collectives in one netCDF file, with missing cells; quick to open."""
+    gaps = synthetic_cube(6, 9, 5, seed=1, missing=0.6)
+    gaps["time"][:, 2, 3] = np.nan
+    cubes = {"bcast": gaps, "reduce": synthetic_cube(6, 9, 5, seed=2).assign_attrs(collective="reduce")}
+    path = tmp_path_factory.mktemp("results") / "two.nc"
+    save_results(xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()}), path)
+    return path

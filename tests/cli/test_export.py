@@ -1,0 +1,44 @@
+"""``colltune export``: decision functions written for a target."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dashboard.decisions import DecisionFunction, decision_map, quadtree
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.problem import Problem
+from loaders import open_results
+from tests.cli.command import Run, assert_one_clear_line
+
+
+def test_export_writes_what_the_library_writes(colltune: Run, results: Path, tmp_path: Path) -> None:
+    made = tmp_path / "decision.c"
+    answer = colltune("export", results, "-c", "bcast", "-c", "reduce", "--max-depth", 2, "--to", "c", "-o", made)
+    assert (answer.status, answer.out) == (0, "")
+    assert str(made) in answer.err
+    source = made.read_text()
+    assert re.findall(r"^int (\w+)\(int .*\)$", source, re.MULTILINE) == ["colltune_bcast", "colltune_reduce"]
+    assert "Performance penalty" in source
+    assert colltune("export", results, "-c", "bcast", "-c", "reduce", "--max-depth", 2, "--to", "c").out == source
+
+
+def test_export_json_is_the_saved_decision(colltune: Run, results: Path) -> None:
+    out = colltune("export", results, "-c", "bcast", "--to", "json", "-o", "-").out
+    assert DecisionFunction.from_json(out) == quadtree(decision_map(open_results(results)["bcast"].to_dataset()))
+
+
+def test_export_takes_the_options_of_every_tree(colltune: Run, results: Path) -> None:
+    out = colltune("export", results, "-c", "reduce", "--tree", "optimal", "--leaves", 3, "--to", "json").out
+    problem = Problem.of(open_results(results)["reduce"].to_dataset())
+    assert DecisionFunction.from_json(out) == FAMILIES["optimal"].grow(problem, leaves=3)
+
+
+def test_one_tree_for_several_collectives_is_a_function_for_each(colltune: Run, results: Path) -> None:
+    both = ["-c", "bcast", "-c", "reduce", "--combined", "--tree", "cart", "--max-leaves", 4, "--cost-sensitive"]
+    source = colltune("export", results, *both, "--to", "c").out
+    assert re.findall(r"^int (\w+)\(int .*\)$", source, re.MULTILINE) == ["colltune_bcast", "colltune_reduce"]
+
+
+def test_targets_that_there_are_not_are_refused_before_anything_is_loaded(colltune: Run) -> None:
+    assert_one_clear_line(colltune("export", "/no/such/file", "--to", "cobol"), "--to cobol", "c, c-table", "json")

@@ -1,0 +1,62 @@
+"""``colltune info``: what the files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from loaders import open_results
+from tests.cli.command import Run
+
+
+def test_info_tells_files_coverage_and_noise(colltune: Run, bcast_files: Sequence[Path]) -> None:
+    found = colltune("info", *bcast_files[:2], "--json").json
+    assert [(f["path"], f["format"], f["rows"], f["skipped"]) for f in found["files"]] == [
+        (str(file), "skampi", 209, 0) for file in bcast_files[:2]
+    ]
+    assert found["files"][0]["collectives"] == ["bcast"]
+    cube = found["collectives"]["bcast"]
+    assert (cube["measured"], cube["cells"]) == (418, 418)
+    assert [m["method"] for m in cube["methods"]] == ["binary_tree", "binary_tree 1KiB"]
+    assert 0 < cube["noise"]["median"] < cube["noise"]["p90"]
+
+
+def test_info_tells_what_was_skipped_and_why(colltune: Run, bcast_files: Sequence[Path], tmp_path: Path) -> None:
+    garbled = tmp_path / bcast_files[0].name
+    lines = bcast_files[0].read_text().splitlines()
+    rows = [number for number, line in enumerate(lines) if line.startswith("nodes=")]
+    lines[rows[5]] = lines[rows[5]][:20]
+    garbled.write_text("\n".join(lines))
+    answer = colltune("info", garbled, "--json")
+    assert answer.status == 0
+    (file,) = answer.json["files"]
+    assert (file["rows"], file["skipped"]) == (208, 1)
+    assert file["skips"][0]["line"] == rows[5] + 1
+    text = colltune("info", garbled).out
+    assert f":{rows[5] + 1}" in text
+    assert file["skips"][0]["reason"] in text
+
+
+def test_info_of_files_that_need_hints_names_the_hints(colltune: Run, tmp_path: Path) -> None:
+    (tmp_path / "osu.txt").write_text(
+        "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n1      6.57\n"
+    )
+    answer = colltune("info", tmp_path / "osu.txt", "--json")
+    assert answer.status == 0
+    assert set(answer.json["files"][0]["needs"]) == {"algorithm", "comm_size"}
+    assert "algorithm" in answer.err
+    with_hints = colltune("info", tmp_path / "osu.txt", "--algorithm", "binomial", "--comm-size", 8, "--json")
+    assert with_hints.json["collectives"]["bcast"]["measured"] == 1
+
+
+def test_info_fails_for_a_named_file_of_no_use(colltune: Run, bcast_files: Sequence[Path], tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing measured here\n")
+    answer = colltune("info", bcast_files[0], tmp_path / "notes.txt")
+    assert answer.status == 2
+    assert "notes.txt" in answer.err.splitlines()[-1]
+
+
+def test_info_of_saved_results_tells_of_the_file_itself(colltune: Run, results: Path) -> None:
+    (file,) = colltune("info", results, "--json").json["files"]
+    assert (file["path"], file["format"], file["skipped"]) == (str(results), "netcdf", 0)
+    assert file["rows"] == sum(int(node["time"].notnull().sum()) for node in open_results(results).children.values())

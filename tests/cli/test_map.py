@@ -1,0 +1,82 @@
+"""``colltune map``: the decision map and its ties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from loaders import open_results, save_results
+from tests.cli.command import Run
+from tests.cubes import cube_of
+
+
+def test_map_in_json_has_null_where_nothing_was_measured(colltune: Run, results: Path) -> None:
+    cube = open_results(results)["bcast"].to_dataset()
+    found = colltune("map", results, "-c", "bcast", "--json").json
+    assert list(found) == ["collective", "comm_size", "message_size", "methods", "best", "time"]
+    times = cube["time"].transpose("comm_size", "message_size", "method").values
+    for row, p in enumerate(found["comm_size"]):
+        for column, m in enumerate(found["message_size"]):
+            assert (p, m) == (cube["comm_size"][row], cube["message_size"][column])
+            there = times[row, column]
+            expected = None if np.isnan(there).all() else int(np.nanargmin(there))
+            assert found["best"][row][column] == expected
+            assert found["time"][row][column] == (None if expected is None else there[expected])
+    assert found["best"][2][3] is None
+
+
+def test_the_collective_chosen_stands_in_where_files_do_not_say_it(colltune: Run, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("algorithm,segment_size,comm_size,message_size,time\nlinear,0,2,8,1e-6\nring,0,2,8,2e-6\n")
+    assert colltune("map", table, "-c", "allgather", "--json").json["collective"] == "allgather"
+
+
+def test_the_only_collective_needs_no_choice(colltune: Run, bcast_files: Sequence[Path]) -> None:
+    assert colltune("map", bcast_files[0], "--json").json["collective"] == "bcast"
+
+
+@pytest.fixture
+def close_race(tmp_path: Path) -> Path:
+    """Two methods within 2 % of each other: each is the fastest in turn, so that the map is frayed."""
+    times = np.array([[[1.00, 1.02, 1.00, 1.02]], [[1.02, 1.00, 1.02, 1.00]]])
+    save_results(xr.DataTree.from_dict({"/bcast": cube_of(times, [4], [1, 2, 4, 8])}), tmp_path / "race.nc")
+    return tmp_path / "race.nc"
+
+
+def test_ties_are_counted_and_drawn_as_ties(colltune: Run, close_race: Path) -> None:
+    assert "ties" not in colltune("map", close_race, "--json").json
+    assert colltune("map", close_race, "--tolerance", 1, "--json").json["ties"] == [[1, 1, 1, 1]]
+    assert colltune("map", close_race, "--tolerance", 3, "--json").json["ties"] == [[2, 2, 2, 2]]
+    drawn = colltune("map", close_race, "--tolerance", 3).out
+    assert ["4", "A'", "B'", "A'", "B'"] in [line.split() for line in drawn.splitlines()]
+    assert "4 of 4 cells have more than one method within 3 % of the best" in drawn
+
+
+def test_what_repetitions_cannot_tell_apart_is_a_tie(colltune: Run, close_race: Path) -> None:
+    """Two per cent apart, with a spread of 2 % over ten repetitions: p is about 0.02."""
+    found = [colltune("map", close_race, "--statistical", level, "--json") for level in (0.001, 0.2)]
+    assert [one.json["ties"] for one in found] == [[[2, 2, 2, 2]], [[1, 1, 1, 1]]]
+    assert "note:" in found[0].err
+
+
+def test_among_ties_the_simplest_map_is_taken_when_asked_for(colltune: Run, close_race: Path) -> None:
+    assert colltune("map", close_race, "--tolerance", 3, "--json").json["best"] == [[0, 1, 0, 1]]
+    answer = colltune("map", close_race, "--tolerance", 3, "--ties", "simplest", "--json")
+    assert len({index for row in answer.json["best"] for index in row}) == 1
+    assert "3 changes between neighbouring cells became 0" in answer.err
+    kept = colltune("map", close_race, "--ties", "simplest", "--json").json
+    assert kept["best"] == [[0, 1, 0, 1]]
+
+
+def test_trees_learn_the_simplest_map_and_are_judged_by_the_fastest(colltune: Run, close_race: Path) -> None:
+    common = ["decide", close_race, "--tree", "c45", "-m", 1, "--json"]
+    assert colltune(*common, "--tolerance", 0).json == colltune(*common).json
+    simple = colltune(*common, "--tolerance", 3).json
+    assert simple["leaves"] == 1
+    assert simple["penalty"]["max"] == pytest.approx(2.0)
+    assert colltune(*common, "--tolerance", 3, "--ties", "fastest").json == colltune(*common).json
+    assert colltune(*common, "--statistical", 0.001).json["leaves"] == 1

@@ -1,0 +1,149 @@
+"""The command in a shell: exit status, streams, terminals."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import COMMAND, ROOT, Run
+
+
+class Terminal(io.StringIO):
+    """Standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_long_load_shows_progress_on_a_terminal_only(
+    colltune: Run, bcast_files: Sequence[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.cli_output._PROGRESS_AFTER_S", -1)
+    assert colltune("map", *bcast_files).err == ""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert colltune("map", *bcast_files).status == 0
+    shown = terminal.getvalue().split("\r")
+    assert shown[1].rstrip() == f"loading {bcast_files[0].name} 100 %"
+    assert shown[-1] == ""
+    assert not shown[-2].strip()
+
+
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    words = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(words, cwd=ROOT, text=True, capture_output=True, check=False, **options)
+
+
+def test_help_needs_nothing_heavy() -> None:
+    code = "import sys; from dashboard.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, check=True)
+    assert "decide" in done.stdout
+    assert not {"numpy", "pandas", "xarray", "panel", "loaders"} & set(done.stderr.split())
+
+
+def test_command_draws_no_page(results: Path) -> None:
+    code = "import sys; from dashboard.cli import main; main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    words = [sys.executable, "-c", code, "decide", str(results), "-c", "bcast"]
+    done = subprocess.run(words, cwd=ROOT, text=True, capture_output=True, check=True)
+    assert not {"panel", "bokeh", "holoviews", "mpi4py"} & set(done.stderr.split())
+
+
+def test_status_reaches_the_shell(results: Path) -> None:
+    assert run("map", results, "-c", "bcast").returncode == 0
+    done = run("map", results)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert run("--version").stdout.startswith("colltune ")
+
+
+def test_output_nobody_reads_is_no_error_message(results: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "map", str(results), "-c", "bcast"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "collective,algorithm,segment_size,comm_size,message_size,time\nbcast,é漢,0,2,8,1e-6\n", encoding="utf-8"
+    )
+    done = run("map", table, env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0, done.stderr
+    assert r"\xe9" in done.stdout
+
+
+def test_output_that_takes_nothing_is_one_clear_line(results: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    for arguments in (["map", "-c", "bcast"], ["export", "-c", "bcast", "--to", "c"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [*COMMAND, *arguments, results], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 2
+        assert "No space left" in done.stderr.splitlines()[-1]
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "status"),
+    [
+        ("map -c bcast", "stdout", 2),
+        ("convert -o out.nc", "stdout", 0),
+        ("map -c bcast --json", "stderr", 0),
+        ("map -c nonsense", "stderr", 2),
+        ("map -c bcast", "stdin", 0),
+    ],
+)
+def test_streams_may_be_closed(results: Path, tmp_path: Path, arguments: str, closed: str, status: int) -> None:
+    """Python has None for a standard stream that the caller closed; nothing then goes to the wrong one."""
+    program = f"import sys; sys.{closed} = None; from dashboard.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, *arguments.split(), str(results)]
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    if closed == "stderr":
+        assert (done.stdout != "") == (status == 0)
+        assert "colltune:" not in done.stdout
+
+
+def test_a_search_shows_how_far_it_is_on_a_terminal(
+    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.cli_output._PROGRESS_AFTER_S", -1)
+    monkeypatch.setattr("dashboard.cli_output._PROGRESS_EVERY_S", 0)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert colltune("frontier", results, "-c", "reduce", "--family", "quadtree", "cart").status == 0
+    shown = terminal.getvalue().split("\r")
+    assert any(re.match(r" *\d+ % CART, fold 2 of 10", text) for text in shown)
+    assert shown[-1] == ""
+    assert not shown[-2].strip()
+
+
+def test_a_search_that_is_interrupted_ends_in_one_line(
+    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dashboard.decisions.frontier.frontier", interrupted)
+    answer = colltune("frontier", results, "-c", "reduce")
+    assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")

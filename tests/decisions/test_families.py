@@ -1,0 +1,153 @@
+"""The families: each found by name, each giving decision functions that hold what they promise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError
+from dashboard.decisions.families import FAMILIES, Families, family
+from dashboard.decisions.family import Cancelled
+from dashboard.decisions.problem import Problem
+from tests.cubes import cube_of, synthetic_cube
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HEAVY = {"sklearn", "scipy", "numba", "pystreed"}
+QUICK = {"search": {"seconds": 0.2}}
+
+
+@pytest.fixture(params=list(FAMILIES))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def grow(name: str, problem: Problem, **options: Any) -> DecisionFunction:
+    return FAMILIES[name].grow(problem, **{**QUICK.get(name, {}), **options})
+
+
+def test_they_are_those_of_the_design() -> None:
+    assert list(FAMILIES) == ["quadtree", "exact", "octree", "c45", "cart", "optimal", "search"]
+    assert len(FAMILIES) == 7
+    assert "bush" not in FAMILIES
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(OptionError, match=r"no tree 'quadtre', known are quadtree, .*; did you mean quadtree\?"):
+        family("quadtre")
+    with pytest.raises(KeyError):
+        FAMILIES["bush"]
+
+
+def test_importing_them_all_imports_nothing_heavy() -> None:
+    code = "import sys; from dashboard.decisions.families import FAMILIES; dict(FAMILIES); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, check=True)
+    assert not HEAVY & {module.partition(".")[0] for module in done.stdout.split()}
+
+
+def test_a_family_is_imported_when_it_is_asked_for() -> None:
+    lazy = Families({"quadtree": "quadtree_family", "lost": "no_such_module"})
+    assert list(lazy) == ["quadtree", "lost"]
+    assert lazy["quadtree"].name == "quadtree"
+    with pytest.raises(ModuleNotFoundError):
+        lazy["lost"]
+
+
+def test_it_says_what_it_is(name: str) -> None:
+    one = FAMILIES[name]
+    assert one.name == name
+    assert one.title
+    assert one.source
+    for option in one.options:
+        assert option.title
+        assert option.help.endswith(".") or option.help
+        assert option.checked(option.default) == option.default
+
+
+def test_decisions_remember_family_options_and_origin(name: str) -> None:
+    problem = Problem.of(synthetic_cube(5, 7, 4, 1, missing=0.2))
+    decision = grow(name, problem)
+    assert decision.kind == name
+    assert set(decision.options) <= {option.name for option in FAMILIES[name].options}
+    assert {key: decision.provenance[key] for key in problem.provenance} == problem.provenance
+    assert decision.methods == problem.methods
+    assert DecisionFunction.from_json(decision.to_json()) == decision
+
+
+def test_paths_hold_settings_that_can_be_grown(name: str) -> None:
+    problem = Problem.of(synthetic_cube(4, 6, 3, 2))
+    path = list(FAMILIES[name].path(problem))
+    assert path
+    for options in path:
+        FAMILIES[name].checked(options)
+    last = grow(name, problem, **path[-1])
+    assert last.leaves >= grow(name, problem, **path[0]).leaves
+
+
+def test_many_at_once_are_each_by_itself(name: str) -> None:
+    one = FAMILIES[name]
+    if one.grow_many is None:
+        pytest.skip(f"{name} grows one tree at a time")
+    problem = Problem.of(synthetic_cube(5, 7, 4, 3))
+    path = list(one.path(problem))[:6]
+    assert one.grow_many(problem, path) == [one.grow(problem, **options) for options in path]
+
+
+def test_unknown_options_are_refused(name: str) -> None:
+    with pytest.raises((OptionError, TypeError)):
+        grow(name, Problem.of(synthetic_cube(3, 4, 2, 1)), bushiness=3)
+
+
+def test_a_search_can_be_stopped(name: str) -> None:
+    def stop(_share: float, _what: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        FAMILIES[name].grow(Problem.of(synthetic_cube(5, 7, 4, 3)), progress=stop)
+
+
+@pytest.mark.parametrize(
+    "cube",
+    [
+        cube_of(np.ones((1, 3, 4)), [2, 3, 4], [1, 2, 4, 8]),
+        cube_of(np.ones((3, 3, 4)), [2, 3, 4], [1, 2, 4, 8]),
+        cube_of([[[1.0]], [[2.0]]], [4], [8]),
+        cube_of([[[1.0, 2.0, 3.0]], [[3.0, 2.0, 1.0]]], [4], [8, 16, 32]),
+        cube_of([[[np.nan], [2.0]], [[1.0], [np.nan]]], [4, 8], [8]),
+    ],
+    ids=["one method", "constant times", "one cell", "one row", "gaps"],
+)
+def test_poor_data_give_a_decision(name: str, cube: Any) -> None:
+    problem = Problem.of(cube)
+    summary = problem.summary(grow(name, problem))
+    assert summary.cells + summary.unmeasured == len(problem.cases())
+    assert summary.cells == 0 or summary.min >= 0
+
+
+def test_nothing_measured_is_one_clear_error() -> None:
+    with pytest.raises(NothingMeasuredError):
+        Problem.of(cube_of(np.full((2, 3, 4), np.nan), [2, 3, 4], [1, 2, 4, 8]))
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 100))
+def test_no_tree_beats_the_optimum_of_as_many_leaves(seed: int) -> None:
+    problem = Problem.of(synthetic_cube(4, 6, 4, seed, noise=0.5))
+    for other in ("quadtree", "c45", "cart"):
+        for options in list(FAMILIES[other].path(problem))[::3]:
+            decision = FAMILIES[other].grow(problem, **options)
+            best = FAMILIES["optimal"].grow(problem, leaves=decision.leaves)
+            assert problem.summary(best).mean <= problem.summary(decision).mean + 1e-9
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 100))
+def test_the_exact_map_costs_nothing(seed: int) -> None:
+    problem = Problem.of(synthetic_cube(4, 6, 4, seed, missing=0.3))
+    assert problem.summary(FAMILIES["exact"].grow(problem)).max == 0

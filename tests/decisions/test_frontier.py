@@ -1,0 +1,244 @@
+"""The frontier: every family over its options, in sample and held out, with the dominated marked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.decisions import DecisionError, OptionError
+from dashboard.decisions import frontier as frontiers
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.family import Cancelled
+from dashboard.decisions.frontier import Frontier, dominated, frontier, settings_of, time_to_decide
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.statistics import statistics
+from tests.cubes import cube_of, synthetic_cube
+
+NAN = float("nan")
+QUICK = ("quadtree", "exact", "cart")
+
+
+@pytest.fixture(scope="module")
+def cube() -> xr.Dataset:
+    return synthetic_cube(8, 12, 6, 4, missing=0.1, noise=0.3)
+
+
+@pytest.fixture(scope="module")
+def problem(cube: xr.Dataset) -> Problem:
+    return Problem.of(cube)
+
+
+@pytest.fixture(scope="module")
+def found(problem: Problem) -> Frontier:
+    return frontier(problem, families=QUICK, held_out="lines", folds=3)
+
+
+def test_every_setting_of_every_path_is_a_row(found: Frontier, problem: Problem) -> None:
+    assert found.table["family"].drop_duplicates().tolist() == list(QUICK)
+    for name, part in found.table.groupby("family"):
+        wanted = settings_of(FAMILIES[str(name)], problem)
+        assert [json.loads(text) for text in part["options"]] == wanted
+    assert len(found.decisions) == len(found.table) == len(found.held)
+
+
+def test_a_row_says_what_its_decision_is(found: Frontier, cube: xr.Dataset) -> None:
+    for row, decision in zip(found.table.itertuples(), found.decisions, strict=True):
+        expected = statistics(cube, decision)
+        assert (row.family, row.leaves, row.nodes) == (decision.kind, expected["leaves"], expected["nodes"])
+        assert row.depth == expected["depth"]["max"]
+        assert row.expected_depth == expected["depth"]["expected"]
+        for name in ("mean", "median", "max"):
+            assert getattr(row, f"penalty_{name}") == expected["penalty"][name]
+        assert row.unmeasured == expected["penalty"]["unmeasured"]
+
+
+def test_a_decision_is_what_its_options_give(found: Frontier, problem: Problem) -> None:
+    for row in (0, len(found.decisions) // 2, len(found.decisions) - 1):
+        name, options = found.table["family"][row], json.loads(found.table["options"][row])
+        assert FAMILIES[name].grow(problem, **options) == found.decisions[row]
+
+
+def test_what_95_percent_of_the_cells_do_not_exceed(found: Frontier, problem: Problem) -> None:
+    for row, decision in enumerate(found.decisions):
+        values = np.concatenate([table["penalty"].values.ravel() for table in problem.penalties(decision)])
+        values, limit = values[~np.isnan(values)], found.table["penalty_p95"][row]
+        assert (values <= limit).mean() >= 0.95
+        assert (values < limit).mean() < 0.95
+
+
+def test_held_out_is_judged_where_it_was_not_decided(found: Frontier, problem: Problem, cube: xr.Dataset) -> None:
+    """The first fold along the communicator size, done by hand."""
+    row = int(found.table.index[found.table["options"] == '{"max_depth": 2}'][0])
+    held = found.held[row]
+    assert held is not None
+    fold = held.folds[0]
+    out = np.isin(cube["comm_size"].values, fold.left_out)
+    decision = FAMILIES["quadtree"].grow(Problem.of(cube.isel(comm_size=~out)), max_depth=2)
+    assert Problem.of(cube.isel(comm_size=out)).summary(decision).mean == pytest.approx(fold.figures.mean)
+    means = [one.figures.mean for one in held.folds]
+    assert found.table["held_out_error"][row] == pytest.approx(np.std(means, ddof=1) / np.sqrt(len(means)))
+
+
+def test_the_exact_map_is_free_in_sample_and_not_held_out(found: Frontier) -> None:
+    (exact,) = found.table[found.table["family"] == "exact"].to_dict("records")
+    assert exact["penalty_max"] == 0
+    assert exact["held_out_mean"] > 0
+
+
+def test_without_holding_out_there_are_no_such_figures(problem: Problem) -> None:
+    found = frontier(problem, families=["quadtree"])
+    assert found.value == "penalty_mean"
+    assert found.scheme is None
+    assert found.table["held_out_mean"].isna().all()
+    assert found.held == (None,) * len(found.table)
+
+
+def test_no_setting_is_grown_twice(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    grown: Counter[str] = Counter()
+    real = FAMILIES["quadtree"]
+
+    def count(part: Problem, **options: Any) -> Any:
+        options.pop("progress", None)
+        grown[json.dumps([len(part.cases()), options], sort_keys=True)] += 1
+        return real.grow(part, **options)
+
+    path = [{"max_depth": 1}, {"threshold": 1.0, "max_depth": 1}, {}, {"max_depth": None}]
+    fake = type(real)(real.name, real.title, real.source, real.options, count, lambda _: path)
+    monkeypatch.setitem(FAMILIES._loaded, "quadtree", fake)
+    found = frontier(
+        problem, families=["quadtree", "quadtree"], further={"quadtree": [{"max_depth": 1}, {"max_depth": 3}]}
+    )
+    assert [json.loads(text) for text in found.table["options"]] == [{"max_depth": 1}, {}, {"max_depth": 3}]
+    assert set(grown.values()) == {1}
+
+
+def test_long_paths_are_thinned_and_keep_their_ends(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = settings_of(FAMILIES["cart"], problem)
+    monkeypatch.setattr(frontiers, "MOST_SETTINGS", 5)
+    few = settings_of(FAMILIES["cart"], problem)
+    assert len(few) == 5
+    assert (few[0], few[-1]) == (whole[0], whole[-1])
+
+
+def test_what_does_not_suit_is_said() -> None:
+    cubes = {name: synthetic_cube(4, 5, 3, seed) for seed, name in enumerate(("bcast", "reduce"))}
+    found = frontier(Problem.of(cubes), families=["quadtree", "cart"])
+    assert set(found.table["family"]) == {"cart"}
+    assert "2 tables" in found.skipped["quadtree"]
+    with pytest.raises(OptionError, match="quadtree decides over communicator and message size only"):
+        frontier(Problem.of(cubes), families=["quadtree"])
+
+
+def test_by_itself_it_tries_what_adds_something(problem: Problem) -> None:
+    """Over two sizes the octree is the quadtree, and the optimum needs no search."""
+    assert set(frontiers._suitable(problem)) == set(FAMILIES) - {"octree", "search"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"families": ["bush"]}, "no tree 'bush', known are quadtree"),
+        ({"criterion": "least"}, "criterion is 'least', expected one of mean, median, p95, max"),
+        ({"held_out": "leaves"}, "'leaves', expected one of lines"),
+        ({"held_out": "repetitions"}, "repetitions"),
+        ({"further": {"quadtree": [{"depth": 1}]}}, "quadtree has no option depth"),
+        ({"families": []}, "no family to try"),
+    ],
+)
+def test_what_cannot_be_asked_for(problem: Problem, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(DecisionError, match=words):
+        frontier(problem, **{"families": ["quadtree"], **options})
+
+
+def test_progress_goes_up_to_the_end_and_may_cancel(problem: Problem) -> None:
+    shares: list[float] = []
+    words: set[str] = set()
+
+    def note(share: float, what: str) -> None:
+        shares.append(share)
+        words.add(what)
+
+    frontier(problem, families=QUICK, held_out="message_size", folds=2, progress=note)
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert shares[-1] <= 1
+    assert {"Quadtree", "CART, fold 2 of 2"} <= words
+
+    def stop(share: float, what: str) -> None:
+        if what.startswith("CART"):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        frontier(problem, families=QUICK, progress=stop)
+
+
+def test_what_is_prepared_is_learnt_and_not_judged_by(problem: Problem) -> None:
+    """Labels turned to one method: every tree is that leaf, judged by the measurements as they are."""
+    seen: list[int] = []
+
+    def one_method(part: Problem) -> Problem:
+        seen.append(len(part.cases()))
+        return part.relabelled([np.where(one.labels >= 0, 0, -1) for one in part.slices])
+
+    found = frontier(problem, families=["exact"], held_out="message_size", folds=2, prepare=one_method)
+    (decision,) = found.decisions
+    assert decision.simplified().leaves == 1
+    assert found.table["penalty_mean"][0] == problem.summary(decision).mean > 0
+    assert len(seen) == 3
+    assert seen[1] + seen[2] == seen[0] == len(problem.cases())
+
+
+def test_a_workload_weighs_all_figures() -> None:
+    cube = cube_of([[[1.0, 2.0, 4.0]], [[2.0, 1.0, 1.0]]], [4], [8, 16, 32])
+    found = frontier(Problem.of(cube, weights=[[8, 1, 1]]), families=["quadtree"])
+    leaf = found.table[found.table["leaves"] == 1].iloc[0]
+    assert leaf["penalty_mean"] == pytest.approx(80.0 if found.decisions[0].predict_one(4, 8) else 40.0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.sampled_from([0.0, 1.0, 2.0, 3.0, NAN])), max_size=12))
+def test_dominated_is_what_another_beats(points: list[tuple[int, float]]) -> None:
+    leaves, values = [p[0] for p in points], [p[1] for p in points]
+
+    def beaten(k: int, v: float) -> bool:
+        if np.isnan(v):
+            return True
+        return any(n <= k and w <= v and (n < k or w < v) for n, w in points)
+
+    if points:
+        assert dominated(leaves, values).tolist() == [beaten(*point) for point in points]
+
+
+def test_equal_points_of_one_family_are_listed_once(found: Frontier) -> None:
+    free = found.table[~found.table["dominated"]]
+    assert not free.duplicated(["family", "leaves", found.value]).any()
+    assert found.table.duplicated(["family", "leaves", found.value]).any()
+
+
+def test_time_to_decide_is_that_of_one_call(found: Frontier, problem: Problem) -> None:
+    assert 1e-8 < time_to_decide(problem, found.decisions[-1]) < 1e-2
+
+
+def test_all_processes_per_node_together() -> None:
+    times = np.random.default_rng(1).uniform(1, 2, (3, 4, 5, 2))
+    found = frontier(
+        Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), families=["octree", "cart"]
+    )
+    assert set(found.table["family"]) == {"octree", "cart"}
+    assert (
+        time_to_decide(Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), found.decisions[-1]) > 0
+    )
+
+
+def test_a_search_that_takes_minutes_is_only_done_when_asked_for() -> None:
+    times = np.random.default_rng(1).uniform(1, 2, (3, 3, 4, 2))
+    found = frontier(Problem.of(cube_of(times, [2, 4, 8], [1, 2, 4, 8]), ppn="all"))
+    assert "search" not in set(found.table["family"])
+    assert "ask for it by name" in found.skipped["search"]
+    assert {"octree", "c45", "cart"} <= set(found.table["family"])

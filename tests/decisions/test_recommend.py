@@ -1,0 +1,124 @@
+"""Recommendations: the smallest tree that is about as good as the best, with the reason in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError
+from dashboard.decisions.frontier import Frontier, dominated, frontier
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.recommend import falls_below, options_of, recommend
+from tests.cubes import synthetic_cube
+
+NAN = float("nan")
+
+
+def frontier_of(points: list[tuple[str, int, float]], *, error: float = NAN, unmeasured: Any = 0) -> Frontier:
+    """A frontier of (family, leaves, held-out mean)."""
+    table = pd.DataFrame(points, columns=["family", "leaves", "held_out_mean"])
+    table["options"] = [f'{{"leaves": {leaves}}}' for leaves in table["leaves"]]
+    table["held_out_error"] = error
+    table["held_out_unmeasured"] = unmeasured
+    table["held_out_cells"] = 100
+    table["dominated"] = dominated(table["leaves"], table["held_out_mean"])
+    decisions = tuple(
+        DecisionFunction("bcast", [Method("linear", "linear")], Leaf(0), options={"row": row})
+        for row in range(len(table))
+    )
+    return Frontier(table, decisions, "held_out_mean", scheme="lines")
+
+
+POINTS = [("quadtree", 46, 4.0), ("c45", 41, 1.7), ("optimal", 13, 1.9), ("optimal", 8, 2.6), ("optimal", 60, 1.6)]
+
+
+def test_the_smallest_within_one_standard_error_of_the_best() -> None:
+    """Breiman, Friedman, Olshen, Stone 1984, 3.4.3."""
+    found = recommend(frontier_of(POINTS, error=0.4))
+    assert (found.row, found.best, found.limit) == (2, 4, pytest.approx(2.0))
+    assert found.decision.options == {"row": 2}
+    assert found.reason == (
+        "13 leaves by Optimal tree, 1.9 % held-out mean penalty; within one standard error (0.40 points) of the best, "
+        "1.6 % (Optimal tree, 60 leaves); the next better tree needs 41 (1.7 %)"
+    ).replace("Optimal tree", title("optimal"))
+
+
+def title(name: str) -> str:
+    from dashboard.decisions.families import FAMILIES  # noqa: PLC0415 - the families are many modules
+
+    return FAMILIES[name].title
+
+
+@pytest.mark.parametrize(("within", "leaves"), [(0, 60), (0.1, 41), (0.3, 13), (1, 8), (100, 8)])
+def test_or_within_some_points_of_it(within: float, leaves: int) -> None:
+    found = recommend(frontier_of(POINTS, error=0.4), within=within)
+    assert POINTS[found.row][1] == leaves
+    assert (f"within {within:g} points of the best" in found.reason) == (leaves != 60)
+
+
+def test_the_best_of_all_says_so() -> None:
+    assert recommend(frontier_of(POINTS), within=0).reason.endswith("; no tree that was tried is better")
+
+
+def test_without_a_standard_error_it_is_one_point() -> None:
+    assert "within 1 point of the best" in recommend(frontier_of(POINTS)).reason
+
+
+def test_of_equal_size_the_lower_penalty_and_of_equal_ones_the_first() -> None:
+    points = [("c45", 5, 2.0), ("cart", 5, 1.5), ("optimal", 5, 1.5), ("exact", 9, 1.4)]
+    assert recommend(frontier_of(points), within=1).row == 1
+
+
+def test_trees_do_not_win_by_methods_that_nobody_measured() -> None:
+    points = [("c45", 3, 0.1), ("cart", 5, 2.0), ("optimal", 7, 2.5)]
+    found = recommend(frontier_of(points, unmeasured=[20, 9, 0]))
+    assert found.row == 1
+    assert found.reason.endswith("; of lower penalty, but choosing too much that was not measured: 1")
+    assert recommend(frontier_of(points, unmeasured=[20, 12, 0])).row == 2
+
+
+def test_bad_questions() -> None:
+    with pytest.raises(OptionError, match="within is -1"):
+        recommend(frontier_of(POINTS), within=-1)
+    with pytest.raises(DecisionError, match="no tree has a penalty"):
+        recommend(frontier_of([("c45", 3, NAN)]))
+
+
+@given(
+    st.lists(st.tuples(st.just("cart"), st.integers(1, 30), st.floats(0, 50)), min_size=1, max_size=20), st.floats(0, 9)
+)
+def test_what_is_recommended_is_good_enough_and_nothing_smaller_is(points: list[Any], within: float) -> None:
+    found = recommend(frontier_of(points), within=within)
+    _, leaves, value = points[found.row]
+    assert value <= found.limit
+    assert found.limit == min(point[2] for point in points) + within
+    assert not any(n < leaves and v <= found.limit for _, n, v in points)
+    assert not any(n == leaves and v < value for _, n, v in points)
+
+
+def test_where_each_family_falls_below_the_limits() -> None:
+    table = falls_below(frontier_of([*POINTS, ("optimal", 99, 0.9)])).set_index("family")
+    assert table.loc["optimal", ["below_5", "below_1", "least", "least_leaves"]].tolist() == [8, 99, 0.9, 99]
+    assert table.loc["c45", "below_5"] == 41
+    assert table["below_1"].isna().tolist() == [True, True, False]
+    below_two = falls_below(frontier_of(POINTS), limits=(2.0,))
+    assert below_two["below_2"].isna().tolist() == [True, False, False]
+    assert below_two["below_2"].dropna().tolist() == [41, 13]
+
+
+def test_a_real_frontier_is_recommended_from() -> None:
+    problem = Problem.of(synthetic_cube(8, 12, 6, 4, noise=0.3))
+    found = frontier(problem, families=["quadtree", "cart"], held_out="lines", folds=3)
+    chosen = recommend(found)
+    error = found.table["held_out_error"][chosen.best]
+    assert chosen.limit == found.table["held_out_mean"].min() + error
+    assert chosen.decision is found.decisions[chosen.row]
+    assert options_of(found, chosen.row).keys() <= chosen.decision.options.keys()
+    in_sample = recommend(frontier(problem, families=["quadtree", "cart"]), within=0)
+    assert "in-sample mean penalty" in in_sample.reason
+    assert np.isclose(problem.summary(in_sample.decision).mean, 0)
