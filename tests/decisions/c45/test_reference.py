@@ -1,0 +1,67 @@
+"""Trees, cuts, errors and predictions equal to those of C4.5 Release 8, to the last bit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.decisions.c45.choose import Options
+from dashboard.decisions.c45.classify import classify
+from dashboard.decisions.c45.grow import grow
+from dashboard.decisions.c45.prune import prune
+from dashboard.decisions.c45.table import TrainingTable
+from tests.decisions.c45.files import Reference, as_reference, read_reference
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = Path(os.environ.get("COLLTUNE_SHARED", ROOT.parent / "shared")) / "data" / "c45"
+FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.json"))
+
+
+@pytest.fixture(params=FILES or ["no reference files"])
+def reference(request: pytest.FixtureRequest, samples: Path) -> Reference:
+    return read_reference(samples.parent / "c45" / request.param)
+
+
+def options_of(reference: Reference) -> Options:
+    return Options(reference.min_cases, reference.gain_ratio, reference.group_values)
+
+
+def test_the_tree_before_pruning_is_release_8s(reference: Reference) -> None:
+    tree = grow(reference.data.table, options_of(reference))
+
+    found = reference.found
+    assert as_reference(tree.nodes, reference.data) == found["tree_before"]
+    assert (tree.size, tree.leaves) == (found["size_before"], found["leaves_before"])
+    assert misclassified(reference.data.table, tree) == found["errors_before"]
+
+
+def test_the_tree_after_pruning_is_release_8s(reference: Reference) -> None:
+    table = reference.data.table
+    tree = prune(table, grow(table, options_of(reference)), reference.confidence)
+
+    found = reference.found
+    assert as_reference(tree.nodes, reference.data) == found["tree"]
+    assert (tree.size, tree.leaves, tree.depth) == (found["size"], found["leaves"], found["depth"])
+    assert tree.predicted_errors == found["predicted_errors"]
+    assert round(100 * tree.predicted_errors / len(table), 1) == found["predicted_error_pct"]
+    assert misclassified(table, tree) == found["errors"]
+    predictions = classify(tree, table.values, table.declared)
+    assert [reference.data.classes[one] for one in predictions] == found["predictions"]
+
+
+def test_the_order_of_the_rows_does_not_matter(reference: Reference) -> None:
+    table = reference.data.table
+    order = np.random.default_rng(8).permutation(len(table))
+    shuffled = TrainingTable(table.values[:, order], table.declared, table.classes[order], table.class_count)
+
+    tree = prune(shuffled, grow(shuffled, options_of(reference)), reference.confidence)
+
+    assert as_reference(tree.nodes, reference.data) == reference.found["tree"]
+
+
+def misclassified(table: TrainingTable, tree: Any) -> int:
+    return int((classify(tree, table.values, table.declared) != table.classes).sum())
