@@ -45,6 +45,8 @@ class Option:
         What None stands for, such as ``no limit``; empty: None is not allowed.
     log
         Whether its steps are ratios rather than differences.
+    group
+        Options of one group exclude each other: at most one of them is not None.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Option:
     choices: tuple[str, ...] = ()
     unlimited: str = ""
     log: bool = False
+    group: str = ""
 
     def checked(self, value: Any) -> Any:
         """Give the value as `grow` takes it, or raise `OptionError` that names the allowed range."""
@@ -145,6 +148,30 @@ class Family:
         raise OptionError(f"{self.name} has no option {name}, it has {', '.join(names) or 'none'}{meant}")
 
     def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """All options with their defaults filled in, or `OptionError`."""
+        """All options with their defaults filled in, or `OptionError`; see also `Option.group`."""
         given = {name: self.option(name).checked(value) for name, value in options.items()}
-        return {option.name: given.get(option.name, option.default) for option in self.options}
+        groups = self._groups(given)
+        defaults = {option.name: None if option.group in groups else option.default for option in self.options}
+        told = {name: value for name, value in given.items() if value is not None or self._stands(name, groups)}
+        return {name: told.get(name, default) for name, default in defaults.items()}
+
+    def _groups(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The groups of which an option is given, and which; `OptionError` where there are two of one."""
+        found: dict[str, str] = {}
+        for name, value in given.items():
+            group = self.option(name).group
+            if not group or value is None:
+                continue
+            if group in found:
+                names = [option.name for option in self.options if option.group == group]
+                first = found[group]
+                raise OptionError(
+                    f"{first} {given[first]:g}, {name} {value:g} are given, expected one of {', '.join(names)}"
+                )
+            found[group] = name
+        return found
+
+    def _stands(self, name: str, groups: Mapping[str, str]) -> bool:
+        """Whether None may stand: not for the only option of a group that is said, since then none would be left."""
+        group = self.option(name).group
+        return not group or group in groups

@@ -339,7 +339,8 @@ class DecisionFunction:
 
     def to_text(self, *, max_lines: int | None = None) -> str:
         """Draw the tree as text, one line per outcome; at most `max_lines` of them."""
-        return draw(self.tree, [method.label for method in self.methods], max_lines=max_lines)
+        labels = [method.label for method in self.methods]
+        return draw(self.tree, labels, categories=self.categories, max_lines=max_lines)
 
     @cached_property
     def _table(self) -> SizeTable | None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import OptionError
+from dashboard.decisions.families import family
 from dashboard.decisions.family import Family, Option
 
 DEPTH = Option("max_depth", "Depth", "Levels.", None, "int", low=0, high=20, unlimited="no limit")
@@ -98,3 +99,13 @@ def test_options_that_there_are_not_name_the_nearest() -> None:
         FAMILY.checked({"maxdepth": 3})
     with pytest.raises(OptionError, match=r"it has none$"):
         Family("leaf", "Leaf", "", (), lambda *_: None, lambda _: []).checked({"x": 1})
+
+
+def test_options_of_a_group_take_each_others_place() -> None:
+    """An optimal tree is asked for by leaves, by depth or by a price, and by leaves when nothing is said."""
+    optimal = family("optimal")
+    assert optimal.checked({}) == {"leaves": 8, "max_depth": None, "price": None}
+    assert optimal.checked({"max_depth": 3}) == {"leaves": None, "max_depth": 3, "price": None}
+    assert optimal.checked({"leaves": None}) == optimal.checked({})
+    with pytest.raises(OptionError, match=r"leaves 4, price 0.5 are given, expected one of leaves, max_depth, price"):
+        optimal.checked({"leaves": 4, "price": 0.5})

@@ -180,3 +180,15 @@ class TestMaking:
     def test_it_says_what_it_is(self) -> None:
         decision = decision_of(Leaf(0), kind="quadtree", options={"max_depth": 3})
         assert repr(decision) == "<DecisionFunction bcast: quadtree (max_depth=3), 1 leaves, depth 0, 4 methods>"
+
+
+def test_named_values_are_drawn_by_their_names() -> None:
+    """In a tree of several collectives nobody reads positions."""
+    cut = (Test("collective", 1.0),)
+    tree = DecisionFunction(
+        "a+b+c", METHODS, Split(cut, (Leaf(0), Leaf(1))), categories={"collective": ("bcast", "reduce", "scan")}
+    )
+    assert tree.to_text().splitlines() == [
+        f"collective is bcast or reduce: {METHODS[0].label}",
+        f"collective is scan: {METHODS[1].label}",
+    ]

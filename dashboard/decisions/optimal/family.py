@@ -17,32 +17,35 @@ PATH = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 21, 25, 32, 40, 48, 64)
 
 LEAVES = Option(
     "leaves",
-    "Leaves",
-    f"Most leaves of the tree. Without leaves, depth and price, {DEFAULT_LEAVES}.",
-    default=None,
+    "most leaves",
+    "Most leaves of the tree. Alternatives are a depth, or a price for each leaf.",
+    default=DEFAULT_LEAVES,
     kind="int",
     low=1,
-    unlimited=f"{DEFAULT_LEAVES}, or what depth or price say",
+    unlimited="not limited",
     log=True,
+    group="size",
 )
 MAX_DEPTH = Option(
     "max_depth",
-    "Maximum depth",
+    "maximum depth (levels)",
     "Most levels below the root, whatever number of leaves; instead of leaves.",
     default=None,
     kind="int",
     low=0,
-    unlimited="no limit of depth",
+    unlimited="not limited",
+    group="size",
 )
 PRICE = Option(
     "price",
-    "Price per leaf (points of mean penalty)",
+    "price per leaf (points of mean penalty)",
     "Percent points of mean penalty that a leaf must save to be worth it; instead of leaves.",
     default=None,
     kind="float",
     low=0,
-    unlimited="no price",
+    unlimited="none",
     log=True,
+    group="size",
 )
 
 

@@ -79,7 +79,7 @@ def _path(problem: Problem) -> Iterator[dict[str, Any]]:
 
 FAMILY = Family(
     name="search",
-    title="searched tree",
+    title="Searched tree",
     source="E. Demirović et al.: MurTree, JMLR 23, 2022; J. van der Linden, M. de Weerdt, E. Demirović: STreeD, "
     "NeurIPS 2023; C. Brita, J. van der Linden, E. Demirović: ConTree, AAAI 2025",
     options=(
