@@ -1,0 +1,1 @@
+"""The formulas of the collectives, one module per collective."""

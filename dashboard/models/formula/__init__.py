@@ -1,0 +1,18 @@
+"""Formulas that can be evaluated, shown and checked for units."""
+
+from dashboard.models.formula.expressions import Cases, Condition, Expression, IsPowerOfTwo, Less, Scope
+from dashboard.models.formula.units import BYTES, NONE, TIME, TIME_PER_BYTE, Unit
+
+__all__ = [
+    "BYTES",
+    "NONE",
+    "TIME",
+    "TIME_PER_BYTE",
+    "Cases",
+    "Condition",
+    "Expression",
+    "IsPowerOfTwo",
+    "Less",
+    "Scope",
+    "Unit",
+]

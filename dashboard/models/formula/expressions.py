@@ -1,0 +1,394 @@
+"""Formulas as data: written once, they are evaluated over arrays, shown as mathematics and checked for units.
+
+A formula is a tree of `Expression`. Operators build it from the symbols of `dashboard.models.formula.symbols`,
+so that a module reads like the table that it implements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.models.errors import UnitError
+from dashboard.models.formula.units import NONE, Unit, same
+
+FloatArray = npt.NDArray[np.float64]
+Value = float | FloatArray
+Function = Callable[[Any], FloatArray]
+
+SUM, PRODUCT, ATOM = 1, 2, 3
+
+
+class Scope:
+    """What the symbols and functions stand for while a formula is evaluated.
+
+    Parameters
+    ----------
+    values
+        Number or array of each symbol, by name; arrays broadcast against each other.
+    functions
+        Of message sizes, by name.
+    """
+
+    def __init__(self, values: Mapping[str, Value], functions: Mapping[str, Function] | None = None) -> None:
+        self.values = dict(values)
+        self.functions = dict(functions or {})
+        self._known: dict[int, Any] = {}
+
+    def of(self, expression: Expression | Condition) -> Any:
+        """Value of a part, computed once however often it stands in the formula."""
+        key = id(expression)
+        if key not in self._known:
+            self._known[key] = expression.value(self)
+        return self._known[key]
+
+    def inside(self, name: str, value: float) -> Scope:
+        """Return a scope with one more symbol, such as the index of a sum."""
+        return Scope({**self.values, name: value}, self.functions)
+
+
+class Expression:
+    """A part of a formula."""
+
+    rank = ATOM
+
+    def value(self, scope: Scope) -> Value:
+        """Evaluate over the arrays of `scope`."""
+        raise NotImplementedError
+
+    def latex(self) -> str:
+        """Write it as LaTeX mathematics."""
+        raise NotImplementedError
+
+    def unit(self) -> Unit:
+        """Unit of its value; `UnitError` where unlike quantities are added or compared."""
+        raise NotImplementedError
+
+    def within(self, rank: int) -> str:
+        """LaTeX of it as part of something that binds as strongly as `rank`."""
+        return self.latex() if self.rank >= rank else rf"\left({self.latex()}\right)"
+
+    def __add__(self, other: Expression | float) -> Expression:
+        return Sum(self, expression(other), "+")
+
+    def __radd__(self, other: float) -> Expression:
+        return Sum(expression(other), self, "+")
+
+    def __sub__(self, other: Expression | float) -> Expression:
+        return Sum(self, expression(other), "-")
+
+    def __rsub__(self, other: float) -> Expression:
+        return Sum(expression(other), self, "-")
+
+    def __mul__(self, other: Expression | float) -> Expression:
+        return Product(self, expression(other))
+
+    def __rmul__(self, other: float) -> Expression:
+        return Product(expression(other), self)
+
+    def __truediv__(self, other: Expression | float) -> Expression:
+        return Quotient(self, expression(other))
+
+    def __rtruediv__(self, other: float) -> Expression:
+        return Quotient(expression(other), self)
+
+
+class Number(Expression):
+    """A number without unit."""
+
+    def __init__(self, number: float) -> None:
+        self.number = float(number)
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        return self.number
+
+    def latex(self) -> str:  # noqa: D102
+        return f"{self.number:g}"
+
+    def unit(self) -> Unit:  # noqa: D102
+        return NONE
+
+
+class Symbol(Expression):
+    """A named quantity.
+
+    Parameters
+    ----------
+    name
+        By which `Scope.values` has it.
+    tex
+        How it is written.
+    unit
+        Its unit.
+    silent
+        Whether it is left out of products: the one byte of LogGP's ``(m - 1) G``.
+    """
+
+    def __init__(self, name: str, tex: str, unit: Unit, *, silent: bool = False) -> None:
+        self.name, self.tex, self.silent = name, tex, silent
+        self._unit = unit
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        return scope.values[self.name]
+
+    def latex(self) -> str:  # noqa: D102
+        return self.tex
+
+    def unit(self) -> Unit:  # noqa: D102
+        return self._unit
+
+
+class Sum(Expression):
+    """Two parts added, or one taken from the other."""
+
+    rank = SUM
+
+    def __init__(self, left: Expression, right: Expression, sign: str) -> None:
+        self.left, self.right, self.sign = left, right, sign
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        left, right = scope.of(self.left), scope.of(self.right)
+        result: Value = left + right if self.sign == "+" else left - right
+        return result
+
+    def latex(self) -> str:  # noqa: D102
+        return f"{self.left.latex()} {self.sign} {self.right.within(SUM if self.sign == '+' else PRODUCT)}"
+
+    def unit(self) -> Unit:  # noqa: D102
+        return same(self.latex(), self.left.unit(), self.right.unit())
+
+
+class Product(Expression):
+    """Two parts multiplied."""
+
+    rank = PRODUCT
+
+    def __init__(self, left: Expression, right: Expression) -> None:
+        self.left, self.right = left, right
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        result: Value = scope.of(self.left) * scope.of(self.right)
+        return result
+
+    def latex(self) -> str:  # noqa: D102
+        told = [part for part in (self.left, self.right) if not (isinstance(part, Symbol) and part.silent)]
+        return r" \cdot ".join(part.within(PRODUCT) for part in told)
+
+    def unit(self) -> Unit:  # noqa: D102
+        return self.left.unit().times(self.right.unit())
+
+
+class Quotient(Expression):
+    """One part divided by another."""
+
+    def __init__(self, above: Expression, below: Expression) -> None:
+        self.above, self.below = above, below
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        result: Value = scope.of(self.above) / scope.of(self.below)
+        return result
+
+    def latex(self) -> str:  # noqa: D102
+        return rf"\frac{{{self.above.latex()}}}{{{self.below.latex()}}}"
+
+    def unit(self) -> Unit:  # noqa: D102
+        return self.above.unit().per(self.below.unit())
+
+
+class Applied(Expression):
+    """A numeric function of one part.
+
+    Parameters
+    ----------
+    of
+        The part.
+    compute
+        The function.
+    tex
+        How it is written, with ``{}`` for the part.
+    keeps_unit
+        Whether the result has the unit of the part (rounding); otherwise part and result are plain numbers.
+    """
+
+    def __init__(
+        self, of: Expression, compute: Callable[[Any], FloatArray], tex: str, *, keeps_unit: bool = False
+    ) -> None:
+        self.of, self.compute, self.tex, self.keeps_unit = of, compute, tex, keeps_unit
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        return self.compute(scope.of(self.of))
+
+    def latex(self) -> str:  # noqa: D102
+        return self.tex.replace("{}", self.of.latex())
+
+    def unit(self) -> Unit:  # noqa: D102
+        return self.of.unit() if self.keeps_unit else same(self.latex(), self.of.unit(), NONE)
+
+
+class Root(Expression):
+    """Square root."""
+
+    def __init__(self, of: Expression) -> None:
+        self.of = of
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        root: FloatArray = np.sqrt(scope.of(self.of))
+        return root
+
+    def latex(self) -> str:  # noqa: D102
+        return rf"\sqrt{{{self.of.latex()}}}"
+
+    def unit(self) -> Unit:  # noqa: D102
+        square = self.of.unit()
+        if square.time % 2 or square.size % 2:
+            raise UnitError(f"{self.latex()}: the square root of {square} has no unit")
+        return Unit(square.time // 2, square.size // 2)
+
+
+class Extreme(Expression):
+    """The largest or smallest of several parts."""
+
+    def __init__(self, name: str, *parts: Expression) -> None:
+        self.name, self.parts = name, parts
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        pick = np.maximum if self.name == "max" else np.minimum
+        result = scope.of(self.parts[0])
+        for part in self.parts[1:]:
+            result = pick(result, scope.of(part))
+        kept: Value = result
+        return kept
+
+    def latex(self) -> str:  # noqa: D102
+        return rf"\{self.name}\left\{{{', '.join(part.latex() for part in self.parts)}\right\}}"
+
+    def unit(self) -> Unit:  # noqa: D102
+        return same(self.latex(), *(part.unit() for part in self.parts))
+
+
+class Call(Expression):
+    """A function of a message size, such as PLogP's gap."""
+
+    def __init__(self, name: str, tex: str, of: Expression, takes: Unit, gives: Unit) -> None:
+        self.name, self.tex, self.of, self.takes, self.gives = name, tex, of, takes, gives
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        return scope.functions[self.name](scope.of(self.of))
+
+    def latex(self) -> str:  # noqa: D102
+        return rf"{self.tex}\left({self.of.latex()}\right)"
+
+    def unit(self) -> Unit:  # noqa: D102
+        same(self.latex(), self.of.unit(), self.takes)
+        return self.gives
+
+
+class Series(Expression):
+    """A sum over ``k`` from `low` to `high`, both included; empty where high < low."""
+
+    rank = PRODUCT
+
+    def __init__(self, index: Symbol, low: int, high: Expression, body: Expression) -> None:
+        self.index, self.low, self.high, self.body = index, low, high, body
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        high = scope.of(self.high)
+        total: Any = 0.0
+        for k in range(self.low, int(np.max(high)) + 1):
+            body = self.body.value(scope.inside(self.index.name, float(k)))
+            total = total + np.where(high >= k, body, 0.0)
+        result: Value = total
+        return result
+
+    def latex(self) -> str:  # noqa: D102
+        index = self.index.latex()
+        return rf"\sum_{{{index}={self.low}}}^{{{self.high.latex()}}} {self.body.within(PRODUCT)}"
+
+    def unit(self) -> Unit:  # noqa: D102
+        same(self.latex(), self.high.unit(), NONE)
+        return self.body.unit()
+
+
+class Condition:
+    """A test that chooses between cases."""
+
+    def value(self, scope: Scope) -> Any:
+        """Truth over the arrays of `scope`."""
+        raise NotImplementedError
+
+    def latex(self) -> str:
+        """Write it as LaTeX."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Check its units; `UnitError` where unlike quantities are compared."""
+
+
+class Less(Condition):
+    """One part smaller than another."""
+
+    def __init__(self, left: Expression, right: Expression) -> None:
+        self.left, self.right = left, right
+
+    def value(self, scope: Scope) -> Any:  # noqa: D102
+        return scope.of(self.left) < scope.of(self.right)
+
+    def latex(self) -> str:  # noqa: D102
+        return f"{self.left.latex()} < {self.right.latex()}"
+
+    def check(self) -> None:  # noqa: D102
+        same(self.latex(), self.left.unit(), self.right.unit())
+
+
+class IsPowerOfTwo(Condition):
+    """Whether a count is a power of two."""
+
+    def __init__(self, count: Expression) -> None:
+        self.count = count
+
+    def value(self, scope: Scope) -> Any:  # noqa: D102
+        return is_power_of_two(scope.of(self.count))
+
+    def latex(self) -> str:  # noqa: D102
+        return rf"{self.count.latex()} = 2^k"
+
+
+class Cases(Expression):
+    """One part where a condition holds, another elsewhere."""
+
+    def __init__(self, condition: Condition, then: Expression, otherwise: Expression) -> None:
+        self.condition, self.then, self.otherwise = condition, then, otherwise
+
+    def value(self, scope: Scope) -> Value:  # noqa: D102
+        chosen: FloatArray = np.where(scope.of(self.condition), scope.of(self.then), scope.of(self.otherwise))
+        return chosen
+
+    def latex(self) -> str:  # noqa: D102
+        return (
+            rf"\begin{{cases}} {self.then.latex()} & \text{{if }} {self.condition.latex()} \\ "
+            rf"{self.otherwise.latex()} & \text{{otherwise}} \end{{cases}}"
+        )
+
+    def unit(self) -> Unit:  # noqa: D102
+        self.condition.check()
+        return same("cases", self.then.unit(), self.otherwise.unit())
+
+
+def expression(part: Expression | float) -> Expression:
+    """Take a number for an expression."""
+    return part if isinstance(part, Expression) else Number(part)
+
+
+def is_power_of_two(count: Any) -> Any:
+    """Whether whole numbers from 1 on are powers of two."""
+    return np.frexp(count)[0] == 0.5
+
+
+def exact_log2(count: Any) -> FloatArray:
+    """Binary logarithm that is whole for every power of two, whatever the mathematical library rounds."""
+    mantissa, exponent = np.frexp(count)
+    result: FloatArray = np.where(mantissa == 0.5, exponent - 1.0, np.log2(count))
+    return result

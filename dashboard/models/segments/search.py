@@ -1,0 +1,216 @@
+"""The optimal segment size for any sizes: by the closed forms, and for PLogP by a search over few candidates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.models.collectives.model import CollectiveModel, Variant, scope_of, sizes_of
+from dashboard.models.errors import ModelError, SizeError
+from dashboard.models.formula import Expression
+from dashboard.models.p2p import LogGP, PLogP, PointToPointModel
+from dashboard.models.registry import model_of
+from dashboard.models.segments.closed import Segments, closed_form
+
+FloatArray = npt.NDArray[np.float64]
+NO_SEGMENTS = 0.0
+LARGE = 2.0**40
+
+
+class Curve(NamedTuple):
+    """Duration over segment sizes.
+
+    Attributes
+    ----------
+    segment_size, time
+        Bytes and seconds.
+    """
+
+    segment_size: FloatArray
+    time: FloatArray
+
+    @property
+    def best(self) -> float:
+        """Segment size of the least duration, bytes."""
+        return float(self.segment_size[np.nanargmin(self.time)])
+
+    def within(self, percent: float) -> FloatArray:
+        """Segment sizes whose duration is at most so much above the least."""
+        return np.asarray(self.segment_size[self.time <= np.nanmin(self.time) * (1 + percent / 100)])
+
+
+def optimal_segment(
+    collective: str,
+    algorithm: str,
+    parameters: PointToPointModel,
+    comm_size: npt.ArrayLike,
+    message_size: npt.ArrayLike,
+    *,
+    variant: Variant = "corrected",
+) -> FloatArray:
+    """Segment size in bytes that gives the least duration; 0 where segments do not pay.
+
+    Parameters
+    ----------
+    collective, algorithm
+        A segmented algorithm.
+    parameters
+        Under Hockney and LogP / LogGP the closed forms are used, under PLogP the candidates of `plogp_candidates`.
+    comm_size, message_size
+        Arrays that broadcast against each other.
+    variant
+        ``as_published`` takes the tables to the letter, and under PLogP the measured sizes only.
+
+    Returns
+    -------
+    ndarray
+        Not rounded; at least 1 B and less than what is cut.
+
+    Raises
+    ------
+    ModelError
+        When the algorithm is not segmented.
+    """
+    model = model_of(collective, algorithm)
+    if model.segmented in ("", "first"):
+        raise ModelError(f"{collective} {algorithm} is not cut into segments of a size that could be chosen")
+    count, size = np.broadcast_arrays(
+        sizes_of("communicator size", comm_size, 1), sizes_of("message size", message_size, 0)
+    )
+    number, whole = np.maximum(count, 2.0), np.maximum(model.whole(count, size), 1.0)
+    if isinstance(parameters, PLogP):
+        found = _best_of(model, parameters, number, size, plogp_candidates(model, parameters, number, size, variant))
+    else:
+        found = _closed(model, parameters, number, size, variant)
+    pays = (count > 1) & (size > 0) & (found < whole)
+    return np.where(pays, np.maximum(found, 1.0), NO_SEGMENTS)
+
+
+def segment_curve(
+    collective: str,
+    algorithm: str,
+    parameters: PointToPointModel,
+    comm_size: int,
+    message_size: int,
+    segment_sizes: npt.ArrayLike | None = None,
+) -> Curve:
+    """Duration over segment sizes (Figure 6.1); without sizes, 200 of them from 16 B to the whole.
+
+    Raises
+    ------
+    SizeError
+        When there is no segment size.
+    """
+    model = model_of(collective, algorithm)
+    if segment_sizes is None:
+        whole = max(float(np.max(model.whole(float(comm_size), float(message_size)))), 1.0)
+        segment_sizes = np.unique(np.round(np.geomspace(min(16.0, whole), whole, 200)))
+    sizes = sizes_of("segment size", segment_sizes, 1)
+    if sizes.ndim != 1 or sizes.size == 0:
+        raise SizeError("there is no segment size; expected one or more")
+    return Curve(sizes, model.predict(parameters, comm_size, message_size, sizes))
+
+
+def _closed(
+    model: CollectiveModel, parameters: PointToPointModel, count: FloatArray, size: FloatArray, variant: Variant
+) -> FloatArray:
+    closed = closed_form(model.collective, model.algorithm, parameters.name)
+    scope = scope_of(parameters, count, size, size, np.ones(()))
+
+    def at(form: Expression) -> FloatArray:
+        # Where the denominator is 0 or less, longer segments are always better.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.asarray(scope.of(form), dtype=float)
+        return np.where(np.isfinite(found), found, np.inf) + np.zeros(np.broadcast_shapes(count.shape, size.shape))
+
+    if variant == "as_published" and closed.printed is not None:
+        return _printed(closed, parameters, [at(form) for form in closed.printed])
+    found = [at(form) for form in closed.candidates]
+    if len(found) < 2:
+        return found[0] if found else np.full(count.shape, np.inf)
+    found += [np.full(count.shape, each) for each in _crossing(closed, parameters)]
+    return _best_of(model, parameters, count, size, np.stack(found))
+
+
+def _printed(closed: Segments, parameters: PointToPointModel, found: list[FloatArray]) -> FloatArray:
+    if len(found) == 1 or not isinstance(parameters, LogGP):
+        return found[0]
+    network = parameters.gap >= parameters.overhead + parameters.gamma * found[0]
+    return np.where(network, found[0], found[1])
+
+
+def _crossing(closed: Segments, parameters: PointToPointModel) -> list[float]:
+    """Segment size at which the processor takes as long as the network's gap: a kink of the duration."""
+    if not isinstance(parameters, LogGP) or parameters.gamma == 0:
+        return []
+    overheads = 1 if closed.algorithm in ("binary", "ring_segmented") else 2
+    crossing = (parameters.gap - overheads * parameters.overhead) / parameters.gamma
+    return [crossing] if crossing > 1 else []
+
+
+def _best_of(
+    model: CollectiveModel, parameters: PointToPointModel, count: Any, size: Any, candidates: FloatArray
+) -> FloatArray:
+    """Candidate (first axis) of the least duration; the whole, where none is better than that."""
+    whole = np.maximum(model.whole(count, size), 1.0)
+    every = np.concatenate([np.broadcast_to(whole, candidates.shape[1:])[None], candidates])
+    every = np.clip(np.where(np.isfinite(every), every, whole), 1.0, whole)
+    best = np.argmin(model.smooth(parameters, count, size, every), axis=0)
+    return np.asarray(np.take_along_axis(every, best[None], axis=0)[0])
+
+
+def plogp_candidates(
+    model: CollectiveModel, parameters: PLogP, count: Any, size: Any, variant: Variant = "corrected"
+) -> FloatArray:
+    """Segment sizes that can be optimal when gap and overheads are lines between measured sizes.
+
+    Corollary 5.4 takes the measured sizes and the crossings of g with o_s + o_r only. Its proof sets g(m) = C m on each
+    line; a line with an intercept, g(m) = C m + c, has an optimum inside, where the duration c0 + c1 m_s + c2 / m_s is
+    flat, as Theorem 5.2 finds it for LogGP, which is PLogP with one line. These points are candidates too, unless
+    `variant` is ``as_published``.
+
+    Returns
+    -------
+    ndarray
+        (candidate, …) in bytes, the further axes those of `count` and `size`.
+    """
+    shape = np.broadcast_shapes(np.shape(count), np.shape(size))
+    edges = np.unique(np.concatenate([[1.0], np.maximum(parameters.sizes, 1.0), *_crossings(parameters)]))
+    fixed = np.broadcast_to(edges.reshape(-1, *(1,) * len(shape)), (edges.size, *shape))
+    if variant == "as_published":
+        return np.asarray(fixed)
+    ends = np.append(edges, max(2 * edges[-1], LARGE)).reshape(-1, *(1,) * len(shape))
+    low, high = ends[:-1], ends[1:]
+    middle = np.sqrt(low * high)
+    inside = _flat_point(low, middle, high, *(model.smooth(parameters, count, size, at) for at in (low, middle, high)))
+    return np.concatenate([fixed, np.clip(inside, low, high)])
+
+
+def _crossings(parameters: PLogP) -> list[FloatArray]:
+    """Sizes at which what a processor does for a segment takes as long as the gap."""
+    # The lines go on before the first measured size and beyond the last, and may cross there.
+    sizes = np.unique([1.0, *np.maximum(parameters.sizes, 1.0), max(2 * parameters.sizes[-1], LARGE)])
+    gap = parameters.gap_at(sizes)
+    send, receive = parameters.send_overhead_at(sizes), parameters.receive_overhead_at(sizes)
+    work = parameters.gamma * sizes
+    return [_zeros(sizes, gap - busy) for busy in (send + receive, receive + work, send + receive + work)]
+
+
+def _zeros(sizes: FloatArray, values: FloatArray) -> FloatArray:
+    turns = np.flatnonzero(values[:-1] * values[1:] < 0)
+    share = values[turns] / (values[turns] - values[turns + 1])
+    return np.asarray(np.maximum(sizes[turns] + share * (sizes[turns + 1] - sizes[turns]), 1.0))
+
+
+def _flat_point(low: Any, middle: Any, high: Any, first: Any, second: Any, third: Any) -> FloatArray:
+    """Where c0 + c1 s + c2 / s through three points is flat; the upper end where it is nowhere."""
+    one = (second - first) / (middle - low)
+    two = (third - second) / (high - middle)
+    # Divided differences of c1 s + c2 / s: c1 - c2 / (s t).
+    curve = (two - one) / (1 / (low * middle) - 1 / (middle * high))
+    slope = one + curve / (low * middle)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        flat = np.sqrt(curve / slope)
+    return np.asarray(np.where((curve > 0) & (slope > 0), flat, high), dtype=float)

@@ -1,0 +1,140 @@
+"""Closed forms of the optimal segment size: Table 6.1, Tables 5.1 to 5.4, and minima found without them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.models.errors import ModelError, ParameterError
+from dashboard.models.formula import BYTES
+from dashboard.models.p2p import LogGP, PointToPointModel
+from dashboard.models.presets import MACHINES, machine
+from dashboard.models.registry import model_of
+from dashboard.models.segments import CLOSED, Segments, closed_form, exponential_gap_segment, optimal_segment
+from tests.models.networks import HOCKNEY, LOGGP
+
+KB, MB = 1024, 1 << 20
+TABLE_6_1 = [
+    ("grig-mx", "hockney", 768 * KB, 10308, 0.005),
+    ("grig-mx", "hockney", 2 * MB, 16834, 0.005),
+    ("grig-tcp", "hockney", 768 * KB, 10116, 0.005),
+    ("grig-tcp", "hockney", 2 * MB, 16519, 0.005),
+    ("grig-mx", "loggp", 768 * KB, 7461, 0.015),
+    ("grig-mx", "loggp", 2 * MB, 12185, 0.015),
+    ("grig-tcp", "loggp", 768 * KB, 3094, 0.015),
+    ("grig-tcp", "loggp", 2 * MB, 5053, 0.015),
+]
+IDS = [f"{each.collective}-{each.algorithm}-{each.model}" for each in CLOSED]
+
+
+@pytest.mark.parametrize(("name", "model", "size", "printed", "tolerance"), TABLE_6_1)
+@pytest.mark.parametrize("variant", ["corrected", "as_published"])
+def test_table_6_1(name: str, model: str, size: int, printed: float, tolerance: float, variant: str) -> None:
+    parameters = machine(name).parameters(model)  # type: ignore[arg-type]
+    found = optimal_segment("bcast", "split_binary", parameters, 64, size, variant=variant)  # type: ignore[arg-type]
+    assert float(found) == pytest.approx(printed, rel=tolerance)
+
+
+def network_of(each: Segments, name: str) -> PointToPointModel:
+    return MACHINES[name].parameters(each.model)
+
+
+def least(each: Segments, parameters: PointToPointModel, processes: int, size: int) -> tuple[float, float]:
+    """Duration at the best of very many segment sizes, and how long the whole takes."""
+    model = model_of(each.collective, each.algorithm)
+    whole = float(model.whole(float(processes), float(size)))
+    times = model.smooth(parameters, float(processes), float(size), np.geomspace(1, whole, 2001))
+    return float(times.min()), whole
+
+
+@pytest.mark.parametrize("each", CLOSED, ids=IDS)
+@pytest.mark.parametrize("name", ["grig-mx", "boba", "frodo-mx", "frodo-tcp"])
+def test_no_other_segment_size_is_better(each: Segments, name: str) -> None:
+    parameters = network_of(each, name)
+    model = model_of(each.collective, each.algorithm)
+    for processes in (2, 3, 4, 7, 24, 64):
+        for size in (1000, 100_000, 8 << 20):
+            found = float(optimal_segment(each.collective, each.algorithm, parameters, processes, size))
+            best, whole = least(each, parameters, processes, size)
+            told = float(model.smooth(parameters, float(processes), float(size), found or whole))
+            assert told <= best * (1 + 1e-9), (processes, size, found)
+
+
+@pytest.mark.parametrize(
+    "each", [each for each in CLOSED if each.printed is not None], ids=lambda e: f"{e.table}-{e.model}-{e.algorithm}"
+)
+def test_what_was_corrected_was_worse_somewhere(each: Segments) -> None:
+    worse = 0.0
+    model = model_of(each.collective, each.algorithm)
+    for name in ("grig-mx", "boba", "frodo-tcp"):
+        parameters = network_of(each, name)
+        for processes in (4, 24, 64):
+            for size in (3000, 100_000, 1 << 20):
+                found = float(
+                    optimal_segment(
+                        each.collective, each.algorithm, parameters, processes, size, variant="as_published"
+                    )
+                )
+                best, whole = least(each, parameters, processes, size)
+                told = float(model.smooth(parameters, float(processes), float(size), found or whole))
+                worse = max(worse, told / best - 1)
+    assert worse > 1e-4
+
+
+@pytest.mark.parametrize("each", CLOSED, ids=IDS)
+def test_closed_forms_are_bytes(each: Segments) -> None:
+    for form in (*each.candidates, *(each.printed or ())):
+        assert form.unit() == BYTES
+    assert all(text.startswith("m_s = ") for text in each.latex())
+    assert each.printed is None or each.erratum
+
+
+def test_the_printed_binary_broadcast_is_too_large_by_the_square_root_of_two() -> None:
+    # Known suspect: Table 5.1, binary, Hockney.
+    right = optimal_segment("bcast", "binary", HOCKNEY, 64, MB)
+    printed = optimal_segment("bcast", "binary", HOCKNEY, 64, MB, variant="as_published")
+    assert float(printed / right) == pytest.approx(math.sqrt(2))
+    assert float(right) == pytest.approx(math.sqrt(MB * 47.6 / (5 * 0.0151)))
+
+
+def test_linear_and_binomial_trees_are_not_cut() -> None:
+    # Theorem 5.6 and Table 5.1.
+    for network in (HOCKNEY, LOGGP):
+        for collective, algorithm in (("bcast", "linear"), ("bcast", "binomial"), ("reduce", "binomial")):
+            assert optimal_segment(collective, algorithm, network, [4, 64], MB).tolist() == [0, 0]
+
+
+def test_where_denominators_are_zero_nothing_is_cut() -> None:
+    # A pipeline of two, a binary tree of three: theorem 5.2 holds from P = 4 on.
+    assert float(optimal_segment("bcast", "pipeline", HOCKNEY, 2, MB)) == 0
+    assert optimal_segment("bcast", "split_binary", LOGGP, [1, 2, 3], MB).tolist() == [0, 0, 0]
+    assert optimal_segment("bcast", "split_binary", LOGGP, 8, [0, 1, 2]).tolist() == [0, 0, 0]
+
+
+def test_a_gap_smaller_than_its_byte_is_never_cut() -> None:
+    odd = LogGP(1e-6, 1e-9, 1e-9, 1e-6)
+    assert float(optimal_segment("bcast", "pipeline", odd, 16, MB)) == 0
+
+
+@given(rate=st.floats(1e-7, 1e-2), processes=st.integers(2, 500), size=st.integers(1000, 1 << 24))
+def test_equation_5_11_solves_its_quadratic(rate: float, processes: int, size: int) -> None:
+    found = float(exponential_gap_segment(rate, processes, size))
+    inner = math.ceil(math.log2(processes + 1)) - 2
+    assert 2 * inner * rate * found**2 + size * rate * found == pytest.approx(size, rel=1e-9)
+    # The duration with g = exp(b m) grows to both sides.
+    terms = [(inner + size / (2 * at)) * math.exp(rate * (at - found)) for at in (0.9 * found, found, 1.1 * found)]
+    assert terms[1] <= min(terms[0], terms[2])
+    printed = float(exponential_gap_segment(rate, processes, size, as_published=True))
+    written = (-size * rate + math.sqrt((size * rate) ** 2 + 8 * size * rate * (inner + 1))) / (4 * (inner + 1))
+    assert printed == pytest.approx(written, rel=1e-4)
+
+
+def test_what_cannot_be_cut_is_said() -> None:
+    with pytest.raises(ModelError, match="not cut into segments"):
+        optimal_segment("allgather", "ring", HOCKNEY, 8, MB)
+    with pytest.raises(ModelError, match="no closed form for bcast linear under plogp"):
+        closed_form("bcast", "linear", "plogp")
+    with pytest.raises(ParameterError, match="more than 0"):
+        exponential_gap_segment(0, 8, MB)

@@ -1,0 +1,92 @@
+"""The search for the optimal segment size under PLogP, and segment size curves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboard.models.errors import SizeError
+from dashboard.models.p2p import LogGP, PLogP
+from dashboard.models.registry import model_of
+from dashboard.models.segments import optimal_segment, plogp_candidates, segment_curve
+from tests.models.networks import HOCKNEY, LOGGP, PLOGP
+
+MB = 1 << 20
+CUT = [
+    ("bcast", "pipeline"),
+    ("bcast", "binary"),
+    ("bcast", "split_binary"),
+    ("reduce", "flat_tree"),
+    ("reduce", "pipeline"),
+    ("reduce", "binary"),
+    ("allreduce", "ring_segmented"),
+    ("scan", "linear_segmented"),
+]
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> PLogP:
+    """Gaps that grow with the size, in lines, above overheads that do, too."""
+    sizes = sorted(draw(st.sets(st.integers(1, 1 << 22), min_size=2, max_size=6)))
+    slopes = draw(st.lists(st.floats(1e-10, 1e-7), min_size=len(sizes), max_size=len(sizes)))
+    gap = np.cumsum([draw(st.floats(1e-6, 1e-4)), *(b * s for b, s in zip(slopes, np.diff(sizes), strict=False))])
+    shares = [np.array(draw(st.lists(st.floats(0.1, 1), min_size=len(sizes), max_size=len(sizes)))) for _ in "sr"]
+    send, receive = (tuple((share * gap).tolist()) for share in shares)
+    return PLogP(
+        draw(st.floats(1e-6, 1e-3)), tuple(sizes), tuple(gap.tolist()), send, receive, draw(st.floats(0, 1e-8))
+    )
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), CUT)
+@settings(max_examples=25)
+@given(network=networks(), processes=st.integers(2, 64), size=st.integers(1000, 1 << 23))
+def test_no_other_segment_size_is_better(
+    collective: str, algorithm: str, network: PLogP, processes: int, size: int
+) -> None:
+    model = model_of(collective, algorithm)
+    whole = float(model.whole(float(processes), float(size)))
+    found = float(optimal_segment(collective, algorithm, network, processes, size)) or whole
+    every = model.smooth(network, float(processes), float(size), np.geomspace(1, whole, 1001))
+    assert float(model.smooth(network, float(processes), float(size), found)) <= every.min() * (1 + 1e-6)
+
+
+def test_corollary_5_4_misses_the_optimum_between_measured_sizes() -> None:
+    # LogGP is PLogP with one line: Theorem 5.2's optimum lies inside of it.
+    network = LogGP.of_microseconds(latency=30, overhead=2, gap=8, gap_per_byte=0.015)
+    lines = network.to_plogp(sizes=(1, 16 * MB))
+    size, model = MB, model_of("bcast", "split_binary")
+    found = float(optimal_segment("bcast", "split_binary", lines, 64, size))
+    # g(m) = C m + c is not less than o_s + o_r = 4 us: sqrt(m c / (2 C (7 - 2))).
+    assert found == pytest.approx(np.sqrt(size * (8 - 0.015) / (2 * 0.015 * 5)), rel=1e-6)
+    printed = float(optimal_segment("bcast", "split_binary", lines, 64, size, variant="as_published"))
+    times = [float(model.predict(lines, 64, size, round(at))) for at in (found, printed)]
+    assert times[1] > 1.3 * times[0]
+
+
+def test_candidates_are_few_and_hold_the_measured_sizes() -> None:
+    model = model_of("bcast", "split_binary")
+    counts, sizes = np.array([[8.0], [64.0]]), np.array([1e4, 1e5, 1e6])
+    found = plogp_candidates(model, PLOGP, counts, sizes)
+    assert found.shape[1:] == (2, 3)
+    assert len(found) < 40
+    assert set(PLOGP.sizes[1:]) <= set(found[:, 0, 0].tolist())
+
+
+def test_the_curve_of_figure_6_1_has_its_least_at_the_optimum() -> None:
+    for network in (HOCKNEY, LOGGP, PLOGP):
+        curve = segment_curve("bcast", "split_binary", network, 64, 2 * MB)
+        best = float(optimal_segment("bcast", "split_binary", network, 64, 2 * MB))
+        # The curve counts whole segments: it is a staircase around the smooth one.
+        near = curve.within(5)
+        assert near.min() <= best <= near.max()
+        assert curve.best in near
+        assert set(near) <= set(curve.within(10))
+        assert curve.time.min() * 1.05 >= curve.time[np.isin(curve.segment_size, near)].max()
+
+
+def test_a_curve_can_be_had_over_chosen_sizes() -> None:
+    curve = segment_curve("bcast", "pipeline", HOCKNEY, 8, MB, [1024, 8192])
+    assert curve.segment_size.tolist() == [1024, 8192]
+    with pytest.raises(SizeError, match="there is no segment size"):
+        segment_curve("bcast", "pipeline", HOCKNEY, 8, MB, [])
+    assert segment_curve("bcast", "pipeline", HOCKNEY, 8, 0).time.shape == (1,)

@@ -1,0 +1,48 @@
+"""The library of published machines against what is printed beside the parameters."""
+
+import numpy as np
+import pytest
+
+from dashboard.models.errors import NotApplicableError, ParameterError
+from dashboard.models.presets import MACHINES, machine
+
+# Bandwidths of Table 4.12, bytes per microsecond. Grig's over TCP is printed as 12.33, an erratum.
+BANDWIDTH = {"grig-mx": 239.58, "grig-tcp": 11.75, "boba": 66.36, "frodo-mx": 235.51, "frodo-tcp": 11.71}
+
+
+@pytest.mark.parametrize("name", BANDWIDTH)
+def test_transfer_times_are_the_printed_bandwidths(name: str) -> None:
+    hockney, loggp = MACHINES[name].hockney, MACHINES[name].loggp
+    assert hockney is not None
+    assert loggp is not None
+    assert 1e-6 / hockney.beta == pytest.approx(BANDWIDTH[name], rel=0.015)
+    # Both were measured on one network: its time per byte differs by a few percent.
+    assert loggp.gap_per_byte == pytest.approx(hockney.beta, rel=0.05)
+    assert loggp.gamma == hockney.gamma
+
+
+def test_thunderbird_is_what_netpipe_measured() -> None:
+    hockney = machine("thunderbird").hockney
+    assert hockney is not None
+    assert hockney.alpha == pytest.approx(3.65e-6)
+    # 7222.68 Mbps, printed as 0.0011 us/byte.
+    assert hockney.beta == pytest.approx(8 / 7222.68e6, abs=5e-11)
+    # Two processors of 7200 MIPS each work on integers of four bytes.
+    assert hockney.gamma == pytest.approx(1 / (2 * 7200e6) / 4, rel=0.01)
+
+
+def test_what_was_not_printed_is_said() -> None:
+    with pytest.raises(
+        NotApplicableError, match=r"thunderbird has no printed LogP / LogGP parameters .*there are Hockney"
+    ):
+        machine("thunderbird").parameters("loggp")
+    with pytest.raises(ParameterError, match="did you mean grig-tcp"):
+        machine("grig_tcp")
+    with pytest.raises(ParameterError, match="expected one of"):
+        machine("boba").parameters("amdahl")  # type: ignore[arg-type]
+
+
+def test_every_machine_gives_its_models() -> None:
+    for each in MACHINES.values():
+        for model in each.models:
+            assert np.isfinite(each.parameters(model).message_time(1000))
