@@ -39,6 +39,8 @@ def info(args: argparse.Namespace) -> None:
     answer: dict[str, Any] = {"files": files, "collectives": cubes}
     if args.outliers and cubes:
         answer["outliers"] = {name: _outliers(node.to_dataset()) for name, node in results.children.items()}
+    if args.between_sizes and cubes:
+        answer["between_sizes"] = {name: _between(node.to_dataset()) for name, node in results.children.items()}
     show(args, answer, lambda: cli_text.info_text(answer))
     faults = [file for file in files if file["error"]]
     named = {str(Path(path)) for path in args.paths}
@@ -103,6 +105,17 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
         "statistic": cube.attrs.get("statistic"),
         "statistic_kind": cube.attrs.get("statistic_kind"),
         "noise": noise,
+    }
+
+
+def _between(cube: xr.Dataset) -> dict[str, list[dict[str, Any]]]:
+    """How far times interpolated between measured sizes are off, along each axis."""
+    from dashboard.decisions.interpolate import interpolation_error
+
+    frames = {"message_size": interpolation_error(cube), "comm_size": interpolation_error(cube, "comm_size")}
+    return {
+        along: [dict(zip(map(str, frame.columns), row, strict=True)) for row in cli_text.frame_rows(frame)]
+        for along, frame in frames.items()
     }
 
 

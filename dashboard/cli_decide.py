@@ -14,6 +14,8 @@ from dashboard.cli_problem import Task, grow, one_task, tasks_of
 from dashboard.cli_usage import Usage
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.problem import Problem
 
@@ -115,16 +117,35 @@ def _held_out(args: argparse.Namespace, task: Task, decision: DecisionFunction) 
 def _sweep(args: argparse.Namespace) -> None:
     from dashboard import decisions
 
-    if args.tree != "quadtree":
-        raise Usage(f"--sweep is for --tree quadtree; 'colltune frontier' tries --tree {args.tree} over its options")
+    if (args.tree, args.sweep == "settings") not in {("quadtree", False), ("c45", True)}:
+        raise Usage(
+            f"--sweep {args.sweep} is for --tree {'c45' if args.sweep == 'settings' else 'quadtree'}; "
+            f"'colltune frontier' tries --tree {args.tree} over its options"
+        )
     task = one_task(args)
     options = cli_trees.chosen(args)
+    if args.sweep == "settings":
+        frame = _c45_settings(task.problem, options)
+        _show_sweep(args, task, frame)
+        return
     part = task.problem.single("a quadtree")
     cube, ppn = part.cube, part.given.get("ppn")
     if args.sweep == "depth":
         frame = decisions.sweep_depth(cube, ppn=ppn, threshold=options.get("threshold", 1.0))
     else:
         frame = decisions.sweep_threshold(cube, max_depth=options.get("max_depth"), ppn=ppn)
+    _show_sweep(args, task, frame)
+
+
+def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The figures of Table 6.7, of a combined tree those of Table 6.8."""
+    from dashboard.decisions.c45.report import TABLE_6_7, TABLE_6_8, c45_table
+
+    others = {name: value for name, value in options.items() if name not in ("min_cases", "confidence")}
+    return c45_table(problem, TABLE_6_8 if problem.categories else TABLE_6_7, **others).reset_index(names="setting")
+
+
+def _show_sweep(args: argparse.Namespace, task: Task, frame: pd.DataFrame) -> None:
     columns = [str(column) for column in frame.columns]
     rows = [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
     result = {"collective": task.problem.collective, "tree": args.tree, "sweep": args.sweep, "rows": rows}

@@ -103,6 +103,9 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
         "info", "Show what the files hold, how complete and how noisy it is, what was skipped and why.", hints, as_hint
     )
     info.add_argument("--outliers", action="store_true", help="list the times that do not fit those around them")
+    info.add_argument(
+        "--between-sizes", action="store_true", help="how far times interpolated between measured sizes are off"
+    )
     _json(info)
     convert = add("convert", "Load results and save them as .nc, .zarr or .csv (long table).", hints, as_hint)
     convert.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr or .csv")
@@ -190,9 +193,8 @@ def _map_options(parser: argparse.ArgumentParser) -> None:
 def _decide_options(parser: argparse.ArgumentParser) -> None:
     _collectives(parser)
     parser.add_argument("--combined", action="store_true", help="one tree for several collectives, which it tests")
-    parser.add_argument(
-        "--sweep", choices=("depth", "threshold"), help="show how a quadtree's size and penalty change with this limit"
-    )
+    what = "show how size and penalty change: of a quadtree with this limit, of C4.5 with the settings of Table 6.7"
+    parser.add_argument("--sweep", choices=("depth", "threshold", "settings"), help=what)
     drawing = argparse.BooleanOptionalAction
     parser.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
     _json(parser)

@@ -70,9 +70,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable
 
 def frame_table(frame: pd.DataFrame) -> list[str]:
     """Lines of a table of numbers; columns named ``penalty…`` are in percent."""
-    head = [f"{name} (%)" if str(name).startswith("penalty") else str(name) for name in frame.columns]
-    rows = [["-" if value is None else f"{value:.6g}" for value in row] for row in frame_rows(frame)]
+    shares = ("penalty", "errors", "predicted_error")
+    head = [f"{name} (%)" if str(name).startswith(shares) else str(name) for name in frame.columns]
+    rows = [[_cell(value) for value in row] for row in frame_rows(frame)]
     return table([name.replace("_", " ") for name in head], rows, right=range(len(head)))
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else value if isinstance(value, str) else f"{value:.6g}"
 
 
 def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
@@ -245,6 +250,23 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
         lines += ["", *_collective_text(name, cube)]
         if "outliers" in answer:
             lines += [f"    {line}" for line in _outliers_text(answer["outliers"][name])]
+        if "between_sizes" in answer:
+            lines += [f"    {line}" for line in _between_text(answer["between_sizes"][name])]
+    return lines
+
+
+def _between_text(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Errors of times that are left out and interpolated from their neighbours."""
+    lines = []
+    for along, rows in found.items():
+        what = along.replace("_", " ")
+        if not rows:
+            lines.append(f"nothing was measured on both sides of any {what}")
+            continue
+        figures = [[f"{row[name]:.1f}" for name in ("median", "p95", "max")] for row in rows]
+        body = [[str(row[along]), str(row["cells"]), *text] for row, text in zip(rows, figures, strict=True)]
+        head = [what, "cells", "median (%)", "95 % (%)", "max (%)"]
+        lines += ["interpolated where it was measured, off by:", *table(head, body, right=range(5))]
     return lines
 
 

@@ -265,3 +265,23 @@ def test_cells_in_between_are_filled_for_deciding_only(colltune: Run, tmp_path: 
     assert [DecisionFunction.from_dict(one["decision"]).predict_one(4, 2) for one in (measured, filled)] == [0, 1]
     assert (measured["penalty"]["unmeasured"], filled["penalty"]["unmeasured"]) == (0, 1)
     assert "1 times between measured ones" in answer.err
+
+
+def test_settings_of_c45_give_the_columns_of_table_6_7(colltune: Run, bcast_files: Sequence[Path]) -> None:
+    """Each row is what ``decide`` says of that setting."""
+    rows = colltune("decide", *bcast_files, "-c", "bcast", "--tree", "c45", "--sweep", "settings", "--json").json[
+        "rows"
+    ]
+    assert [row["setting"] for row in rows] == ["-m 2 -c 25", "-m 4 -c 25", "-m 6 -c 15", "-m 8 -c 5", "-m 40 -c 5"]
+    one = ["--tree", "c45", "-m", 6, "--confidence", 15]
+    alone = colltune("decide", *bcast_files, "-c", "bcast", *one, "--json").json
+    found = rows[2]
+    assert (found["size_before"], found["errors_before"]) == (alone["before"]["size"], alone["before"]["errors"])
+    assert (found["size"], found["errors"]) == (alone["after"]["size"], alone["after"]["errors"])
+    assert found["penalty_mean"] == alone["penalty"]["mean"]
+
+
+def test_a_sweep_belongs_to_its_tree(colltune: Run, results: Path) -> None:
+    assert_one_clear_line(
+        colltune("decide", results, "-c", "bcast", "--tree", "cart", "--sweep", "settings"), "--tree c45"
+    )

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from loaders import open_results
+import numpy as np
+import xarray as xr
+
+from loaders import open_results, save_results
 from tests.cli.command import Run
+from tests.cubes import cube_of
 
 
 def test_info_tells_files_coverage_and_noise(colltune: Run, bcast_files: Sequence[Path]) -> None:
@@ -60,3 +64,14 @@ def test_info_of_saved_results_tells_of_the_file_itself(colltune: Run, results: 
     (file,) = colltune("info", results, "--json").json["files"]
     assert (file["path"], file["format"], file["skipped"]) == (str(results), "netcdf", 0)
     assert file["rows"] == sum(int(node["time"].notnull().sum()) for node in open_results(results).children.values())
+
+
+def test_info_tells_how_far_off_interpolated_times_are(colltune: Run, tmp_path: Path) -> None:
+    """Times that double with the size lie on the line between their neighbours; one that does not is off by half."""
+    time = np.array([[[1.0, 2.0, 4.0, 8.0], [1.0, 2.0, 8.0, 8.0]]])
+    save_results(xr.DataTree.from_dict({"/bcast": cube_of(time, [2, 4], [1, 2, 4, 8])}), tmp_path / "one.nc")
+    found = colltune("info", tmp_path / "one.nc", "--between-sizes", "--json").json["between_sizes"]["bcast"]
+    assert found["comm_size"] == []
+    assert [(row["message_size"], row["cells"]) for row in found["message_size"]] == [(2, 2), (4, 2)]
+    assert [round(row["max"]) for row in found["message_size"]] == [41, 50]
+    assert "off by" in colltune("info", tmp_path / "one.nc", "--between-sizes").out
