@@ -236,7 +236,7 @@ def test_outliers_left_out_are_named(colltune: Run, tmp_path: Path) -> None:
 
 def test_sweeps_are_the_quadtree_s(colltune: Run, results: Path) -> None:
     answer = colltune("decide", results, "-c", "reduce", "--tree", "c45", "--sweep", "depth")
-    assert_one_clear_line(answer, "--sweep is for --tree quadtree", "frontier")
+    assert_one_clear_line(answer, "--sweep depth is for --tree quadtree", "frontier")
 
 
 def test_a_workload_weighs_everything(colltune: Run, tmp_path: Path) -> None:
@@ -269,12 +269,10 @@ def test_cells_in_between_are_filled_for_deciding_only(colltune: Run, tmp_path: 
 
 def test_settings_of_c45_give_the_columns_of_table_6_7(colltune: Run, bcast_files: Sequence[Path]) -> None:
     """Each row is what ``decide`` says of that setting."""
-    rows = colltune("decide", *bcast_files, "-c", "bcast", "--tree", "c45", "--sweep", "settings", "--json").json[
-        "rows"
-    ]
+    asked = ["decide", *bcast_files, "-c", "bcast", "--tree", "c45"]
+    rows = colltune(*asked, "--sweep", "settings", "--json").json["rows"]
     assert [row["setting"] for row in rows] == ["-m 2 -c 25", "-m 4 -c 25", "-m 6 -c 15", "-m 8 -c 5", "-m 40 -c 5"]
-    one = ["--tree", "c45", "-m", 6, "--confidence", 15]
-    alone = colltune("decide", *bcast_files, "-c", "bcast", *one, "--json").json
+    alone = colltune(*asked, "-m", 6, "--confidence", 15, "--json").json
     found = rows[2]
     assert (found["size_before"], found["errors_before"]) == (alone["before"]["size"], alone["before"]["errors"])
     assert (found["size"], found["errors"]) == (alone["after"]["size"], alone["after"]["errors"])
