@@ -15,8 +15,11 @@ from bokeh.models import CustomJS
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
+from dashboard.pages._growing import Growing
+from dashboard.pages.compare import ComparePage
 from dashboard.pages.data import DataPage
 from dashboard.pages.decisions import DecisionsPage
+from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.loading import bytes_below, load, read
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
@@ -125,6 +128,7 @@ class App(Viewer):
         super().__init__()
         self.start = start
         self.state = State()
+        self.growing = Growing(self.state)
         self._failed: list[dict[str, Any]] | None = None
         self._pages: dict[str, Viewer] = {}
         # Small files are read before anything is drawn: then the first page sent has its maps already.
@@ -150,14 +154,14 @@ class App(Viewer):
             pn.state.onload(self.open)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.navigation, self.notice, self.main, sizing_mode="stretch_width")
+        return pn.Column(self.navigation, self.notice, self.growing, self.main, sizing_mode="stretch_width")
 
     def page(self) -> Page:
         """Set the whole into the template."""
         return Page(
             title=TITLE,
             header=[pn.Row(self.navigation, margin=0, align="center")],
-            main=[pn.Column(self.notice, self.main, sizing_mode="stretch_width", margin=(0, 8))],
+            main=[pn.Column(self.notice, self.growing, self.main, sizing_mode="stretch_width", margin=(0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
         )
@@ -193,8 +197,8 @@ class App(Viewer):
             page.visible = page.name == name
 
     def _make(self, name: str) -> Viewer:
-        if name == "Decisions":
-            return DecisionsPage(self.state)
+        if name in _VIEWS:
+            return _VIEWS[name](self.state)
         page = DataPage(self.state, self.start)
         if self.state.results is None:
             page.show_failed(self._failed)
@@ -203,6 +207,13 @@ class App(Viewer):
     def _show_notice(self, *events: param.parameterized.Event) -> None:
         self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
+
+#: Pages over the state alone.
+_VIEWS: dict[str, Callable[[State], Viewer]] = {
+    "Decisions": DecisionsPage,
+    "Compare": ComparePage,
+    "Frontier": FrontierPage,
+}
 
 #: White on the header's blue; the page on show is filled.
 _ON_HEADER = {

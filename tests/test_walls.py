@@ -20,7 +20,16 @@ LAYERS = [
     {"dashboard.main", "dashboard.serve"},
     {"dashboard.app"},
     {"dashboard.pages"},
-    {"dashboard.plots", "dashboard.state", "dashboard.registry", "dashboard.samples"},
+    {
+        "dashboard.plots",
+        "dashboard.state",
+        "dashboard.computed",
+        "dashboard.address",
+        "dashboard.treatment",
+        "dashboard.choice",
+        "dashboard.registry",
+        "dashboard.samples",
+    },
     {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
     {"loaders"},
 ]

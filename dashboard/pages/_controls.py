@@ -1,4 +1,4 @@
-"""Choices of the page *Decisions*: collective, processes per node, depth and threshold of the tree."""
+"""Choices of the page *Decisions*: collective, processes per node, and how the tree is grown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.pages.widgets import Button, Select, Switch, float_slider, int_slider
-from dashboard.state import State
+from dashboard.choice import QUADTREE, Choice
+from dashboard.pages._family import FamilyControls
+from dashboard.pages.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
+from dashboard.state import DATA, TREE, State
+
+#: Stands for the number of processes per node measured most.
+_MOST = 0
 
 
 class Controls(Viewer):
@@ -26,6 +31,20 @@ class Controls(Viewer):
         self._state = state
         self.collective = Select(label="Collective", options=[], min_width=150, width=170)
         self.ppn = Select(label="Processes per node", options=[], width=170)
+        self.across = Switch(
+            label="One tree for all of them",
+            value=state.across,
+            description="Decide for all numbers of processes per node at once; the maps show the one chosen beside.",
+        )
+        self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
+        self.tree.attributes = state.attributes
+        self.together = MultiChoice(
+            label="Decided together with",
+            options=[],
+            value=list(state.together),
+            width=300,
+            description="One tree for several collectives, which takes the collective as an attribute.",
+        )
         self.depth = int_slider(label="Maximum depth", start=0, end=6, value=state.max_depth, width=220)
         self.limit = Switch(label="Limit depth", value=state.limit_depth)
         self.threshold = float_slider(
@@ -33,41 +52,52 @@ class Controls(Viewer):
         )
         self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact, description="No limit at all")
         self.regions = Switch(label="Regions of the tree", value=True)
+        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
         self.limit.link(state, value="limit_depth", bidirectional=True)
         self.threshold.link(state, value="threshold", bidirectional=True)
+        self.across.link(state, value="across", bidirectional=True)
         self.depth.param.watch(self._set_depth, "value")
         self.collective.param.watch(self._set_collective, "value")
         self.ppn.param.watch(self._set_ppn, "value")
-        state.param.watch(self.refresh, ["results_id", "collective", "ppn", "max_depth", "limit_depth"])
+        self.together.param.watch(self._set_together, "value")
+        state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
+        state.param.watch(self._refresh_tree, [name for name in (*DATA, *TREE) if name != "threshold"])
         self.refresh()
+        self._refresh_tree()
 
     def __panel__(self) -> pn.viewable.Viewable:
         switches = {"align": "end", "margin": (10, 10, 14, 10)}
         self.limit.param.update(**switches)
         self.regions.param.update(**switches)
+        self.across.param.update(**switches)
         self.exact.align = "end"
-        return pn.FlexBox(
-            self.collective,
-            self.ppn,
-            self.depth,
-            self.limit,
-            self.threshold,
-            self.exact,
-            self.regions,
-            align_items="center",
-            sizing_mode="stretch_width",
-        )
+        return pn.Column(self.bar, self.tree.source, sizing_mode="stretch_width", margin=0)
 
     def refresh(self, *_: Any) -> None:
         """Follow the state."""
         state, cube = self._state, self._state.cube()
         collectives = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
-        ppns = {"most measured" if ppn is None else str(ppn): ppn for ppn in state.param.ppn.objects}
-        self.ppn.param.update(options=ppns, value=state.ppn, visible=len(ppns) > 1)
+        # A select shows nothing where its value is None.
+        ppns = {"most measured" if ppn is None else str(ppn): ppn or _MOST for ppn in state.param.ppn.objects}
+        label = "Slice: processes per node" if state.across else "Processes per node"
+        self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
+        others = [name for name in collectives if name != state.collective]
+        self.together.param.update(options=others, value=list(state.together), visible=bool(others))
+        self.across.visible = len(ppns) > 2
         deepest = 6 if cube is None else levels(cube.sizes["comm_size"], cube.sizes["message_size"])
         end = min(max(deepest, 1), state.param.max_depth.bounds[1])
         self.depth.param.update(end=end, value=min(state.max_depth, end), disabled=not state.limit_depth)
+
+    def _refresh_tree(self, *_: Any) -> None:
+        self.tree.refresh()
+        own = [self.depth, self.limit, self.threshold, self.exact] if self._state.family == QUADTREE else []
+        shown = [self.collective, self.ppn, self.across, self.tree.family]
+        if "attributes" in self.tree.widgets or self._state.together:
+            shown.append(self.together)
+        shown += [*own, *self.tree.widgets.values(), self.regions]
+        if shown != list(self.bar.objects):
+            self.bar.objects = shown
 
     def _set_depth(self, event: Any) -> None:
         # The slider ends at the depth of the exact tree; a deeper choice made elsewhere is the same tree.
@@ -79,8 +109,18 @@ class Controls(Viewer):
             self._state.collective = event.new
 
     def _set_ppn(self, event: Any) -> None:
-        if event.new in self._state.param.ppn.objects:
-            self._state.ppn = event.new
+        ppn = None if event.new == _MOST else event.new
+        if ppn in self._state.param.ppn.objects:
+            self._state.ppn = ppn
+
+    def _set_together(self, event: Any) -> None:
+        self._state.together = tuple(event.new)
+
+    def _choose(self, choice: Choice) -> None:
+        # An octree has a third axis; without it, it would be the quadtree once more.
+        if choice.family == "octree" and len(self._state.param.ppn.objects) > 2:
+            self._state.across = True
+        self._state.choose(choice)
 
     def _make_exact(self, *_: Any) -> None:
         self._state.param.update(limit_depth=False, threshold=1.0)

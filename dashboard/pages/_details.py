@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -10,13 +11,14 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.export import TARGETS, ExportError, source_lines
+from dashboard.pages._growing import Background
 from dashboard.pages._later import Rested
 from dashboard.pages.widgets import Button, FileDownload, Pagination, Select
 from dashboard.plots import legend, source
 from dashboard.plots.statistics import statistics_table
 from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
 from dashboard.plots.units import format_bytes
-from dashboard.state import State
+from dashboard.state import DATA, TREE, State
 
 #: The clipboard of the browser needs a secure page; through a tunnel to another machine there may be none.
 _COPY = """
@@ -46,7 +48,7 @@ def provenance(state: State) -> dict[str, Any]:
 
 
 class Statistics(Viewer):
-    """Statistics of the decision function.
+    """Statistics of the decision function, over what it was made from and, where judged, over what it was not.
 
     Parameters
     ----------
@@ -57,29 +59,55 @@ class Statistics(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        self._lines: int | None = None
         self._counted = Rested(self._show, 0.0, self._count)
-        self.table = pn.pane.HTML(
-            "", stylesheets=[legend.STYLE], min_width=260, margin=(4, 8), styles={"flex": "1 1 260px"}
-        )
+        self.table = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0)
+        self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, visible=False)
+        self.judge = Button(label="Judge it at sizes left out", variant="outlined", size="small", on_click=self._judge)
+        self.background = Background(again=self._judge)
+        state.param.watch(lambda *_: self.background.stop(), [*DATA, *TREE])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self.table
+        return pn.Column(
+            self.table,
+            self.judge,
+            self.background,
+            self.note,
+            min_width=260,
+            margin=(4, 8),
+            styles={"flex": "1 1 260px"},
+        )
 
     def update(self) -> None:
         """Follow the state."""
-        statistics = self._state.statistics()
-        self.table.object = "" if statistics is None else statistics_table(statistics, None)
+        self._lines = None
+        self._write()
         self._counted.ask()
 
-    def _count(self) -> tuple[Any, int | None]:
-        # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.
-        statistics, decision = self._state.statistics(), self._state.decision()
-        return statistics, None if decision is None else source_lines(decision)
+    def _write(self) -> None:
+        statistics, choice = self._state.statistics(), self._state.shown
+        held = None if choice is None else self._state.known_heldout(choice)
+        told = None if held is None else held.figures._asdict()
+        everywhere = self._state.summary()
+        whole = None if everywhere is None else everywhere._asdict()
+        self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, told, whole)
+        self.judge.visible = statistics is not None and held is None
+        notes = [] if held is None else [f"{len(held.folds)} folds by lines of the grid", *held.notes]
+        self.note.param.update(object=f"<p>Held out: {escape('; '.join(notes))}.</p>", visible=bool(notes))
 
-    def _show(self, found: tuple[Any, int | None]) -> None:
-        statistics, lines = found
-        if statistics is not None:
-            self.table.object = statistics_table(statistics, lines)
+    def _judge(self, *_: Any) -> None:
+        state, choice = self._state, self._state.shown
+        if choice is not None and state.cube() is not None:
+            self.background.start("Judging", state.heldout_job(choice), lambda _: self._write())
+
+    def _count(self) -> int | None:
+        # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.
+        decision = self._state.decision()
+        return None if decision is None else source_lines(decision)
+
+    def _show(self, lines: int | None) -> None:
+        self._lines = lines
+        self._write()
 
 
 class Source(Viewer):

@@ -13,7 +13,7 @@ import panel as pn
 _WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="decisions-page")
 
 
-def _session() -> Any:
+def live_session() -> Any:
     """Document of the session that an event is handled for; None in a notebook, a script or a test."""
     document = pn.state.curdoc
     return document if document is not None and document.session_context is not None else None
@@ -42,7 +42,7 @@ class Newest:
         """Have the work done for the state as it is now, or is by then."""
         if self._waiting:
             return
-        session, early = _session(), self._free_at - time.monotonic()
+        session, early = live_session(), self._free_at - time.monotonic()
         if session is None or early <= 0:
             self._do()
         else:
@@ -79,7 +79,7 @@ class Rested:
 
     def ask(self, *_: Any) -> None:
         """Have the work done when things have come to rest."""
-        session = _session()
+        session = live_session()
         self._asked += 1
         if session is None:
             self._show(None if self._prepare is None else self._prepare())

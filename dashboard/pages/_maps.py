@@ -14,12 +14,14 @@ from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard import decisions
+from dashboard.computed import TIE_TESTS
 from dashboard.pages._later import Newest, Rested
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
-from dashboard.plots import hover, legend, penalty
+from dashboard.plots import hover, legend, penalty, ties
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
+from dashboard.plots.leaves import leaf_segments
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
@@ -45,6 +47,8 @@ class Scene:
         Exact decision map.
     axes, raster, key
         As the plots need them.
+    data
+        The state's `data_key`.
     """
 
     cube: xr.Dataset
@@ -52,6 +56,13 @@ class Scene:
     axes: Axes
     raster: Raster
     key: MethodKey
+    data: tuple[Any, ...]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What trees may need beside the sizes."""
+        ppn = self.dmap.attrs.get("ppn")
+        return {"collective": self.data[1]} | ({} if ppn is None else {"ppn": int(ppn)})
 
     @classmethod
     def of(cls, state: State) -> Scene | None:
@@ -60,7 +71,8 @@ class Scene:
         if cube is None or dmap is None:
             return None
         axes = Axes.of(dmap)
-        return cls(decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0], dmap, axes, Raster.of(axes), method_key(state))
+        flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
+        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), state.data_key())
 
 
 def method_key(state: State) -> MethodKey:
@@ -72,6 +84,13 @@ def method_key(state: State) -> MethodKey:
         return MethodKey.of(decisions.decision_map(cube, ppn=ppn) for ppn in ppns)
 
     return COMPUTED.once((state.results_id, state.collective, "method key"), make)
+
+
+def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
+    """What stands for penalties while there is no tree."""
+    absent = xr.full_like(dmap["best"], -1)
+    times = xr.full_like(dmap["best_time"], np.nan)
+    return xr.Dataset({"penalty": times, "chosen": absent, "chosen_time": times, "best": dmap["best"]})
 
 
 class Maps(Viewer):
@@ -94,12 +113,18 @@ class Maps(Viewer):
         self.figures: hover.CellFigures | None = None
         self.show_regions = True
         self.panes = {
-            name: pn.pane.HoloViews(
-                None, sizing_mode="stretch_width", height=HEIGHT, min_width=330, margin=4, styles={"flex": "1 1 340px"}
-            )
-            for name in MAPS
+            name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0) for name in MAPS
         }
-        html = {"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE + cells.STYLE]}
+        # Each in a column: the page gives its theme to what a column takes in, but a flex box does not tell it.
+        self._columns = {
+            name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles={"flex": "1 1 340px"})
+            for name, pane in self.panes.items()
+        }
+        html = {
+            "sizing_mode": "stretch_width",
+            "margin": (4, 8),
+            "stylesheets": [legend.STYLE + cells.STYLE + ties.STYLE],
+        }
         self.methods = pn.pane.HTML("", min_width=330, styles={"flex": "1 1 340px"}, **html)
         self.classes = pn.pane.HTML("", min_width=260, styles={"flex": "1 1 260px"}, **html)
         self.pinned = pn.pane.HTML("", **html)
@@ -108,28 +133,38 @@ class Maps(Viewer):
         self._taps: list[hv.streams.Tap] = []
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.FlexBox(*self.panes.values(), sizing_mode="stretch_width", margin=0)
+        return pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0)
 
     def rebuild(self) -> None:
         """Make the plots for other data."""
         self.scene = scene = Scene.of(self._state)
-        found = self._state.penalty()
-        if scene is None or found is None:
-            self.figures = None
+        found = None if scene is None else self._state.penalty()
+        self.figures = None
+        self._taps = []
+        for name in MAPS:
+            self._columns[name].visible = scene is not None and (name == "exact" or found is not None)
+        if scene is None:
             for pane in (*self.panes.values(), self.methods, self.classes, self.pinned):
                 pane.object = None
             return
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
-        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
-        self._taps = []
-        for name in MAPS:
-            plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, found), self.live, self.figures.hook)
+        known = found if found is not None else nothing_chosen(scene.dmap)
+        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known))
+        for name in MAPS if found is not None else MAPS[:1]:
+            plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, known), self.live, self.figures.hook)
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
             self.panes[name].object = plot
-        self._legends(scene, found)
+        self._legends(scene, known)
         self.show_pinned()
+
+    @property
+    def stale(self) -> bool:
+        """Whether the plots are of other data than the state's, or a tree has come that they lack."""
+        if self.scene is None or self.scene.data != self._state.data_key():
+            return True
+        return (len(self._taps) < len(MAPS)) == (self._state.penalty() is not None)
 
     def _layers(self, name: str, scene: Scene, found: xr.Dataset) -> dict[str, hv.Element]:
         methods = scene.dmap["best"].values if name == "exact" else found["chosen"].values
@@ -140,21 +175,30 @@ class Maps(Viewer):
                 layers["penalty text"] = penalty.cell_figures(found["penalty"].values, scene.axes)
         else:
             layers[name] = drawn.method_image(methods, scene.raster, scene.key)
+            if name == "exact":
+                layers["exact ties"] = ties.tie_hatch(self._tied(scene), scene.axes)
+                estimated = self._state.estimated()
+                if estimated is not None:
+                    layers["exact estimates"] = ties.tie_hatch(estimated, scene.axes, "dot")
             layers[f"{name} regions"] = drawn.region_outline(self._segments(scene))
             if drawn.has_letters(scene.axes):
                 layers[f"{name} text"] = drawn.cell_letters(methods, scene.axes, scene.key)
         layers[f"{name} pin"] = drawn.pin_marker(self._state.pinned, scene.axes)
         return layers
 
+    def _tied(self, scene: Scene) -> Any:
+        found = self._state.tied()
+        return np.zeros(scene.axes.shape, dtype=bool) if found is None else found[0]
+
     def _segments(self, scene: Scene) -> Any:
         decision = self._state.decision()
         if decision is None or not self.show_regions or decision.leaves > MOST_REGIONS:
             return _NO_REGIONS
-        return drawn.region_segments(decision.regions(), scene.axes)
+        return leaf_segments(decision, scene.axes, scene.given)
 
     def _redraw(self) -> None:
         scene, found = self.scene, self._state.penalty()
-        if scene is None or found is None:
+        if scene is None or found is None or self.stale:
             return
         chosen, percent = found["chosen"].values, found["penalty"].values
         outline = drawn.outline_columns(self._segments(scene))
@@ -170,7 +214,7 @@ class Maps(Viewer):
     def follow(self) -> None:
         """Bring up to date what is read rather than watched: the regions on the exact map, figures, legends."""
         scene, found = self.scene, self._state.penalty()
-        if scene is None or found is None or self.figures is None:
+        if scene is None or found is None or self.figures is None or self.stale:
             return
         with hold(pn.state.curdoc):
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
@@ -180,13 +224,20 @@ class Maps(Viewer):
 
     def _legends(self, scene: Scene, found: xr.Dataset) -> None:
         shares = legend.method_shares(scene.key, scene.dmap["best"].values, found["chosen"].values)
-        self.methods.object = legend.method_legend(shares, len(scene.key.labels))
+        told = legend.method_legend(shares, len(scene.key.labels))
+        tied = self._state.tied()
+        if tied is not None and (tied[0].any() or self._state.tie_test != TIE_TESTS[0] or self._state.tolerance):
+            told += ties.tie_legend(tied[0], int((scene.dmap["best"].values >= 0).sum()), tied[1])
+        estimated = self._state.estimated()
+        if estimated is not None:
+            told += ties.estimate_legend(estimated)
+        self.methods.object = told
         self.classes.object = legend.penalty_legend(penalty.class_shares(found))
 
     def show_pinned(self) -> None:
         """Mark the pinned cell on every map and list what was measured there."""
         scene, cell, found = self.scene, self._state.pinned, self._state.penalty()
-        if scene is None or found is None:
+        if scene is None or scene.data != self._state.data_key():
             return
         with hold(pn.state.curdoc):
             for name in MAPS:
@@ -194,7 +245,7 @@ class Maps(Viewer):
         if cell is None:
             self.pinned.object = "<p>Tap a cell of a map to list every method measured there.</p>"
             return
-        chosen = int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
+        chosen = -1 if found is None else int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
         methods = cells.measured_at(scene.cube, cell, float(self._state.tolerance))
         self.pinned.object = cells.cell_table(methods, scene.key, cell, chosen)
 

@@ -8,6 +8,7 @@ import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
 
+from dashboard.choice import QUADTREE
 from dashboard.pages._later import Rested
 from dashboard.pages.widgets import Button
 from dashboard.plots.live import LiveSources
@@ -58,20 +59,28 @@ class Sweeps(Viewer):
         dmap = self._state.decision_map()
         if dmap is None:
             return
+        if self._state.family != QUADTREE:
+            self.button.visible, self.note.visible = False, True
+            self.note.object = "Depth and threshold are those of quadtrees; the page Frontier shows all families."
+            self._clear()
+            return
         wait = dmap["best"].size > MOST_CELLS and self._asked != self._data()
         self.button.visible = self.note.visible = wait
         if wait:
             cells = f"{dmap['best'].size:,}"
             self.note.object = f"A sweep over {cells} cells builds some thirty trees and takes a while."
-            for name in CHARTS:
-                self.panes[name].object, self.titles[name].object = None, ""
-            self._drawn = None
+            self._clear()
         else:
             self._swept.ask()
 
+    def _clear(self) -> None:
+        for name in CHARTS:
+            self.panes[name].object, self.titles[name].object = None, ""
+        self._drawn = None
+
     def _data(self) -> tuple[Any, ...]:
         state = self._state
-        return state.results_id, state.collective, state.ppn, state.tolerance
+        return state.data_key()
 
     def _compute(self, *_: Any) -> None:
         self._asked = self._data()
@@ -83,7 +92,7 @@ class Sweeps(Viewer):
 
     def _show(self, found: tuple[Any, ...]) -> None:
         data, swept, statistics, depth, threshold = found
-        if swept is None or statistics is None:
+        if swept is None or statistics is None or self._state.family != QUADTREE:
             return
         sweeps = {"depths": swept[0], "thresholds": swept[1]}
         deepest = int(swept[0]["max_depth"].max())

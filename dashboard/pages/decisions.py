@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import holoviews as hv
@@ -13,13 +14,14 @@ from dashboard.pages._controls import Controls
 from dashboard.pages._details import Source, Statistics, Table
 from dashboard.pages._later import Rested
 from dashboard.pages._maps import MOST_REGIONS, REST, Maps
+from dashboard.pages._noise import Noise
 from dashboard.pages._sweeps import Sweeps
+from dashboard.pages._tree import TreeDiagram
+from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button, Tabs
-from dashboard.state import State
+from dashboard.state import DATA, State
 
-TABS = ("Sweeps", "Generated source", "Table")
-_DATA = ["results_id", "collective", "ppn", "tolerance"]
-_TREE = ["max_depth", "limit_depth", "threshold"]
+TABS = ("Sweeps", "Generated source", "Table", "Tree diagram", "Noise")
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
 
@@ -42,7 +44,9 @@ class DecisionsPage(Viewer):
         self.sweeps, self.source, self.table = Sweeps(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.unpin = Button(label="Unpin", variant="text", on_click=self._unpin, visible=False)
-        self.tabs = Tabs(*zip(TABS, (self.sweeps, self.source, self.table), strict=True), sizing_mode="stretch_width")
+        self.tree, self.noise = TreeDiagram(state), Noise(state)
+        self.parts = (self.sweeps, self.source, self.table, self.tree, self.noise)
+        self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
         self.body = pn.Column(
             self.maps,
             pn.FlexBox(
@@ -53,6 +57,7 @@ class DecisionsPage(Viewer):
             self.tabs,
             sizing_mode="stretch_width",
         )
+        self._fault = ""
         self._follow = Rested(self._show_details, 2 * REST)
         self._loaded = pn.state.curdoc is None or pn.state.loaded
         self._watch()
@@ -64,8 +69,8 @@ class DecisionsPage(Viewer):
         return pn.Column(self.controls, self.message, self.body, sizing_mode="stretch_width")
 
     def _watch(self) -> None:
-        self.state.param.watch(self._show_data, _DATA)
-        self.state.param.watch(self._show_tree, _TREE)
+        self.state.param.watch(self._show_data, [*DATA, "tie_test"])
+        self.state.param.watch(self._show_tree, "shown")
         self.state.param.watch(self._show_pinned, "pinned")
         self.state.param.watch(self._show_message, ["busy", "error"])
         self.controls.regions.param.watch(self._show_regions, "value")
@@ -81,8 +86,14 @@ class DecisionsPage(Viewer):
         self._follow.ask()
 
     def _show_tree(self, *_: Any) -> None:
-        if self._attempt(self.maps.redraw.ask):
-            self._follow.ask()
+        if self.state.shown is None or (self.maps.scene is not None and self.maps.scene.data != self.state.data_key()):
+            # What watches the data will follow.
+            return
+        if self._attempt(lambda: self.maps.stale):
+            if self.maps.stale:
+                self._show_data()
+            elif self._attempt(self.maps.redraw.ask):
+                self._follow.ask()
 
     def _show_regions(self, event: Any) -> None:
         self.maps.show_regions = event.new
@@ -91,6 +102,8 @@ class DecisionsPage(Viewer):
     def _show_pinned(self, *_: Any) -> None:
         self.unpin.visible = self.state.pinned is not None
         self._attempt(self.maps.show_pinned)
+        if self.parts[self.tabs.active] is self.tree:
+            self._attempt(self.tree.update)
 
     def _show_details(self, *_: Any) -> None:
         # While the browser is still loading the page, nothing must stand in the way of its first map.
@@ -98,7 +111,7 @@ class DecisionsPage(Viewer):
             return
         self._show_message()
         # Only what is on the screen: source and table of a large tree take longer than its maps.
-        shown = (self.sweeps, self.source, self.table)[self.tabs.active]
+        shown = self.parts[self.tabs.active]
         for part in (self.statistics, shown):
             self._attempt(part.update)
 
@@ -107,29 +120,38 @@ class DecisionsPage(Viewer):
             told, severity = self.state.error, "error"
         elif self.state.busy:
             told, severity = self.state.busy, "info"
+        elif self._fault:
+            told, severity = self._fault, "error"
         elif self.maps.scene is None:
             told, severity = _EMPTY, "info"
         else:
-            told, severity = self._caution(), "warning"
+            told, severity = self._caution(), "info" if self.state.decision() is None else "warning"
         self.message.param.update(object=told, severity=severity, visible=bool(told))
 
     def _caution(self) -> str:
+        return "  \n".join(self._cautions())
+
+    def _cautions(self) -> Iterator[str]:
         scene, decision = self.maps.scene, self.state.decision()
-        if decision is not None and decision.leaves > MOST_REGIONS:
-            return f"The tree has {decision.leaves:,} leaves; their outlines would cover the maps and are not drawn."
-        if scene is None or scene.raster.whole:
-            return ""
-        return (
-            f"The map has {' × '.join(f'{count:,}' for count in scene.axes.shape)} cells, more than fit on the screen: "
-            "some rows and columns are not drawn. Statistics, table and source are of all of them."
-        )
+        yield from map(plain, self.state.remarks())
+        if decision is None:
+            yield "The tree is not there yet: only the exact map is shown."
+        elif decision.leaves > MOST_REGIONS:
+            yield f"The tree has {decision.leaves:,} leaves; their outlines would cover the maps and are not drawn."
+        if scene is not None and not scene.raster.whole:
+            yield (
+                f"The map has {' × '.join(f'{count:,}' for count in scene.axes.shape)} cells, more than fit on the "
+                "screen: some rows and columns are not drawn. Statistics, table and source are of all of them."
+            )
 
     def _attempt(self, work: Any) -> bool:
         try:
             work()
         except DecisionError as error:
-            self.state.error = str(error)
+            self._fault = str(error)
+            self._show_message()
             return False
+        self._fault = ""
         return True
 
     def _unpin(self, *_: Any) -> None:

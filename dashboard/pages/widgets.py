@@ -12,8 +12,11 @@ import panel_material_ui as pmui
 
 Alert = pmui.Alert
 Button = pmui.Button
+DiscreteSlider = pmui.DiscreteSlider
 FileDownload = pmui.FileDownload
 FileInput = pmui.FileInput
+LinearProgress = pmui.LinearProgress
+MultiChoice = pmui.MultiChoice
 Page = pmui.Page
 Pagination = pmui.Pagination
 RadioButtonGroup = pmui.RadioButtonGroup

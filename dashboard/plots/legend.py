@@ -102,7 +102,7 @@ def _share(value: float) -> str:
     return "–" if value == 0 else "< 0.1 %" if value < 0.001 else f"{100 * value:.1f} %"
 
 
-def method_legend(shares: pd.DataFrame, total: int) -> str:
+def method_legend(shares: pd.DataFrame, total: int, heads: tuple[str, str] = ("best", "chosen")) -> str:
     """Write the legend of the decision maps.
 
     Parameters
@@ -111,13 +111,15 @@ def method_legend(shares: pd.DataFrame, total: int) -> str:
         As `method_shares` makes them.
     total
         Number of methods of the collective.
+    heads
+        What both shares are of.
     """
     rows = [
         [f"{swatch(row.color, row.letter)} {escape(row.label)}", _share(row.best), _share(row.chosen)]
         for row in shares.itertuples()
     ]
-    caption = f"Methods: {len(shares)} of {total} are best or chosen somewhere"
-    return table(caption, [("method", False), ("best", True), ("chosen", True)], rows)
+    caption = f"Methods: {len(shares)} of {total} are {' or '.join(heads)} somewhere"
+    return table(caption, [("method", False), *((head, True) for head in heads)], rows)
 
 
 def penalty_legend(shares: pd.DataFrame) -> str:

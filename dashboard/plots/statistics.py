@@ -9,7 +9,12 @@ from typing import Any
 from dashboard.plots.units import format_percent
 
 
-def statistics_table(statistics: Mapping[str, Any], lines: int | None) -> str:
+def statistics_table(
+    statistics: Mapping[str, Any],
+    lines: int | None,
+    held_out: Mapping[str, float] | None = None,
+    everywhere: Mapping[str, float] | None = None,
+) -> str:
     """Write the statistics of a decision function.
 
     Parameters
@@ -18,6 +23,12 @@ def statistics_table(statistics: Mapping[str, Any], lines: int | None) -> str:
         As `dashboard.decisions.statistics` gives them.
     lines
         Lines of generated source; None while not known.
+    held_out
+        ``mean``, ``median``, ``p95`` and ``max`` penalty (percent) at sizes that were not decided on; None while
+        not known.
+    everywhere
+        ``mean``, ``median`` and ``max`` penalty (percent) over all maps that the tree decides; None where it is
+        this one.
     """
     depth, penalty = statistics["depth"], statistics["penalty"]
 
@@ -32,6 +43,8 @@ def statistics_table(statistics: Mapping[str, Any], lines: int | None) -> str:
         ("", [("tests on the way to a measured size", levels("expected", 2))]),
         ("Penalty", [(name, percent(name)) for name in ("mean", "median", "max", "min")]),
         ("", [("cells without one", f"{penalty['unmeasured']:,}")]),
+        ("All maps", [(name, format_percent(everywhere[name])) for name in _ALL] if everywhere else []),
+        ("Held out", [(_OUTSIDE[name], format_percent(held_out[name])) for name in _OUTSIDE] if held_out else []),
         ("Size", [("leaves", f"{statistics['leaves']:,}"), ("nodes", f"{statistics['nodes']:,}")]),
         ("", [("lines of source", "…" if lines is None else f"{lines:,}")]),
     ]
@@ -41,3 +54,8 @@ def statistics_table(statistics: Mapping[str, Any], lines: int | None) -> str:
         for title, name, value in rows
     )
     return f"<table><caption>Statistics</caption><tbody>{body}</tbody></table>"
+
+
+#: Penalties where the tree had not looked, beside those above.
+_ALL = ("mean", "median", "max")
+_OUTSIDE = {"mean": "mean", "median": "median", "p95": "95th percentile", "max": "max"}

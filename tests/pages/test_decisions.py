@@ -326,3 +326,22 @@ def test_more_cells_than_pixels_are_said_to_be_too_many() -> None:
     page = DecisionsPage(show(cube))
     assert "2 × 1,100 cells" in page.message.object
     assert page.body.visible
+
+
+def test_sweeps_are_of_quadtrees_only(page: DecisionsPage, state: State) -> None:
+    state.family = "exact"
+    assert page.sweeps.panes["depth"].object is None
+    assert "quadtrees" in page.sweeps.note.object
+    state.family = "quadtree"
+    assert page.sweeps.panes["depth"].object is not None
+    assert not page.sweeps.note.visible
+
+
+def test_the_tree_diagram_shows_the_way_to_the_pinned_cell(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 3
+    assert 'class="on"' not in page.tree.view.object
+    state.pinned = (10, 2048)
+    assert 'class="on"' in page.tree.view.object
+    state.family = "exact"
+    assert "397 leaves" in page.tree.note.object
+    assert "Rules 1 to 50 of" in page.tree.rules.object

@@ -39,7 +39,7 @@ class Loop:
 @pytest.fixture
 def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
     loop = Loop()
-    monkeypatch.setattr(_later, "_session", lambda: loop)
+    monkeypatch.setattr(_later, "live_session", lambda: loop)
     return loop
 
 

@@ -1,0 +1,142 @@
+"""A choice of how to decide: a family with the values of its options, comparable, hashable, and as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dashboard.decisions.errors import OptionError
+from dashboard.decisions.families import FAMILIES, family
+from dashboard.decisions.family import Option
+
+QUADTREE = "quadtree"
+#: Families whose trees are there in milliseconds; the others are grown beside the event loop.
+QUICK = (QUADTREE, "exact")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A family and all its options.
+
+    Attributes
+    ----------
+    family
+        Its name.
+    values
+        Name and value of each option, in the family's order.
+    """
+
+    family: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, name: str, options: Mapping[str, Any] | None = None) -> Choice:
+        """Fill in the defaults and check; `OptionError` names what is not allowed."""
+        checked = family(name).checked(options or {})
+        return cls(name, tuple((key, tuple(v) if isinstance(v, list) else v) for key, v in checked.items()))
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The options as keywords of `Family.grow`."""
+        return dict(self.values)
+
+    @property
+    def quick(self) -> bool:
+        """Whether its tree is grown while one looks on."""
+        return self.family in QUICK
+
+    @property
+    def title(self) -> str:
+        """The family, for people."""
+        return FAMILIES[self.family].title
+
+    def changed(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        known = {option.name: option for option in FAMILIES[self.family].options}
+        others = {name for name, value in self.values if value is None and known[name].group}
+        return {name: value for name, value in self.values if value != known[name].default and name not in others}
+
+    def described(self) -> str:
+        """The family with what is not at its defaults, such as ``CART, most leaves 8``."""
+        known = FAMILIES[self.family]
+        told = [
+            f"{known.option(name).title} {write_value(known.option(name), v)}" for name, v in self.changed().items()
+        ]
+        return ", ".join([known.title, *told])
+
+
+def titles() -> dict[str, str]:
+    """Families that can be chosen, by title; those whose libraries are not installed are left out."""
+    found = {}
+    for name in FAMILIES:
+        try:
+            found[FAMILIES[name].title] = name
+        except ImportError:
+            continue
+    return found
+
+
+def write_value(option: Option, value: Any) -> str:
+    """Write the value of an option for people."""
+    if value is None:
+        return option.unlimited
+    if option.kind == "flag":
+        return "on" if value else "off"
+    if option.kind == "attributes":
+        return ", ".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def differences(first: Choice, second: Choice) -> list[tuple[str, str, str]]:
+    """Settings in which two choices differ: title, value of the first, value of the second; – where there is none."""
+    sides = [
+        {"family": ("family", choice.title)}
+        | {
+            name: (option.title, write_value(option, value))
+            for name, value in choice.values
+            for option in [FAMILIES[choice.family].option(name)]
+        }
+        for choice in (first, second)
+    ]
+    names = list(dict.fromkeys([*sides[0], *sides[1]]))
+    rows = []
+    for name in names:
+        title = next(side[name][0] for side in sides if name in side)
+        values = [side[name][1] if name in side else "–" for side in sides]
+        if values[0] != values[1]:
+            rows.append((title, *values))
+    return rows
+
+
+def write_options(options: Mapping[str, Any]) -> str:
+    """Write options as they stand in an address: ``max_leaves:8;attributes:comm_size,even``."""
+
+    def text(value: Any) -> str:
+        return ",".join(value) if isinstance(value, list | tuple) else json.dumps(value).strip('"')
+
+    return ";".join(f"{name}:{text(value)}" for name, value in options.items())
+
+
+def read_options(name: str, text: str) -> dict[str, Any]:
+    """Read what `write_options` wrote; `OptionError` says what is wrong."""
+    known, found = family(name), {}
+    for part in filter(None, text.split(";")):
+        key, _, value = part.partition(":")
+        option = known.option(key)
+        found[key] = option.checked(_parsed(option, value))
+    return found
+
+
+def _parsed(option: Option, text: str) -> Any:
+    if text == "null":
+        return None
+    if option.kind in {"choice", "attributes"}:
+        return text
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        raise OptionError(f"{option.name} is {text!r}, expected {option.range_text()}") from None
+    return value

@@ -1,0 +1,302 @@
+"""What follows from the choices of a state: maps, trees and their figures, each computed once for all sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from dashboard import decisions, treatment
+from dashboard.choice import QUADTREE, Choice, titles
+from dashboard.decisions.attributes import ATTRIBUTES, SIZES
+from dashboard.decisions.compare import compare
+from dashboard.decisions.errors import OptionError
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.family import Progress
+from dashboard.decisions.frontier import Frontier, frontier
+from dashboard.decisions.heldout import HeldOut, heldout
+from dashboard.decisions.noise import indistinguishable
+from dashboard.decisions.penalty import PenaltySummary
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.workload import weighed
+from dashboard.registry import COMPUTED
+
+if TYPE_CHECKING:
+    from dashboard.state import State
+
+Grown = decisions.DecisionFunction
+#: Of the methods that tie, trees learn the fastest, or those that make the map simplest.
+TIES = ("fastest", "simplest")
+#: Ties that the map shows: within the tolerance, or not told apart by a statistical test.
+TIE_TESTS = ("tolerance", "test")
+
+
+def _still(progress: Progress, share: float, title: str, _share: float, _text: str) -> None:
+    progress(share, title)
+
+
+class Computed:
+    """Methods of a state that compute.
+
+    They are pure: they depend on the choices alone, give None while there is nothing to decide on, and may be
+    called from any thread. What they give is shared with other sessions; do not change it.
+    """
+
+    # Trees that were grown for this session; a registry that is full may have forgotten them.
+    _grown: dict[Any, Grown]
+    _workloads: dict[str, pd.DataFrame]
+
+    def measured(self: State, name: str | None = None) -> xr.Dataset | None:
+        """Measurements of a collective (default: the one on show) as they were loaded; None without any."""
+        name = name or self.collective
+        if self.results is None or name not in self.results.children:
+            return None
+        return self._once("cube", self.results[name].to_dataset, name)
+
+    def cube(self: State, name: str | None = None, *, filled: bool = True) -> xr.Dataset | None:
+        """Measurements of a collective, without outliers and (`filled`) interpolated, where chosen."""
+        name = name or self.collective
+        whole, outliers, interpolate = self.measured(name), self.outliers, self.interpolate and filled
+        if whole is None or not (outliers or interpolate):
+            return whole
+        make = lambda: treatment.treated(whole, outliers=outliers, interpolate=interpolate)  # noqa: E731
+        return self._once("treated", make, name, outliers, interpolate)
+
+    def remarks(self: State) -> list[str]:
+        """What was done to the measurements before deciding, in words."""
+        cube, problem = self.cube(), self.problem()
+        return [] if cube is None or problem is None else treatment.remarks(cube, self.learnt(problem))
+
+    def found_outliers(self: State) -> pd.DataFrame | None:
+        """Outliers of the collective (`decisions.outliers.outliers`), left out or not; None without results."""
+        whole = self.measured()
+        return None if whole is None else self._once("outliers", lambda: treatment.outliers_of(whole))
+
+    def decision_map(self: State) -> xr.Dataset | None:
+        """Exact decision map (`decisions.decision_map`); None without results."""
+        cube, ppn, tolerance = self.cube(), self._ppn(), float(self.tolerance)
+        if cube is None:
+            return None
+        make = lambda: decisions.decision_map(cube, ppn=ppn, tolerance=tolerance)  # noqa: E731
+        return self._once("map", make, ppn, tolerance, self.outliers, self.interpolate)
+
+    def tied(self: State) -> tuple[NDArray[np.bool_], str] | None:
+        """Cells ``(comm_size, message_size)`` whose best method ties with others, and what that means in words."""
+        cube, dmap, ppn = self.cube(filled=False), self.decision_map(), self._ppn()
+        if cube is None or dmap is None:
+            return None
+        if self.tie_test == TIE_TESTS[0]:
+            words = f"methods within {self.tolerance:g} % of the best" if self.tolerance else "equally fast methods"
+            return dmap["ties"].values > 1, words
+        make = lambda: indistinguishable(cube, ppn=ppn)  # noqa: E731
+        found = self._once("tests", make, ppn, self.outliers)
+        return found["tied"].sum("method").values > 1, str(found.attrs["note"])
+
+    def estimated(self: State) -> NDArray[np.bool_] | None:
+        """Cells whose best time is interpolated; None where nothing is."""
+        cube, dmap = self.cube(), self.decision_map()
+        if cube is None or dmap is None or "interpolated" not in cube:
+            return None
+        flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]["interpolated"]
+        flags = flat.transpose("method", "comm_size", "message_size").values
+        best = dmap["best"].values
+        return np.take_along_axis(flags, np.maximum(best, 0)[None], axis=0)[0] & (best >= 0)
+
+    def problem(self: State) -> Problem | None:
+        """The measurements as trees are judged by them; None without results."""
+        # What is interpolated may be learnt, but nothing is judged by it.
+        cube, ppn = self.cube(filled=False), self._ppn()
+        if cube is None:
+            return None
+        dmap = None if self.interpolate else self.decision_map()
+        workload = self._workload()
+
+        def make() -> Problem:
+            if not self.together and not self.across:
+                found = Problem.of(cube, ppn=ppn, dmap=dmap)
+            else:
+                cubes = {name: self.cube(name, filled=False) for name in (self.collective, *self.together)}
+                found = Problem.of(cubes if self.together else cube, ppn="all" if self.across else ppn)
+            return found if workload is None else weighed(found, workload)
+
+        return self._once("problem", make, *self.data_key())
+
+    def learnt(self: State, problem: Problem) -> Problem:
+        """The measurements with the labels that trees learn."""
+        tolerance = None if self.ties == TIES[0] else float(self.tolerance)
+        if tolerance is None and not self.interpolate:
+            return problem
+        make = lambda: treatment.learnt(problem, interpolate=self.interpolate, tolerance=tolerance)  # noqa: E731
+        # A part of the measurements, such as a fold, has no key to be found again by.
+        return self._once("learnt", make, *self.data_key()) if problem is self.problem() else make()
+
+    def attributes(self: State) -> tuple[str, ...]:
+        """Attributes that trees of these measurements can test."""
+        problem = self.problem()
+        if problem is None:
+            return SIZES
+        given = set.intersection(*(set(part.given) for part in problem.slices))
+        return tuple(name for name, known in ATTRIBUTES.items() if set(known.base or (name,)) <= {*SIZES, *given})
+
+    def job(self: State, choice: Choice) -> Callable[[Progress | None], Grown]:
+        """What grows a tree of the measurements as they are chosen now, or takes one that is there already.
+
+        Raises
+        ------
+        OptionError
+            Where there is nothing to grow it from. The function raises `DecisionError` where the options
+            do not fit, and lets `Cancelled` through.
+        """
+        problem, key = self.learnt(self._needed()), self.data_key()
+
+        def make(progress: Progress | None) -> Grown:
+            if choice.family != QUADTREE:
+                return FAMILIES[choice.family].grow(problem, progress=progress, **choice.options)
+            table = problem.single("a quadtree")
+            builder = COMPUTED.once(("builder", key), lambda: decisions.QuadtreeBuilder(table.dmap))
+            return builder.build(**choice.options)
+
+        return lambda progress: COMPUTED.once(("decision", key, choice), lambda: make(progress))
+
+    def frontier_job(self: State, held_out: str | None, criterion: str) -> Callable[[Progress | None], Frontier]:
+        """What computes a frontier (`decisions.frontier.frontier`) of the measurements as they are chosen now."""
+        problem, learnt, key = self._needed(), self.learnt, ("frontier", self.data_key(), held_out, criterion)
+        # Without several tables an octree is the quadtree once more.
+        names = [name for name in titles().values() if name != "octree" or len(problem.slices) > 1]
+        options: dict[str, Any] = {"families": names, "held_out": held_out, "criterion": criterion, "prepare": learnt}
+        return lambda progress: COMPUTED.once(key, lambda: frontier(problem, progress=progress, **options))
+
+    def has_frontier(self: State, held_out: str | None, criterion: str) -> bool:
+        """Whether a frontier is there already."""
+        return COMPUTED.get(("frontier", self.data_key(), held_out, criterion)) is not None
+
+    def heldout_job(self: State, choice: Choice) -> Callable[[Progress | None], HeldOut]:
+        """What judges a choice by communicator and message sizes that it was not grown from."""
+        problem, key, learnt, family = self._needed(), self.data_key(), self.learnt, FAMILIES[choice.family]
+
+        def make(progress: Progress | None) -> HeldOut:
+            grow = lambda part: family.grow(learnt(part), **choice.options)  # noqa: E731
+            return heldout(problem, grow, progress=progress)
+
+        return lambda progress: COMPUTED.once(("held out", key, choice), lambda: make(progress))
+
+    def known_heldout(self: State, choice: Choice) -> HeldOut | None:
+        """What `heldout_job` gave for a choice, if it was done."""
+        return COMPUTED.get(("held out", self.data_key(), choice))
+
+    def approaches_job(self: State, choices: Sequence[Choice]) -> Callable[[Progress | None], pd.DataFrame]:
+        """What compares several ways of deciding (`decisions.compare.compare`), with ``held_out`` means beside.
+
+        Those that do not suit the measurements have a row without figures; ``told`` says why.
+        """
+        problem, key = self._needed(), ("approaches", self.data_key(), tuple(choices))
+        jobs = [(choice, self.job(choice), self.heldout_job(choice)) for choice in choices]
+
+        def make(progress: Progress | None) -> pd.DataFrame:
+            grown: dict[str, Grown] = {}
+            outside: dict[str, float] = {}
+            refused: dict[str, str] = {}
+            for number, (choice, grow, judge) in enumerate(jobs):
+                if progress is not None:
+                    progress(number / len(jobs), choice.title)
+                # Only whether to go on is asked from inside: how far one family is says nothing of them all.
+                ask = None if progress is None else partial(_still, progress, number / len(jobs), choice.title)
+                try:
+                    grown[choice.described()] = grow(ask)
+                    outside[choice.described()] = judge(ask).mean
+                except decisions.DecisionError as error:
+                    refused[choice.described()] = str(error)
+            table = compare(problem, grown).assign(held_out=pd.Series(outside), told="")
+            return pd.concat([table, pd.DataFrame({"told": refused})]) if refused else table
+
+        return lambda progress: COMPUTED.once(key, lambda: make(progress))
+
+    def decision(self: State, choice: Choice | None = None) -> Grown | None:
+        """The tree on show, or of a choice; None without results, and while it is still to be grown."""
+        choice = choice or self.shown
+        if choice is None or self.cube() is None:
+            return None
+        known = self._known(choice)
+        return self.job(choice)(None) if known is None and self.ready(choice) else known
+
+    def ready(self: State, choice: Choice) -> bool:
+        """Whether nobody need be waited for to have this tree."""
+        return not self.deferred or choice.quick or self.results is None or self._known(choice) is not None
+
+    def penalty(self: State, choice: Choice | None = None) -> xr.Dataset | None:
+        """Penalty of `decision` in each cell of the map (`decisions.penalty`, percent); None as there."""
+        problem, decision, dmap = self.problem(), self.decision(choice), self.decision_map()
+        if problem is None or decision is None or dmap is None:
+            return None
+        wanted = {"ppn": dmap.attrs.get("ppn"), "collective": self.collective}
+        parts = [part for part in problem.slices if all(part.given[name] == wanted[name] for name in part.given)]
+
+        def make() -> xr.Dataset:
+            return Problem(problem.collective, problem.methods, tuple(parts[:1])).penalties(decision)[0]
+
+        return self._once("penalty", make, *self._tree_key(choice)) if parts else None
+
+    def statistics(self: State, choice: Choice | None = None) -> dict[str, Any] | None:
+        """Depth, leaves, nodes and penalty of `decision`, as the command prints them; None as there."""
+        cube, decision, ppn, penalties = self.cube(), self.decision(choice), self._ppn(), self.penalty(choice)
+        if cube is None or decision is None or penalties is None:
+            return None
+        make = lambda: decisions.statistics(cube, decision, ppn=ppn, penalties=penalties)  # noqa: E731
+        return self._once("statistics", make, *self._tree_key(choice))
+
+    def summary(self: State) -> PenaltySummary | None:
+        """Penalties of `decision` over all that it decides together; None where that is the map on show."""
+        problem, decision = self.problem(), self.decision()
+        if problem is None or decision is None or len(problem.slices) < 2:
+            return None
+        return self._once("summary", lambda: problem.summary(decision), *self._tree_key(None))
+
+    def sweep_depth(self: State) -> Any:
+        """Statistics over the depths at the chosen threshold (`decisions.sweep_depth`); None without results."""
+        cube, ppn, threshold = self.cube(), self._ppn(), float(self.threshold)
+        if cube is None:
+            return None
+        make = lambda: decisions.sweep_depth(cube, ppn=ppn, threshold=threshold)  # noqa: E731
+        return self._once("depths", make, *self.data_key(), threshold)
+
+    def sweep_threshold(self: State) -> Any:
+        """Statistics over the thresholds at the chosen depth (`decisions.sweep_threshold`); None without results."""
+        cube, ppn, depth = self.cube(), self._ppn(), self.depth
+        if cube is None:
+            return None
+        make = lambda: decisions.sweep_threshold(cube, ppn=ppn, max_depth=depth)  # noqa: E731
+        return self._once("thresholds", make, *self.data_key(), depth)
+
+    def sweeps(self: State) -> tuple[Any, Any] | None:
+        """Both sweeps, over depth and over threshold; None without results."""
+        return None if self.cube() is None else (self.sweep_depth(), self.sweep_threshold())
+
+    def _needed(self: State) -> Problem:
+        problem = self.problem()
+        if problem is None:
+            raise OptionError("there are no results to decide on")
+        return problem
+
+    def _known(self: State, choice: Choice) -> Grown | None:
+        key = self.data_key()
+        kept = self._grown.get((key, choice))
+        return COMPUTED.get(("decision", key, choice)) if kept is None else kept
+
+    def _workload(self: State) -> pd.DataFrame | None:
+        kept = self._workloads.get(self.workload)
+        return COMPUTED.get(("workload", self.workload)) if kept is None else kept
+
+    def _ppn(self: State) -> int | None:
+        whole = self.measured()
+        return self.ppn if whole is not None and "ppn" in whole.dims and self.ppn in whole["ppn"].values else None
+
+    def _tree_key(self: State, choice: Choice | None) -> tuple[Any, ...]:
+        return *self.data_key(), choice or self.shown
+
+    def _once(self: State, what: str, make: Callable[[], Any], *choices: Any) -> Any:
+        return COMPUTED.once((self.results_id, self.collective, what, *choices), make)

@@ -1,0 +1,250 @@
+"""Page *Frontier*: leaves against penalty for all ways of deciding, and which of them to take."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import holoviews as hv
+import panel as pn
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard.choice import Choice
+from dashboard.decisions import DecisionError
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.recommend import Recommendation, falls_below, recommend
+from dashboard.pages._growing import Background
+from dashboard.pages.widgets import Alert, Button, Select
+from dashboard.plots import frontier as drawn
+from dashboard.plots import legend
+from dashboard.state import DATA, State
+
+PAGE = "Frontier"
+#: Tables of more cells wait for the button.
+MOST_CELLS = 1500
+SCHEMES = {
+    "communicator and message sizes": "lines",
+    "communicator sizes": "comm_size",
+    "message sizes": "message_size",
+    "half of the repetitions": "repetitions",
+    "nothing": "",
+}
+CRITERIA = {"mean": "mean", "median": "median", "95th percentile": "p95", "maximum": "max"}
+_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
+
+
+class FrontierPage(Viewer):
+    """What every way of deciding gives on these measurements; a tap on a point takes its settings over.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        hv.extension("bokeh", logo=False)
+        self.state = state
+        self.frontier: Any = None
+        self._advice: Recommendation | None = None
+        self._asked: Any = None
+        self.collective = Select(label="Collective", options=[], width=170)
+        self.scheme = Select(
+            label="Left out for judging",
+            options=SCHEMES,
+            value="lines",
+            width=290,
+            description="Each tree is grown again without some of the measurements, and judged by those.",
+        )
+        self.criterion = Select(label="Penalty", options=CRITERIA, value="mean", width=170)
+        self.compute = Button(label="Compute", variant="contained", on_click=self._compute, align="center")
+        self.background = Background(again=self._compute)
+        self.judging = Background(again=self._judge)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.advice = Alert(object="", severity="success", sizing_mode="stretch_width", visible=False)
+        self.adopt = Button(label="Adopt it", variant="outlined", on_click=self._adopt_advice, visible=False)
+        height = {"sizing_mode": "stretch_width", "height": drawn.HEIGHT, "linked_axes": False}
+        self.panes = {name: pn.pane.HoloViews(None, **height) for name in ("held out", "in sample")}
+        html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "min_width": 330, "styles": {"flex": "1 1 420px"}}
+        self.families, self.front = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
+        self._columns = {
+            name: pn.Column(pane, sizing_mode="stretch_width", min_width=340, margin=4, styles={"flex": "1 1 420px"})
+            for name, pane in self.panes.items()
+        }
+        self._taps: list[hv.streams.Tap] = []
+        self.collective.param.watch(self._set_collective, "value")
+        self.scheme.param.watch(self._follow, "value")
+        self.criterion.param.watch(self._follow, "value")
+        state.param.watch(self._follow, [*DATA, "page"])
+        state.param.watch(self._mark, "shown")
+        self._follow()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            pn.FlexBox(self.collective, self.scheme, self.criterion, self.compute, align_items="center"),
+            self.background,
+            self.judging,
+            self.message,
+            pn.Row(self.advice, self.adopt, sizing_mode="stretch_width"),
+            pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0),
+            pn.FlexBox(self.families, self.front, sizing_mode="stretch_width", align_items="start"),
+            sizing_mode="stretch_width",
+        )
+
+    def _set_collective(self, event: Any) -> None:
+        if event.new in self.state.param.collective.objects:
+            self.state.collective = event.new
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.state.data_key(), self._scheme, self.criterion.value
+
+    @property
+    def _scheme(self) -> str | None:
+        return self.scheme.value or None
+
+    def _follow(self, *_: Any) -> None:
+        state = self.state
+        names = [name for name in state.param.collective.objects if name is not None]
+        self.collective.param.update(options=names, value=state.collective)
+        if state.page != PAGE or self._asked == self._key():
+            return
+        self.background.stop()
+        self._asked, self.frontier = None, None
+        self._show()
+        dmap = self._attempt(state.decision_map)
+        if dmap is None:
+            return
+        if dmap["best"].size <= MOST_CELLS or state.has_frontier(self._scheme, self.criterion.value):
+            self._compute()
+        else:
+            cells = f"{dmap['best'].size:,}"
+            self._tell(f"Trying every family over {cells} cells takes a while; press Compute to begin.", "info")
+
+    def _compute(self, *_: Any) -> None:
+        if self.state.cube() is None:
+            return
+        self._asked = key = self._key()
+        work = self._attempt(lambda: self.state.frontier_job(self._scheme, self.criterion.value))
+        if work is None:
+            return
+        if self.frontier is None:
+            self._tell("The frontier stands here once it is computed; use the other pages meanwhile.", "info")
+
+        def take(found: Any) -> None:
+            if key == self._key():
+                self.frontier = found
+                self._show()
+
+        self.background.start("Frontier", work, take)
+
+    def _attempt(self, work: Any) -> Any:
+        try:
+            found = work()
+        except DecisionError as error:
+            self._tell(str(error), "error")
+            return None
+        if found is None:
+            self._tell(_EMPTY, "info")
+        return found
+
+    def _tell(self, text: str, severity: str) -> None:
+        self.message.param.update(object=text, severity=severity, visible=bool(text))
+
+    def _show(self) -> None:
+        found = self.frontier
+        with hold(pn.state.curdoc):
+            self._tell("" if found is None else "  \n".join(found.notes), "warning")
+            self.advice.visible = self.adopt.visible = False
+            if found is None:
+                for name in self.panes:
+                    self._columns[name].visible = False
+                self.families.object = self.front.object = ""
+                return
+            found.table["told"] = [self._choice(row).described() for row in range(len(found.table))]
+            titles = {name: FAMILIES[name].title for name in dict.fromkeys(found.table["family"])}
+            self.families.object = drawn.family_table(falls_below(found), titles, found.skipped)
+            self.front.object = drawn.front_table(found.table, found.value, titles)
+            self._draw(titles)
+            self._advise()
+        self._judge()
+
+    def _advise(self) -> None:
+        try:
+            self._advice = recommend(self.frontier)
+        except DecisionError as error:
+            self._advice = None
+            self.advice.param.update(object=str(error), severity="warning", visible=True)
+            return
+        self.advice.param.update(object=f"Recommended: {self._advice.reason}.", severity="success", visible=True)
+        self.adopt.visible = True
+
+    def _draw(self, titles: dict[str, str]) -> None:
+        found = self.frontier
+        self._taps = []
+        for name, prefix in (("held out", "held_out"), ("in sample", "penalty")):
+            value = f"{prefix}_{self.criterion.value}"
+            there = value in found.table and bool(found.table[value].notna().any())
+            self._columns[name].visible = there
+            if not there:
+                continue
+            what = next(title for title, key in CRITERIA.items() if key == self.criterion.value)
+            title = f"{what.capitalize()} penalty {name}"
+            chart = drawn.frontier_chart(title, found.table, value, titles, self._current(value))
+            tap = hv.streams.Tap(source=chart)
+            tap.add_subscriber(lambda x, y, value=value: self._tap(value, x, y))
+            self._taps.append(tap)
+            self.panes[name].object = chart
+
+    def _current(self, value: str) -> tuple[float, float] | None:
+        """Leaves and penalty of the choice on show."""
+        table = self.frontier.table
+        for row in range(len(table)):
+            if self._choice(row) == self.state.shown:
+                return float(table["leaves"].iloc[row]), float(table[value].iloc[row])
+        statistics, held = self.state.statistics(), None
+        if self.state.shown is not None and self._scheme == "lines":
+            held = self.state.known_heldout(self.state.shown)
+        if value.startswith("held_out_") and statistics is not None and held is not None:
+            return float(statistics["leaves"]), float(getattr(held.figures, value.removeprefix("held_out_")))
+        name = value.removeprefix("penalty_")
+        if statistics is None or statistics["penalty"].get(name) is None:
+            return None
+        return float(statistics["leaves"]), float(statistics["penalty"][name])
+
+    def _mark(self, *_: Any) -> None:
+        if self.frontier is not None and self.state.page == PAGE and self._asked == self._key():
+            self._draw({name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])})
+            self._judge()
+
+    def _judge(self) -> None:
+        """Find out what the choice on show costs held out, if it is not among the points."""
+        choice, state = self.state.shown, self.state
+        self.judging.stop()
+        if choice is None or self._scheme != "lines" or state.known_heldout(choice) is not None:
+            return
+        if any(self._choice(row) == choice for row in range(len(self.frontier.table))):
+            return
+        titles = {name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])}
+        self.judging.start("Judging the current choice", state.heldout_job(choice), lambda _: self._draw(titles))
+
+    def _choice(self, row: int) -> Choice:
+        table = self.frontier.table
+        return Choice.of(str(table["family"].iloc[row]), json.loads(table["options"].iloc[row]))
+
+    def _tap(self, value: str, x: float | None, y: float | None) -> None:
+        if self.frontier is None or x is None or y is None:
+            return
+        row = drawn.nearest(self.frontier.table, value, x, y)
+        if row is not None:
+            self._adopt(row)
+
+    def _adopt(self, row: int) -> None:
+        choice = self._choice(row)
+        self.state.choose(choice)
+        self._tell(f"Adopted: {choice.described()}. The page Decisions shows it.", "success")
+
+    def _adopt_advice(self, *_: Any) -> None:
+        if self._advice is not None:
+            self._adopt(self._advice.row)

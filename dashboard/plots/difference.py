@@ -1,0 +1,84 @@
+"""Difference maps: where one decision costs more than another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.plots.axes import Axes
+from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, paint_codes
+from dashboard.plots.legend import swatch, table
+from dashboard.plots.raster import Raster
+
+#: Upper ends of the classes, in percent points by which B costs more than A; the last is open.
+BOUNDS = (-25.0, -5.0, -1.0, 1.0, 5.0, 25.0)
+#: Blue where B is better, orange where A is; told apart under every colour blindness, and by sign in the cells.
+COLORS = ("#5a8fd6", "#94b8e8", "#cfe0f5", "#e4e4e4", "#fbd9b0", "#f5ab5c", "#e07b1f", "#ffffff")
+LABELS = (
+    "B better by 25 and more",
+    "B better by 5 – 25",
+    "B better by 1 – 5",
+    "other method, within 1",
+    "A better by 1 – 5",
+    "A better by 5 – 25",
+    "A better by 25 and more",
+    "the same method",
+)
+SAME = len(COLORS) - 1
+
+
+def difference_classes(
+    first: NDArray[np.float64], second: NDArray[np.float64], same: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Class of each cell, 0 … 7; -1 where one of both has no penalty.
+
+    Parameters
+    ----------
+    first, second
+        Penalties of A and B in percent.
+    same
+        Where both take the same method.
+    """
+    gap = second - first
+    classes = np.searchsorted(BOUNDS, np.nan_to_num(gap), side="right")
+    return np.where(same, SAME, np.where(np.isnan(gap), -1, classes))
+
+
+def difference_pixels(classes: NDArray[np.int64], raster: Raster) -> NDArray[np.unsignedinteger[Any]]:
+    """Image of the classes."""
+    return paint_codes(classes, raster, len(COLORS))
+
+
+def difference_image(classes: NDArray[np.int64], raster: Raster) -> hv.Image:
+    """Draw the class of each cell."""
+    return code_image(difference_pixels(classes, raster), raster, "difference", list(COLORS))
+
+
+def gap_columns(gap: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]:
+    """Columns of the figures in the cells: whole points with their sign; none on a map of many cells."""
+    if not has_letters(axes):
+        return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
+    x, y = axes.x.centres, axes.y.centres
+    figures = np.array([f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()])
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": figures}
+
+
+def gap_figures(gap: NDArray[np.float64], axes: Axes) -> hv.Labels:
+    """Write in each cell by how many points B costs more."""
+    columns = gap_columns(gap, axes)
+    return hv.Labels((columns[X.name], columns[Y.name], columns["figure"]), [X, Y], "figure").opts(
+        text_color=INK, text_font_size="7.5px", backend="bokeh"
+    )
+
+
+def difference_legend(classes: NDArray[np.int64]) -> str:
+    """Write the legend with the number of cells of each class."""
+    counts = np.bincount(classes[classes >= 0], minlength=len(COLORS))
+    frame = pd.DataFrame({"label": LABELS, "color": COLORS, "cells": counts})
+    rows = [[f"{swatch(row.color)} {row.label}", f"{row.cells:,}"] for row in frame.iloc[::-1].itertuples()]
+    rows.append([f"{swatch('')} not measured", f"{int((classes < 0).sum()):,}"])
+    return table("Penalty of B less that of A, in points of percent", [("class", False), ("cells", True)], rows)

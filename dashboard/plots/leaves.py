@@ -1,0 +1,88 @@
+"""Which leaf of a tree decides each cell, and where one leaf's cells border on another's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, compute
+from dashboard.plots.axes import Axes
+from dashboard.plots.decision_map import region_segments
+
+
+def leaf_places(
+    decision: DecisionFunction, comm_size: Any, message_size: Any, given: Mapping[str, Any]
+) -> NDArray[np.int64]:
+    """Place of the leaf that decides each call, among the nodes of the tree.
+
+    Parameters
+    ----------
+    decision
+        The decision function.
+    comm_size, message_size
+        Arrays that broadcast together.
+    given
+        What it needs beside the sizes: ``ppn``, ``collective``.
+    """
+    comm, message = np.broadcast_arrays(np.asarray(comm_size, np.int64), np.asarray(message_size, np.int64))
+    tree = decision.tree
+    if tree.codes.size == 1:
+        return np.zeros(comm.shape, dtype=np.int64)
+    needed = {name: _code(decision, name, value) for name, value in given.items() if name in decision.needs}
+    known = {name: np.full(comm.shape, value) for name, value in needed.items()}
+    known |= {COMM_SIZE: comm, MESSAGE_SIZE: message}
+    columns = [np.broadcast_to(compute(name, known), comm.shape).ravel() for name in tree.attributes]
+    return tree.walk(columns).reshape(comm.shape)
+
+
+def _code(decision: DecisionFunction, name: str, value: Any) -> int:
+    names = decision.categories.get(name, ())
+    return names.index(value) if value in names else int(value)
+
+
+def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Lines between the regions of a tree, as `region_segments` gives them.
+
+    Leaves of trees that test more than the two sizes are no rectangles: lines then run where neighbouring
+    cells are decided by different leaves.
+
+    Parameters
+    ----------
+    decision
+        The decision function.
+    axes
+        Of the map.
+    given
+        As for `leaf_places`.
+    """
+    if set(decision.attributes) <= set(SIZES):
+        return region_segments(decision.regions(), axes)
+    places = leaf_places(decision, axes.y.sizes[:, None], axes.x.sizes[None, :], given)
+    return border_segments(places, axes)
+
+
+def border_segments(places: NDArray[np.integer[Any]], axes: Axes) -> NDArray[np.float64]:
+    """Lines between cells of different values, shape (lines, 4): ``x0, y0, x1, y1``; cells in line are joined."""
+    upright = _runs(places[:, 1:] != places[:, :-1])
+    level = _runs((places[1:] != places[:-1]).T)
+    x, y = axes.x.edges, axes.y.edges
+    return np.concatenate(
+        [
+            np.column_stack([x[upright[:, 0] + 1], y[upright[:, 1]], x[upright[:, 0] + 1], y[upright[:, 2]]]),
+            np.column_stack([x[level[:, 1]], y[level[:, 0] + 1], x[level[:, 2]], y[level[:, 0] + 1]]),
+        ]
+    )
+
+
+def _runs(crossed: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Runs of true down each column: column, first row, row after the last."""
+    padded = np.zeros((crossed.shape[0] + 2, crossed.shape[1]), dtype=np.int8)
+    padded[1:-1] = crossed
+    change = np.diff(padded, axis=0).T
+    column, first = np.nonzero(change == 1)
+    _, end = np.nonzero(change == -1)
+    return np.column_stack([column, first, end])

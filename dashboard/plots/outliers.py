@@ -1,0 +1,45 @@
+"""Outliers as a table."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+
+from dashboard.plots.legend import table
+from dashboard.plots.units import format_bytes, format_time
+
+#: More rows than this are counted, not listed; the download has all of them.
+MOST_ROWS = 200
+
+
+def outlier_table(found: pd.DataFrame, *, left_out: bool) -> str:
+    """Write the outliers, those furthest off first.
+
+    Parameters
+    ----------
+    found
+        As `dashboard.decisions.outliers.outliers` gives it.
+    left_out
+        Whether they are left out.
+    """
+    note = f"<p>Looked for: {escape(str(found.attrs.get('note', '')))}.</p>"
+    if not len(found):
+        return f"<p>No outliers were found.</p>{note}"
+    away = found["ratio"].where(found["ratio"] >= 1, 1 / found["ratio"])
+    shown = found.loc[away.sort_values(ascending=False, kind="stable").index[:MOST_ROWS]]
+    with_ppn = "ppn" in found
+    heads = [("method", False), ("processes", True), ("message size", True)]
+    heads += [("per node", True)] if with_ppn else []
+    heads += [("time", True), ("expected", True), ("ratio", True), ("why", False)]
+    rows = []
+    for row in shown.to_dict("records"):
+        cells = [escape(str(row["method"])), f"{row['comm_size']:,}", format_bytes(row["message_size"])]
+        cells += [f"{row['ppn']:,}"] if with_ppn else []
+        cells += [format_time(row["time"]), format_time(row["expected"]), f"{row['ratio']:.2f}"]
+        rows.append([*cells, escape(str(row["reason"]))])
+    single = int((found["kind"] == "repetition").sum())
+    what = f"{single:,} single repetitions and {len(found) - single:,} cells of one method"
+    caption = f"Outliers: {what}; {'left out' if left_out else 'not left out'}"
+    more = f" (the {MOST_ROWS} furthest off are listed)" if len(found) > MOST_ROWS else ""
+    return table(caption + more, heads, rows) + note

@@ -1,0 +1,261 @@
+"""Decision trees drawn as SVG: tests from left to right, one line for each leaf or closed branch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.flat import FlatTree
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.units import format_bytes
+
+#: Lines of more than this nobody reads; the tree is then drawn to a smaller depth.
+MOST_LINES = 160
+LINE = 26
+#: Width of a level: from, to, and what a letter of the longest condition takes.
+NARROW, WIDE, LETTER = 120, 340, 6.1
+_BYTES = ("message_size", "total_size", "data_per_node")
+_NAMES = {
+    "comm_size": "processes",
+    "message_size": "message",
+    "total_size": "total size",
+    "data_per_node": "data per node",
+    "ppn": "per node",
+    "even": "even",
+    "power_of_two": "power of two",
+}
+
+STYLE = """
+.tree { overflow: auto; max-height: 760px; border: 1px solid rgba(120, 120, 120, 0.35); border-radius: 6px; }
+.tree svg { display: block; font: 12px Roboto, Helvetica, Arial, sans-serif; }
+.tree text { fill: var(--panel-on-background-color, #222); }
+.tree text.dark { fill: #111; }
+.tree path { fill: none; stroke: rgba(128, 128, 128, 0.75); stroke-width: 1.2; }
+.tree path.on { stroke: #e6007e; stroke-width: 3; }
+.tree rect { stroke: rgba(128, 128, 128, 0.8); stroke-width: 1; }
+.tree rect.test { fill: var(--panel-background-color, #fff); }
+.tree rect.on { stroke: #e6007e; stroke-width: 2.5; }
+.tree .closed { stroke-dasharray: 4 3; }
+"""
+
+
+@dataclass
+class Drawn:
+    """A node that is drawn.
+
+    Attributes
+    ----------
+    place
+        Among the nodes of the tree.
+    condition
+        Outcome of the tests above that leads here; empty at the root.
+    depth
+        Levels below the root.
+    children
+        What is drawn below; empty at a leaf and where the branch is closed.
+    line
+        Height at which it stands, in lines.
+    """
+
+    place: int
+    condition: str
+    depth: int
+    children: list[Drawn] = field(default_factory=list)
+    line: float = 0.0
+
+
+def depth_to_show(decision: DecisionFunction, most: int = MOST_LINES) -> int:
+    """The deepest level to which a tree can be drawn with at most so many lines."""
+    tree = decision.tree
+    depths = tree.node_depths
+    for depth in range(1, tree.depth + 1):
+        lines = int(((tree.codes >= 0) & (depths < depth)).sum() + (depths == depth).sum())
+        if lines > most:
+            return depth - 1
+    return tree.depth
+
+
+def path_to(tree: FlatTree, place: int) -> list[int]:
+    """Places of the nodes from the root to a node."""
+    parents = _parents(tree)
+    path = [place]
+    while path[-1] > 0:
+        path.append(int(parents[path[-1]]))
+    return path[::-1]
+
+
+def _parents(tree: FlatTree) -> NDArray[np.int64]:
+    splits = np.flatnonzero(tree.codes < 0)
+    counts = np.left_shift(1, tree.widths.astype(np.int64))
+    return np.concatenate([[-1], np.repeat(splits, counts)])
+
+
+def outline(decision: DecisionFunction, depth: int, path: Sequence[int] = ()) -> Drawn:
+    """Lay a tree out: open to a depth, and along a path however deep that is.
+
+    Branches of one split that cannot be told apart by its tests (those of a quadtree in the padding) are left out.
+    """
+    opened = set(path)
+    root = Drawn(0, "", 0)
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if decision.tree.codes[node.place] >= 0 or (node.depth >= depth and node.place not in opened):
+            continue
+        node.children = [
+            Drawn(place, condition, node.depth + 1) for place, condition in _outcomes(decision, node.place)
+        ]
+        waiting.extend(node.children)
+    _set_lines(root)
+    return root
+
+
+def _outcomes(decision: DecisionFunction, place: int) -> list[tuple[int, str]]:
+    tree = decision.tree
+    split = -1 - int(tree.codes[place])
+    found = []
+    for child in range(1 << int(tree.widths[split])):
+        parts, possible = [], True
+        for position in range(int(tree.widths[split])):
+            above, cut = bool(child >> position & 1), float(tree.cuts[split, position])
+            if np.isinf(cut):
+                possible = possible and above == (cut < 0)
+                continue
+            parts.append(condition(decision, tree.attributes[tree.tested[split, position]], cut, above=above))
+        if possible:
+            found.append((int(tree.first_child[split]) + child, ", ".join(parts)))
+    return found
+
+
+def condition(decision: DecisionFunction, name: str, cut: float, *, above: bool) -> str:
+    """Write one outcome of a test as people say it: ``message ≤ 4 KiB``, ``even``, ``collective is bcast``."""
+    title = _NAMES.get(name, name)
+    if name in {"even", "power_of_two"} and 0 <= cut < 1:
+        return title if above else f"not {title}"
+    if name in decision.categories:
+        names = decision.categories[name]
+        kept = [text for code, text in enumerate(names) if (code > cut) == above]
+        return f"{title} is {' or '.join(kept) or 'none'}"
+    return f"{title} {'>' if above else '≤'} {format_bytes(cut) if name in _BYTES else f'{cut:,.0f}'}"
+
+
+def _set_lines(root: Drawn) -> None:
+    ordered, waiting, line = [], [root], 0
+    while waiting:
+        node = waiting.pop()
+        ordered.append(node)
+        if not node.children:
+            node.line = float(line)
+            line += 1
+        waiting.extend(reversed(node.children))
+    for node in reversed(ordered):
+        if node.children:
+            node.line = (node.children[0].line + node.children[-1].line) / 2
+
+
+def _nodes(root: Drawn) -> list[Drawn]:
+    found, waiting = [], [root]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting.extend(node.children)
+    return found
+
+
+def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Sequence[int] = ()) -> str:
+    """Draw a tree.
+
+    Parameters
+    ----------
+    decision
+        The decision function.
+    key
+        Colours and letters, by label.
+    depth
+        Level to which it is open; deeper branches are one box that tells how many leaves it holds.
+    path
+        Places of nodes that are highlighted, as `path_to` gives them; these branches are open.
+    """
+    root = outline(decision, depth, path)
+    nodes = _nodes(root)
+    lines = sum(not node.children for node in nodes)
+    longest = max(len(node.condition) for node in nodes)
+    drawing = _Drawing(decision, key, set(path), min(max(LETTER * longest + 52, NARROW), WIDE))
+    width = max(node.depth for node in nodes) * drawing.column + 300
+    shapes = [drawing.edge(node, child) for node in nodes for child in node.children]
+    shapes += [drawing.node(node) for node in nodes]
+    label = escape(f"Decision tree, {decision.leaves} leaves, drawn to depth {min(depth, decision.depth)}", quote=True)
+    return (
+        f'<div class="tree" role="region" tabindex="0" aria-label="{label}">'
+        f'<svg width="{width:.0f}" height="{lines * LINE + 16}" role="img" aria-label="{label}">'
+        f"{''.join(shapes)}</svg></div>"
+    )
+
+
+class _Drawing:
+    """Nodes and edges as SVG."""
+
+    def __init__(self, decision: DecisionFunction, key: MethodKey, on: Collection[int], column: float) -> None:
+        self.column = column
+        self._decision, self._key, self._on = decision, key, on
+        self._counts = _leaves_below(decision.tree)
+
+    def _at(self, node: Drawn) -> tuple[float, float]:
+        return 10 + node.depth * self.column, 8 + (node.line + 0.5) * LINE
+
+    def edge(self, node: Drawn, child: Drawn) -> str:
+        """Line from a test to one of its outcomes."""
+        (x0, y0), (x1, y1) = self._at(node), self._at(child)
+        kind = ' class="on"' if child.place in self._on else ""
+        return f'<path{kind} d="M{x0 + 10:.0f} {y0:.1f} H{x0 + 26:.0f} V{y1:.1f} H{x1:.0f}"/>'
+
+    def node(self, node: Drawn) -> str:
+        """Leaf, test or closed branch, with what must hold to come here above the line that leads to it."""
+        x, y = self._at(node)
+        code = int(self._decision.tree.codes[node.place])
+        marked = " on" if node.place in self._on else ""
+        told = self._condition(node, x, y)
+        if code >= 0:
+            label = self._decision.methods[code].label
+            color, letter = look(self._key, label)
+            return (
+                f'{told}<rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22" height="18" rx="3"'
+                f' fill="{color}"/><text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">'
+                f'{escape(letter)}</text><text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text>'
+            )
+        if node.children:
+            return f'{told}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{"#e6007e" if marked else "#888888"}"/>'
+        text = f"{int(self._counts[node.place]):,} leaves"
+        box = f'<rect class="test closed{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="84" height="18" rx="3"/>'
+        return f'{told}{box}<text x="{x + 42:.0f}" y="{y + 4:.1f}" text-anchor="middle">{text}</text>'
+
+    def _condition(self, node: Drawn, x: float, y: float) -> str:
+        if not node.condition:
+            return ""
+        most = int((self.column - 48) / LETTER)
+        short = node.condition if len(node.condition) <= most else node.condition[: most - 1] + "…"
+        return (
+            f'<text x="{x - self.column + 32:.0f}" y="{y - 4:.1f}" font-size="11">{escape(short)}'
+            f"<title>{escape(node.condition)}</title></text>"
+        )
+
+
+def look(key: MethodKey, label: str) -> tuple[str, str]:
+    """Colour and letter of a method by its label; grey and ? where it is not among those of the key."""
+    if label not in key.labels:
+        return "#cccccc", "?"
+    place = key.labels.index(label)
+    return key.colors[place], key.letters[place]
+
+
+def _leaves_below(tree: FlatTree) -> NDArray[np.int64]:
+    counts = (tree.codes >= 0).astype(np.int64)
+    parents = _parents(tree)
+    for start, end in reversed(list(zip(tree.level_starts[1:-1], tree.level_starts[2:], strict=True))):
+        np.add.at(counts, parents[start:end], counts[start:end])
+    return counts

@@ -1,0 +1,86 @@
+"""What is done to measurements before deciding, where the user chose it, and what is told of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.folds import with_cubes
+from dashboard.decisions.interpolate import interpolated
+from dashboard.decisions.outliers import outliers, without_outliers
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.simplest import simplest
+
+LEFT_OUT, FILLED = "left_out_note", "interpolation"
+
+
+def outliers_of(cube: xr.Dataset) -> pd.DataFrame:
+    """Repetitions and cells that do not belong, as `outliers` finds them by itself."""
+    return outliers(cube)
+
+
+def treated(cube: xr.Dataset, *, outliers: bool, interpolate: bool) -> xr.Dataset:
+    """Leave out outliers, then fill in missing cells, where chosen.
+
+    Parameters
+    ----------
+    cube
+        As loaded.
+    outliers
+        Whether to leave outliers out.
+    interpolate
+        Whether to interpolate missing times between measured sizes.
+    """
+    if outliers:
+        found = outliers_of(cube)
+        cube = without_outliers(cube, found).assign_attrs({LEFT_OUT: left_out_words(found)})
+    return interpolated(cube) if interpolate else cube
+
+
+def learnt(problem: Problem, *, interpolate: bool, tolerance: float | None) -> Problem:
+    """What trees learn of measurements: with cells filled in, and the simplest labels.
+
+    Parameters
+    ----------
+    problem
+        The measurements, or a part of them.
+    interpolate
+        Whether to interpolate missing times between measured sizes.
+    tolerance
+        Percent within which the simplest label is taken; None: the fastest.
+    """
+    if interpolate:
+        problem = with_cubes(problem, [interpolated(part.cube) for part in problem.slices])
+    return problem if tolerance is None else simplest(problem, tolerance)
+
+
+def left_out_words(found: pd.DataFrame) -> str:
+    """Say what is left out."""
+    single, cells = (int((found["kind"] == kind).sum()) for kind in ("repetition", "cell"))
+    if not single + cells:
+        return "No outlier was found: nothing is left out."
+    parts = [
+        f"{count:,} {what}{'' if count == 1 else 's'}"
+        for count, what in ((single, "repetition"), (cells, "cell"))
+        if count
+    ]
+    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise."
+
+
+def remarks(cube: xr.Dataset, problem: Problem) -> list[str]:
+    """What was done to measurements and labels, in words."""
+    told = [str(cube.attrs[name]) for name in (LEFT_OUT,) if cube.attrs.get(name)]
+    if cube.attrs.get(FILLED):
+        told.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs[FILLED]}.")
+    simplest, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
+    if simplest is not None:
+        told.append(
+            f"Trees learn the simplest of the methods within {simplest['tolerance']:g} % of the best: "
+            f"{simplest['relabelled']:,} cells have another than the fastest."
+        )
+    if workload is not None:
+        told.append(
+            f"Sizes are weighed by {workload['calls']:,.0f} calls of a workload: {workload['exact']:,.0f} at "
+            f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
+        )
+    return told

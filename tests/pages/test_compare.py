@@ -1,0 +1,78 @@
+"""The page *Compare*: two trees, their maps and what differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.document import Document
+
+from dashboard.choice import Choice
+from dashboard.pages.compare import ComparePage
+from dashboard.plots.difference import SAME
+from dashboard.registry import load_results
+from dashboard.samples import sample_start
+from dashboard.state import State
+
+
+@pytest.fixture
+def state() -> State:
+    state, start = State(), sample_start()
+    state.show(load_results(start.paths, **start.hints))
+    state.page = "Compare"
+    return state
+
+
+@pytest.fixture
+def page(state: State) -> ComparePage:
+    page = ComparePage(state)
+    page.__panel__().get_root(Document())
+    return page
+
+
+def image(page: ComparePage, name: str) -> Any:
+    (plot,) = page.live._plots[name]
+    return plot.handles["source"].data["image"][0]
+
+
+def painted(page: ComparePage, values: np.ndarray) -> np.ndarray:
+    return page._scene.raster.paint(np.where(values < 0, 255, values))
+
+
+def test_both_maps_and_their_difference_are_drawn_and_follow(page: ComparePage, state: State) -> None:
+    for choice in (Choice.of("exact"), Choice.of("cart", {"max_leaves": 6})):
+        page.second._put(choice)
+        a, b = state.penalty(), state.penalty(choice)
+        assert (image(page, "a") == painted(page, a["chosen"].values)).all()
+        assert (image(page, "b") == painted(page, b["chosen"].values)).all()
+        same = painted(page, (a["chosen"].values == b["chosen"].values).astype(int)) == 1
+        assert ((image(page, "gap") == SAME) == same).all()
+    assert "most leaves" in page.settings.object
+
+
+def test_a_is_the_tree_of_the_page_decisions(page: ComparePage, state: State) -> None:
+    page.first.family.value = "exact"
+    assert state.family == "exact"
+    assert "the same" in page.settings.object
+    assert (image(page, "gap") == SAME).all()
+
+
+def test_another_collective_is_drawn_anew(page: ComparePage, state: State) -> None:
+    before = page.panes["a"].object
+    page.collective.value = "reduce"
+    assert page.panes["a"].object is not before
+    assert page._scene.data == state.data_key()
+
+
+def test_without_results_the_page_says_so() -> None:
+    page = ComparePage(State(page="Compare"))
+    assert page.message.visible
+    assert not page.body.visible
+
+
+def test_options_that_do_not_fit_are_told(page: ComparePage, state: State) -> None:
+    state.together = ("reduce",)
+    assert page.message.severity == "error"
+    state.together = ()
+    assert page.body.visible

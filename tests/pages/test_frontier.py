@@ -1,0 +1,93 @@
+"""The page *Frontier*: what is computed, marked, recommended and adopted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.pages import frontier as module
+from dashboard.pages.frontier import FrontierPage
+from dashboard.plots.frontier import positions
+from dashboard.registry import register
+from dashboard.state import State
+from tests.cubes import synthetic_cube
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> State:
+    known = {"Quadtree": "quadtree", "Exact map": "exact", "CART": "cart"}
+    monkeypatch.setattr("dashboard.computed.titles", lambda: known)
+    state = State()
+    state.show(register(xr.DataTree.from_dict({"bcast": synthetic_cube(5, 7, 4, seed=9, noise=0.6)})))
+    return state
+
+
+@pytest.fixture
+def page(state: State) -> FrontierPage:
+    page = FrontierPage(state)
+    state.page = "Frontier"
+    return page
+
+
+def test_nothing_is_computed_before_the_page_is_asked_for(state: State) -> None:
+    assert FrontierPage(state).frontier is None
+
+
+def test_all_families_are_there_in_sample_and_held_out(page: FrontierPage) -> None:
+    assert set(page.frontier.table["family"]) == {"quadtree", "exact", "cart"}
+    assert page.panes["held out"].object is not None
+    assert page.panes["in sample"].object is not None
+    assert "Recommended" in page.advice.object
+    assert "On the frontier" in page.front.object
+
+
+def test_a_tap_on_a_point_adopts_it(page: FrontierPage, state: State) -> None:
+    table = page.frontier.table
+    row = int(np.flatnonzero(table["family"] == "cart")[0])
+    x, y = positions(table["leaves"], table["penalty_mean"])
+    page._taps[1].event(x=float(x[row]), y=float(y[row]))
+    assert state.decision().leaves == table["leaves"][row]
+    assert state.statistics()["penalty"]["mean"] == pytest.approx(table["penalty_mean"][row])
+    assert "Adopted" in page.message.object
+
+
+def test_a_tap_beside_the_points_does_nothing(page: FrontierPage, state: State) -> None:
+    before = state.choice()
+    page._taps[0].event(x=-50.0, y=50.0)
+    page._taps[0].event(x=None, y=None)
+    assert state.choice() == before
+
+
+def test_the_recommended_tree_is_adopted_with_one_press(page: FrontierPage, state: State) -> None:
+    page.adopt.clicks += 1
+    assert state.decision().leaves == page._advice.decision.leaves
+
+
+def test_nothing_held_out_leaves_one_chart(page: FrontierPage) -> None:
+    page.scheme.value = ""
+    assert not page._columns["held out"].visible
+    assert page._columns["in sample"].visible
+    assert page.frontier.value == "penalty_mean"
+
+
+def test_many_cells_wait_for_the_button(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_CELLS", 10)
+    state.page = "Frontier"
+    state.tolerance = 0.125
+    page = FrontierPage(state)
+    assert page.frontier is None
+    assert "35 cells" in page.message.object
+    page.compute.clicks += 1
+    assert page.frontier is not None
+
+
+def test_without_results_the_page_says_so() -> None:
+    page = FrontierPage(State(page="Frontier"))
+    assert "No results" in page.message.object
+    assert not any(column.visible for column in page._columns.values())
+
+
+def test_what_cannot_be_left_out_is_told(page: FrontierPage) -> None:
+    page.scheme.value = "repetitions"
+    assert "repetition" in page.message.object + page.background.text.object

@@ -1,0 +1,133 @@
+"""Work beside the session: progress, cancel, the newest request wins."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import pytest
+from panel.io.document import MockSessionContext
+
+from dashboard.choice import Choice
+from dashboard.decisions import DecisionError
+from dashboard.decisions.family import Progress
+from dashboard.pages import _growing
+from dashboard.pages._growing import Background, Growing
+from dashboard.registry import load_results
+from dashboard.samples import sample_start
+from dashboard.state import State
+
+
+class Loop:
+    """Stands for a document and its event loop; workers put work on it at any time."""
+
+    def __init__(self) -> None:
+        self.session_context = MockSessionContext()
+        self.waiting: list[Callable[[], None]] = []
+        self.came = threading.Condition()
+
+    def add_timeout_callback(self, work: Callable[[], None], _: int) -> None:
+        with self.came:
+            self.waiting.append(work)
+            self.came.notify()
+
+    add_next_tick_callback = lambda self, work: self.add_timeout_callback(work, 0)  # noqa: E731 - one thing, two names
+
+    def run_until(self, met: Callable[[], bool]) -> None:
+        while not met():
+            with self.came:
+                assert self.came.wait_for(lambda: self.waiting, timeout=30)
+                work = self.waiting.pop(0)
+            work()
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
+    loop = Loop()
+    monkeypatch.setattr(_growing, "live_session", lambda: loop)
+    monkeypatch.setattr(_growing, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(type(pn.state), "loaded", property(lambda _: True))
+    return loop
+
+
+class Slow:
+    """Work that goes on until it is let go, telling its progress."""
+
+    def __init__(self, gives: Any) -> None:
+        self.gives, self.go, self.stopped = gives, threading.Event(), threading.Event()
+
+    def __call__(self, progress: Progress) -> Any:
+        try:
+            while not self.go.wait(0.001):
+                progress(0.5, "half way")
+            progress(1.0, "")
+        except BaseException:
+            self.stopped.set()
+            raise
+        return self.gives
+
+
+def test_outside_a_session_work_is_done_at_once() -> None:
+    done: list[Any] = []
+    Background(again=lambda: None).start("Work", lambda progress: "given", done.append)
+    assert done == ["given"]
+
+
+def test_progress_is_shown_and_goes_when_work_is_done(loop: Loop) -> None:
+    background, work, done = Background(again=lambda: None), Slow("tree"), []
+    background.start("Growing", work, done.append)
+    loop.run_until(lambda: "half way" in background.text.object)
+    assert background.bar.visible
+    assert background.cancel.visible
+    assert background.bar.value == 50
+    work.go.set()
+    loop.run_until(lambda: bool(done))
+    assert done == ["tree"]
+    assert not background.line.visible
+
+
+def test_the_newest_request_wins_and_the_older_one_stops(loop: Loop) -> None:
+    background, old, new, done = Background(again=lambda: None), Slow("old"), Slow("new"), []
+    background.start("Old", old, done.append)
+    loop.run_until(lambda: "half way" in background.text.object)
+    background.start("New", new, done.append)
+    assert old.stopped.wait(30)
+    new.go.set()
+    loop.run_until(lambda: bool(done))
+    assert done == ["new"]
+
+
+def test_cancelled_work_stops_and_can_be_asked_for_again(loop: Loop) -> None:
+    asked, work = [], Slow("tree")
+    background = Background(again=lambda: asked.append("again"))
+    background.start("Growing", work, asked.append)
+    loop.run_until(lambda: background.cancel.visible)
+    background.cancel.clicks += 1
+    assert work.stopped.wait(30)
+    assert "cancelled" in background.text.object
+    background.again.clicks += 1
+    assert asked == ["again"]
+
+
+def test_what_cannot_be_done_is_told(loop: Loop) -> None:
+    def refuse(progress: Progress) -> None:
+        raise DecisionError("<depth> is -1")
+
+    background = Background(again=lambda: None)
+    background.start("Growing", refuse, lambda _: None)
+    loop.run_until(lambda: background.line.visible and "depth" in background.text.object)
+    assert "&lt;depth&gt; is -1" in background.text.object
+    assert not background.bar.visible
+
+
+def test_a_state_shows_the_last_tree_until_the_new_one_has_come(loop: Loop) -> None:
+    state, start = State(), sample_start()
+    state.show(load_results(start.paths, **start.hints))
+    Growing(state)
+    before = state.shown
+    state.choose(Choice.of("cart", {"max_leaves": 13}))
+    assert state.shown == before
+    loop.run_until(lambda: state.shown == state.choice())
+    assert state.decision().leaves == 13

@@ -1,0 +1,87 @@
+"""Ties, outliers, missing cells and workload on the page *Decisions*."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from bokeh.document import Document
+
+from dashboard.pages.decisions import DecisionsPage
+from dashboard.registry import register
+from dashboard.state import State
+from tests.cubes import cube_of
+
+
+@pytest.fixture
+def state() -> State:
+    time = 1e-5 * 2.0 ** np.arange(8) * np.ones((3, 3, 8))
+    time[1] *= 1.04
+    time[2] *= 3
+    time[0, 1, 4] *= 20
+    time[:, 2, 3] = np.nan
+    state = State()
+    cube = cube_of(time, [2, 4, 8], 4 ** np.arange(8))
+    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="of the noise tests")})))
+    return state
+
+
+@pytest.fixture
+def page(state: State) -> DecisionsPage:
+    page = DecisionsPage(state)
+    page.__panel__().get_root(Document())
+    return page
+
+
+def test_ties_are_hatched_and_counted(page: DecisionsPage, state: State) -> None:
+    assert "tied" not in page.maps.methods.object
+    page.noise.tolerance.param.update(value=5.0, value_throttled=5.0)
+    assert state.tolerance == 5
+    tied = int(state.tied()[0].sum())
+    assert f"{tied} of 23 measured cells are ties: methods within 5 % of the best" in page.maps.methods.object
+    (plot,) = page.maps.live._plots["exact ties"]
+    assert len(next(iter(plot.handles["source"].data.values()))) > 0
+    page.noise.shown.value = "test"
+    assert "test" in page.maps.methods.object
+
+
+def test_outliers_are_listed_and_leaving_them_out_is_said(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 4
+    assert "not left out" in page.noise.table.object
+    assert not page.message.visible
+    page.noise.outliers.value = True
+    assert re.search(r"Outliers are left out: \d+ cells", page.message.object.replace("\\", ""))
+    assert page.message.severity == "warning"
+    assert "; left out" in page.noise.table.object
+
+
+def test_interpolated_cells_are_dotted_and_said(page: DecisionsPage, state: State) -> None:
+    page.noise.interpolate.value = True
+    assert "1 cell: the best time is interpolated" in page.maps.methods.object
+    assert "Missing times are interpolated" in page.message.object
+    (plot,) = page.maps.live._plots["exact estimates"]
+    assert len(next(iter(plot.handles["source"].data.values()))) == 1
+
+
+def test_a_workload_is_taken_from_a_file_and_a_bad_one_is_refused(page: DecisionsPage, state: State) -> None:
+    page.noise.workload.param.update(
+        filename="calls.csv", value=b"collective,comm_size,message_size,calls\nbcast,2,4,9\n"
+    )
+    assert state.workload
+    assert "9 calls" in page.message.object
+    page.noise.unweigh.clicks += 1
+    assert state.workload == ""
+    page.noise.workload.param.update(filename="bad.csv", value=b"nothing of use\n1\n")
+    assert state.workload == ""
+    assert "bad.csv" in state.notice
+
+
+def test_a_tree_is_judged_where_it_has_not_looked(page: DecisionsPage, state: State) -> None:
+    assert "Held out" not in page.statistics.table.object
+    page.statistics.judge.clicks += 1
+    assert "Held out" in page.statistics.table.object
+    assert not page.statistics.judge.visible
+    state.max_depth = 1
+    assert page.statistics.judge.visible

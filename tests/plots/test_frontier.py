@@ -1,0 +1,70 @@
+"""Frontier charts: what is on the front, what a tap means, what the tables say."""
+
+from __future__ import annotations
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+import pytest
+from bokeh.models import Scatter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.plots.frontier import FLOOR, GREY, family_table, front, front_table, frontier_chart, nearest, positions
+
+hv.extension("bokeh")
+TITLES = {"cart": "CART", "c45": "C4.5"}
+
+
+@pytest.fixture
+def points() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "family": ["cart", "cart", "c45", "c45"],
+            "told": ["one", "two", "three", "four"],
+            "leaves": [1, 4, 4, 16],
+            "penalty_mean": [50.0, 5.0, 8.0, 0.0],
+            "held_out_mean": [60.0, 9.0, np.nan, 12.0],
+        }
+    )
+
+
+def test_the_front_is_what_no_other_beats(points: pd.DataFrame) -> None:
+    assert list(front(points, "penalty_mean").index) == [0, 1, 3]
+    assert list(front(points, "held_out_mean").index) == [0, 1]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_tap_on_a_point_means_it(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    points = pd.DataFrame({"leaves": random.integers(1, 300, 20), "value": random.random(20) * 100})
+    x, y = positions(points["leaves"], points["value"])
+    for row in range(20):
+        found = nearest(points, "value", x[row], y[row])
+        assert found is not None
+        assert (points.loc[found] == points.loc[row]).all()
+    assert nearest(points, "value", x.max() + 9, y.max()) is None
+
+
+def test_dominated_points_are_grey_and_each_family_has_its_marker(points: pd.DataFrame) -> None:
+    plot = hv.render(frontier_chart("t", points, "penalty_mean", TITLES, (4, 5.0)), backend="bokeh")
+    drawn = [glyph for glyph in plot.renderers if isinstance(glyph.glyph, Scatter)]
+    assert [glyph.glyph.marker for glyph in drawn] == ["circle", "square", "circle"]
+    colors = [list(glyph.data_source.data["color"]) for glyph in drawn[:2]]
+    assert colors[0].count(GREY) == 0
+    assert colors[1][0] == GREY != colors[1][1]
+
+
+def test_a_penalty_of_zero_has_a_place() -> None:
+    _, y = positions([1, 2], [0.0, FLOOR])
+    assert y[0] == y[1]
+
+
+def test_tables_tell_the_front_and_where_families_fall_below(points: pd.DataFrame) -> None:
+    text = front_table(points, "penalty_mean", TITLES)
+    assert "one" in text
+    assert "three" not in text
+    falls = pd.DataFrame({"family": ["cart"], "below_5": [pd.NA], "least": [5.0], "least_leaves": [4]})
+    told = family_table(falls, TITLES, {"octree": "needs <ppn>"})
+    assert "leaves for &lt; 5 %" in told
+    assert "needs &lt;ppn&gt;" in told

@@ -1,0 +1,204 @@
+"""The state and its trees: which is asked for, which is shown, and what they are grown from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from dashboard.choice import Choice
+from dashboard.decisions import decision_map
+from dashboard.registry import load_results, register
+from dashboard.samples import sample_start
+from dashboard.state import State
+from tests.cubes import cube_of, synthetic_cube
+
+
+def show(cube: xr.Dataset, **more: xr.Dataset) -> State:
+    state = State()
+    cubes = {"bcast": cube, **more}
+    state.show(
+        register(xr.DataTree.from_dict({name: each.assign_attrs(collective=name) for name, each in cubes.items()}))
+    )
+    state.collective = "bcast"
+    return state
+
+
+@pytest.fixture
+def state() -> State:
+    state = State()
+    start = sample_start()
+    state.show(load_results(start.paths, **start.hints))
+    return state
+
+
+def test_options_of_a_family_are_kept_when_another_is_chosen(state: State) -> None:
+    state.choose(Choice.of("cart", {"max_leaves": 5}))
+    state.family = "quadtree"
+    assert state.choice().options == {"max_depth": 3, "threshold": 1.0}
+    state.family = "cart"
+    assert state.choice() == Choice.of("cart", {"max_leaves": 5})
+    assert state.decision().leaves == 5
+
+
+def test_a_quadtree_is_chosen_through_its_sliders(state: State) -> None:
+    state.choose(Choice.of("quadtree", {"max_depth": 2, "threshold": 0.5}))
+    assert (state.max_depth, state.limit_depth, state.threshold) == (2, True, 0.5)
+    state.choose(Choice.of("quadtree"))
+    assert (state.limit_depth, state.decision().leaves) == (False, 397)
+
+
+def test_where_trees_are_deferred_the_last_one_is_shown_until_the_new_one_is_there(state: State) -> None:
+    state.deferred = True
+    state.max_depth = 4
+    before = state.decision()
+    state.choose(Choice.of("cart", {"max_leaves": 17}))
+    wanted = state.choice()
+    assert not state.ready(wanted)
+    assert state.decision() is before
+    grown = state.job(wanted)(None)
+    state.settle(wanted, grown, state.data_key())
+    assert state.shown == wanted
+    assert state.decision() is grown
+
+
+def test_a_tree_of_other_measurements_is_never_shown(state: State) -> None:
+    state.deferred = True
+    state.choose(Choice.of("cart", {"max_leaves": 19}))
+    wanted, key = state.choice(), state.data_key()
+    grown = state.job(wanted)(None)
+    state.collective = "reduce"
+    state.settle(wanted, grown, key)
+    assert state.decision() is None or state.decision().collective == "reduce"
+    assert state.penalty() is None or state.shown != wanted
+
+
+def test_an_address_brings_the_tree_back(state: State) -> None:
+    state.choose(Choice.of("cart", {"max_leaves": 7, "attributes": ("comm_size", "total_size")}))
+    state.param.update(other=Choice.of("cart", {"max_leaves": 3}), ties="simplest", outliers=True, together=("reduce",))
+    other = State()
+    other.show(load_results(sample_start().paths, **sample_start().hints))
+    assert other.from_query(state.to_query()) == []
+    assert (other.choice(), other.other, other.shown) == (state.choice(), state.other, state.choice())
+    assert (other.ties, other.outliers, other.together) == ("simplest", True, ("reduce",))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tree", "forest"),
+        ("options", "leaves:2"),
+        ("other", "cart?max_leaves:-1"),
+        ("ties", "none"),
+        ("together", "gather"),
+        ("workload", "feed"),
+    ],
+)
+def test_a_bad_tree_in_an_address_is_told(state: State, name: str, value: str) -> None:
+    refused = state.from_query({"tree": "cart", "depth": "4", name: value})
+    assert len(refused) == 1
+    assert name in refused[0]
+    assert state.max_depth == 4
+
+
+def test_one_tree_for_all_processes_per_node_is_judged_at_the_one_on_show() -> None:
+    time = np.random.default_rng(3).random((3, 4, 4, 2))
+    state = show(cube_of(time, [2, 4, 8, 16], [1, 2, 4, 8]))
+    state.param.update(across=True, family="octree", ppn=2)
+    decision = state.decision()
+    assert "ppn" in decision.attributes
+    assert state.statistics()["penalty"]["max"] == 0
+    assert (state.penalty()["chosen"].values == time[..., 1].argmin(axis=0)).all()
+    state.ppn = 1
+    assert (state.penalty()["chosen"].values == time[..., 0].argmin(axis=0)).all()
+
+
+def test_collectives_decided_together_take_the_collective_as_attribute() -> None:
+    state = show(synthetic_cube(4, 5, 3, seed=1, noise=1), reduce=synthetic_cube(4, 5, 3, seed=2, noise=1))
+    state.param.update(together=("reduce",), family="cart")
+    assert "collective" in state.decision().attributes
+    assert "collective" in state.attributes()
+    assert state.penalty()["best"].shape == (4, 5)
+
+
+def test_a_workload_weighs_the_penalties() -> None:
+    cube = synthetic_cube(3, 4, 3, seed=4, noise=1)
+    state = show(cube)
+    state.param.update(max_depth=0)
+    one = {"collective": "bcast", "comm_size": 2, "message_size": int(cube["message_size"][1]), "calls": 5.0}
+    state.weigh(pd.DataFrame([one]))
+    cell = state.penalty()["penalty"].sel(comm_size=2, message_size=one["message_size"])
+    assert state.statistics()["penalty"]["mean"] == pytest.approx(float(cell))
+    assert any("5 calls" in remark for remark in state.remarks())
+    state.weigh(None)
+    assert state.remarks() == []
+
+
+def test_outliers_are_left_out_only_when_asked_and_never_silently() -> None:
+    time = np.ones((2, 2, 6)) * 1e-5 * 2.0 ** np.arange(6)
+    time[1] *= 2
+    time[0, :, 3] *= 50
+    state = show(cube_of(time, [2, 4], 4 ** np.arange(6)))
+    assert (state.decision_map()["best"].values[:, 3] == 1).all()
+    assert state.remarks() == []
+    state.outliers = True
+    found = state.found_outliers()
+    assert {3} <= {int(np.log2(size)) // 2 for size in found["message_size"]}
+    assert np.isnan(state.cube()["time"].values[0, :, 3]).all()
+    assert f"{len(found)} cells" in " ".join(state.remarks())
+
+
+def test_ties_are_those_within_the_tolerance_or_of_the_test(state: State) -> None:
+    assert (state.tied()[0] == (state.decision_map()["ties"].values > 1)).all()
+    state.tolerance = 5
+    dmap = decision_map(state.cube(), tolerance=5)
+    assert (state.tied()[0] == (dmap["ties"].values > 1)).all()
+    state.tie_test = "test"
+    assert "test" in state.tied()[1]
+
+
+def test_of_ties_the_simplest_may_be_learnt(state: State) -> None:
+    state.param.update(tolerance=5, family="exact")
+    fastest = state.decision().leaves
+    state.ties = "simplest"
+    assert state.decision().leaves < fastest
+    assert state.statistics()["penalty"]["max"] <= 5
+
+
+def test_interpolated_times_are_learnt_and_marked_but_nothing_is_judged_by_them() -> None:
+    time = synthetic_cube(3, 6, 3, seed=6, noise=0.3)["time"].values.copy()
+    time[:, 1, 2] = np.nan
+    state = show(cube_of(time, [2, 4, 8], 2 ** np.arange(6)))
+    assert state.estimated() is None
+    state.interpolate = True
+    assert np.argwhere(state.estimated()).tolist() == [[1, 2]]
+    assert np.isnan(state.penalty()["penalty"].values[1, 2])
+    assert np.isfinite(state.penalty()["penalty"].values).sum() == 17
+    assert "interpolated" in " ".join(state.remarks())
+
+
+def test_all_approaches_stand_in_one_table_and_those_that_do_not_suit_say_why() -> None:
+    state = show(synthetic_cube(4, 5, 3, seed=7, noise=1), reduce=synthetic_cube(4, 5, 3, seed=8, noise=1))
+    choices = [Choice.of("exact"), Choice.of("cart", {"max_leaves": 2})]
+    found = state.approaches_job(choices)(None)
+    assert list(found["leaves"]) == [state.decision(choices[0]).leaves, 2]
+    assert found["penalty_mean"].iloc[0] == 0
+    assert (found["held_out"] >= 0).all()
+    state.together = ("reduce",)
+    found = state.approaches_job(choices)(None)
+    assert found["told"].iloc[-1]
+    assert found["leaves"].notna().sum() == 1
+
+
+def test_what_is_decided_together_is_judged_over_all_of_it() -> None:
+    time = np.random.default_rng(5).random((3, 4, 4, 2))
+    state = show(cube_of(time, [2, 4, 8, 16], [1, 2, 4, 8]))
+    assert state.summary() is None
+    state.param.update(across=True, family="cart", ppn=1)
+    state.choose(Choice.of("cart", {"max_leaves": 1}))
+    per_ppn = []
+    for ppn in (1, 2):
+        state.ppn = ppn
+        per_ppn.append(state.statistics()["penalty"]["mean"])
+    assert state.summary().mean == pytest.approx(np.mean(per_ppn))
