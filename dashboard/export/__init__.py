@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.export import c, c_table, decision_json, python
+from dashboard.export import c, c_table, decision_json, mpich, openmpi, openmpi_json, python, settings
 from dashboard.export.c import source_lines, to_c
 from dashboard.export.c_table import to_c_table
 from dashboard.export.decision_json import to_json
+from dashboard.export.mpich import to_mpich
+from dashboard.export.openmpi import to_openmpi
+from dashboard.export.openmpi_json import to_openmpi_json
 from dashboard.export.python import to_python
+from dashboard.export.settings import to_intel, to_ucc
 from dashboard.export.target import ExportError, Target
 
 #: What a decision function can be written as, by the name that ``colltune export --to`` takes.
 TARGETS: Mapping[str, Target] = {
-    target.name: target for target in (c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET)
+    target.name: target
+    for target in (
+        *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
+        *(openmpi.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
+    )
 }
 
-__all__ = ["TARGETS", "ExportError", "Target", "source_lines", "to_c", "to_c_table", "to_json", "to_python"]
+__all__ = [
+    "TARGETS",
+    "ExportError",
+    "Target",
+    "source_lines",
+    "to_c",
+    "to_c_table",
+    "to_intel",
+    "to_json",
+    "to_mpich",
+    "to_openmpi",
+    "to_openmpi_json",
+    "to_python",
+    "to_ucc",
+]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
 
 class ExportError(ValueError):
@@ -29,9 +25,14 @@ class Target:
     write
         ``write(decisions, provenance)``: the whole text of the file. `provenance` is what
         `dashboard.export.provenance.describe` takes.
+    options
+        Names of further keyword arguments of `write`, all of which may be left out: ``cubes`` (measurements by
+        collective, for the best substitute of what the target cannot say), ``version`` (of the library),
+        ``most_rules`` (for each collective), ``base`` (text of a file that is to be changed).
     """
 
     name: str
     title: str
     extension: str
-    write: Callable[[Sequence[DecisionFunction], Mapping[str, Any] | None], str]
+    write: Callable[..., str]
+    options: tuple[str, ...] = ()

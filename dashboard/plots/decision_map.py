@@ -19,6 +19,9 @@ Y = hv.Dimension("comm_size_at", label="processes")
 #: Maps of more cells than this, in all or in a row or column, have no letters: they would not fit.
 MOST_LETTERS = 900
 MOST_IN_LINE = 40
+#: Width of a map on a page of 1280 pixels, and of a figure's digit.
+NARROWEST = 300.0
+FIGURE_WIDTH = 4.6
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
@@ -172,6 +175,22 @@ def region_outline(segments: NDArray[np.float64]) -> hv.Curve:
 def has_letters(axes: Axes) -> bool:
     """Whether cells are large enough to be written in."""
     return axes.cells <= MOST_LETTERS and max(axes.shape) <= MOST_IN_LINE
+
+
+def that_fit(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
+    """Leave out what is wider than its cell where the map is as narrow as it gets.
+
+    Parameters
+    ----------
+    figures
+        Text in each cell, cell by cell as `letter_columns` has them.
+    axes
+        Of the map.
+    """
+    low, high = axes.x.limits
+    pixels = np.diff(axes.x.edges) / (high - low) * NARROWEST
+    lengths = np.array([len(text) for text in figures])
+    return np.where(lengths * FIGURE_WIDTH <= np.tile(pixels, axes.y.sizes.size), figures, "")
 
 
 def letter_columns(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> dict[str, NDArray[Any]]:

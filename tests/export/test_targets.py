@@ -17,12 +17,17 @@ def decision() -> DecisionFunction:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_target_is_listed_by_its_name_and_writes_text(name: str, decision: DecisionFunction) -> None:
+def test_every_target_is_listed_by_its_name(name: str) -> None:
     target = TARGETS[name]
     assert target.name == name
     assert target.title
     assert target.extension.startswith(".")
-    assert target.write([decision], {"date": "2026-11-20"}).endswith("\n")
+
+
+# The others need a file to start from, or methods of their own library: see their own tests.
+@pytest.mark.parametrize("name", sorted(set(TARGETS) - {"mpich", "intel", "ucc"}))
+def test_targets_write_text(name: str, decision: DecisionFunction) -> None:
+    assert TARGETS[name].write([decision], {"date": "2026-11-20"}).endswith("\n")
 
 
 def test_target_c_is_to_c(decision: DecisionFunction) -> None:

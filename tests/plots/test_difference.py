@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dashboard.decisions import decision_map, penalty, quadtree, statistics
+from dashboard.plots.axes import Axes
 from dashboard.plots.comparison import figures_table, settings_table
-from dashboard.plots.difference import LABELS, SAME, difference_classes, difference_legend
-from tests.cubes import synthetic_cube
+from dashboard.plots.difference import LABELS, SAME, difference_classes, difference_legend, gap_columns
+from tests.cubes import cube_of, synthetic_cube
 
 
 def test_classes_tell_who_is_better_and_by_how_much() -> None:
@@ -46,3 +47,10 @@ def test_the_table_of_figures_has_both_and_the_difference() -> None:
 def test_equal_settings_are_said_to_be_equal() -> None:
     assert "the same" in settings_table([])
     assert "&lt;x&gt;" in settings_table([("a", "<x>", "y")])
+
+
+def test_figures_wider_than_their_cell_are_left_out() -> None:
+    """Beside cells of a power of two each, those of a step of 1 KiB are narrow."""
+    axes = Axes.of(decision_map(cube_of(np.ones((1, 1, 6)), [2], [1, 8, 64, 512, 513, 514])))
+    gap = np.full((1, 6), -126.0)
+    assert list(gap_columns(gap, axes)["figure"]) == ["-126", "-126", "-126", "-126", "", ""]

@@ -1,0 +1,126 @@
+"""``colltune lint``: what is wrong with a rules file, and what it costs over measurements."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.cli_output import finite, show
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.export.rules import Fault, RulesFile
+    from dashboard.export.rules.over import Cost
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``lint``, all but ``--json`` and those that every command has."""
+    parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI, MPICH, Intel MPI, UCC or NCCL")
+    parser.add_argument(
+        "--over",
+        dest="paths",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="RESULTS",
+        help="measurements; show what the rules cost over them",
+    )
+    parser.add_argument("-c", "--collective", help="the collective of the measurements, where they do not say it")
+    parser.add_argument(
+        "--for",
+        dest="library_series",
+        default="5.0",
+        metavar="V",
+        help="version of Open MPI that is to read it: 4.1, 5.0 (default) or 6.0",
+    )
+
+
+def lint(args: argparse.Namespace) -> None:
+    """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
+    from dashboard.export.rules import RulesError
+    from dashboard.export.rules.lint import read_rules
+    from dashboard.export.rules.over import costs
+
+    try:
+        found = read_rules(args.rules, version=args.library_series)
+    except RulesError as error:
+        raise Usage(str(error)) from error
+    faults = list(found.faults)
+    prices: list[Cost] = []
+    if args.paths:
+        prices, more = costs(found, _cubes(args), args.library_series)
+        faults += more
+    result = {
+        "path": str(args.rules),
+        "format": found.format,
+        "errors": found.errors,
+        "faults": [fault.to_dict() for fault in faults],
+        "collectives": {name: _described(found, name) for name in found.meant},
+        "penalty": {price.name: _priced(price) for price in prices},
+    }
+    show(args, result, lambda: _lines(args, found, faults, prices))
+    if found.errors:
+        raise Usage(f"{args.rules}: {found.errors} error{'' if found.errors == 1 else 's'}")
+
+
+def _cubes(args: argparse.Namespace) -> dict[str, Any]:
+    from dashboard.cli_load import load
+
+    results = load(args)
+    return {str(name): child.to_dataset() for name, child in results.children.items()}
+
+
+def _described(found: RulesFile, name: str) -> dict[str, Any]:
+    decision = found.meant[name]
+    return {
+        "collective": decision.collective,
+        "rules": decision.leaves,
+        "methods": [method.label for method in decision.methods],
+        "accepted": name in found.decisions,
+    }
+
+
+def _priced(price: Cost) -> dict[str, Any]:
+    return {
+        "acted": _figures(price.acted),
+        "meant": _figures(price.meant),
+        "as_blocks": _figures(price.as_blocks),
+        "not_measured": list(price.lacking),
+    }
+
+
+def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
+    if summary is None:
+        return None
+    figures = {name: finite(getattr(summary, name)) for name in ("min", "max", "mean", "median")}
+    return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
+
+
+def _lines(args: argparse.Namespace, found: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
+    lines = [f"{args.rules}: {found.title}"]
+    for name, decision in found.meant.items():
+        state = "" if name in found.decisions else " (as meant; the library does not take the file)"
+        lines.append(f"  {name}: {decision.leaves} rules, {len(decision.methods)} methods{state}")
+    for price in prices:
+        lines += _price_lines(price)
+    for fault in faults:
+        where = "" if fault.line is None else f"{fault.line}: "
+        lines += [f"{args.rules}:{where or ' '}{fault.severity}: {fault.text}", f"    effect: {fault.effect}"]
+    counts = [(kind, sum(fault.severity == kind for fault in faults)) for kind in ("error", "warning", "note")]
+    lines.append(", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts))
+    return lines
+
+
+def _price_lines(price: Cost) -> list[str]:
+    rows = [("as the library acts", price.acted), ("as meant", price.meant), ("sizes as blocks", price.as_blocks)]
+    lines = [
+        f"  {price.name}, penalty {what}: mean {one.mean:.3g} %, max {one.max:.3g} % ({one.cells} cells"
+        f"{f', {one.unmeasured} not measured' if one.unmeasured else ''})"
+        for what, one in rows
+        if one is not None
+    ]
+    if price.lacking:
+        lines.append(f"  {price.name}: not measured: {', '.join(price.lacking)}")
+    return lines

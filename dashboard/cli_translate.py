@@ -1,0 +1,97 @@
+"""``colltune translate``: rules of one library as rules of another, or as source code."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.cli_output import answer, say
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+    from dashboard.export.target import Target
+
+_TOLD = 4
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``translate``."""
+    parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI, MPICH, Intel MPI or UCC")
+    parser.add_argument("--to", required=True, metavar="TARGET", help="as for export, such as openmpi or c")
+    parser.add_argument("-c", "--collective", action="append", help="only this one; may be given several times")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
+    parser.add_argument(
+        "--for", dest="library_series", default="5.0", metavar="V", help="version of Open MPI (default 5.0)"
+    )
+    parser.add_argument(
+        "--sizes-are-blocks",
+        action="store_true",
+        help="the file has bytes per process where the library compares the total: repair that",
+    )
+    parser.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
+
+
+def translate(args: argparse.Namespace) -> None:
+    """Write what a rules file means for another target; what that cannot say is left out and said."""
+    from dashboard.export import TARGETS
+    from dashboard.export.rules import RulesError
+    from dashboard.export.rules.lint import read_rules
+    from dashboard.export.rules.over import by_blocks
+
+    if args.to not in TARGETS:
+        raise Usage(f"--to {args.to}: no such target; available: {', '.join(TARGETS)}")
+    try:
+        found = read_rules(args.rules, version=args.library_series)
+    except RulesError as error:
+        raise Usage(str(error)) from error
+    if found.errors:
+        say(f"note: {args.rules} has {found.errors} errors; translated as it is meant ('colltune lint' names them)")
+    chosen = {name: one for name, one in found.meant.items() if one.collective in (args.collective or [one.collective])}
+    if not chosen:
+        raise Usage(f"{args.rules}: no rules for {', '.join(args.collective or ['any collective'])}")
+    if args.sizes_are_blocks:
+        chosen = {name: by_blocks(one) for name, one in chosen.items()}
+    text = _text(TARGETS[args.to], args, chosen)
+    if args.output == "-":
+        answer(text)
+        return
+    try:
+        Path(args.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    say(f"wrote {args.output}: {text.count(chr(10))} lines")
+
+
+def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFunction]) -> str:
+    from dashboard.export.target import ExportError
+
+    options: dict[str, Any] = {}
+    if "version" in target.options:
+        options["version"] = args.library_series
+    if args.base is not None and "base" in target.options:
+        try:
+            options["base"] = Path(args.base).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Usage(f"--base {args.base}: cannot be read: {error}") from error
+    facts = {"translated_from": Path(args.rules).name}
+    kept: list[DecisionFunction] = []
+    reasons: list[str] = []
+    for name, decision in chosen.items():
+        if any(decision.collective == one.collective for one in kept):
+            reasons.append(f"{name}: a second decision for {decision.collective}")
+            continue
+        try:
+            target.write([decision], facts, **options)
+        except ExportError as error:
+            reasons.append(str(error))
+            continue
+        kept.append(decision)
+    if not kept:
+        raise Usage(f"nothing can be translated: {reasons[0]}")
+    for reason in reasons[:_TOLD]:
+        say(f"note: left out: {reason}")
+    if len(reasons) > _TOLD:
+        say(f"note: and {len(reasons) - _TOLD} more collectives; -c chooses")
+    return target.write(kept, facts, **options)

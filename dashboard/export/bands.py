@@ -1,0 +1,233 @@
+"""A decision function as communicator bands with message thresholds: all that most rules files can say.
+
+A band is a range of communicator sizes, and within it a rule is a range of sizes. What a rule's size is compared
+with differs: the message size as it is, the total ``communicator size × message size`` (a band of several
+communicator sizes has one threshold for them all then), or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Node, Split, Test
+from dashboard.export.parts import usual_ppn
+from dashboard.export.target import ExportError
+
+if TYPE_CHECKING:
+    from dashboard.decisions.nodes import Method
+    from dashboard.export.library_names import Compared
+
+IntArray = npt.NDArray[np.int64]
+
+MOST_COMM_SIZES = 4096
+"""Beyond so many communicator sizes a tree that tells them apart one by one is not written out."""
+_TOP = 2**62
+
+
+@dataclass(frozen=True)
+class Band:
+    """Rules of a range of communicator sizes.
+
+    Attributes
+    ----------
+    start
+        The smallest communicator size; it reaches to the next band's start.
+    rules
+        ``(smallest size, method index)``, ascending, the first of size 0.
+    """
+
+    start: int
+    rules: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Communicator bands of one collective.
+
+    Attributes
+    ----------
+    compared
+        What the sizes of rules are compared with.
+    bands
+        Ascending; the first holds for smaller communicators, too.
+    notes
+        What could not be said, in words; empty when the bands decide as the decision function does.
+    """
+
+    compared: Compared
+    bands: tuple[Band, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def rules(self) -> int:
+        """Number of rules of all bands."""
+        return sum(len(band.rules) for band in self.bands)
+
+    def with_methods(self, places: Sequence[int]) -> Bands:
+        """The same with other methods, by their old index; rules that became equal are merged."""
+        return merged(
+            Bands(
+                self.compared,
+                tuple(Band(band.start, tuple((size, places[m]) for size, m in band.rules)) for band in self.bands),
+                self.notes,
+            )
+        )
+
+    def decision(self, collective: str, methods: Sequence[Method], **facts: Any) -> DecisionFunction:
+        """Give the decision function that decides as these bands do."""
+        attribute = "total_size" if self.compared == "total" else MESSAGE_SIZE
+        rows = [
+            search_tree([size for size, _ in band.rules], [Leaf(method) for _, method in band.rules], attribute)
+            for band in self.bands
+        ]
+        root = search_tree([band.start for band in self.bands], rows, COMM_SIZE)
+        return DecisionFunction(collective, methods, root, **{"kind": "rules", **facts})
+
+
+def search_tree(starts: Sequence[int], nodes: Sequence[Node], attribute: str) -> Node:
+    """Give a balanced tree that leads to ``nodes[k]`` from ``starts[k]`` up; the first also from below it."""
+    if len(nodes) == 1:
+        return nodes[0]
+    middle = len(nodes) // 2
+    below = search_tree(starts[:middle], nodes[:middle], attribute)
+    above = search_tree(starts[middle:], nodes[middle:], attribute)
+    return Split((Test(attribute, starts[middle] - 1),), (below, above))
+
+
+def merged(bands: Bands) -> Bands:
+    """Merge neighbouring rules of one method and neighbouring bands of the same rules."""
+    found: list[Band] = []
+    for band in bands.bands:
+        rules = [rule for k, rule in enumerate(band.rules) if not k or rule[1] != band.rules[k - 1][1]]
+        if not found or tuple(rules) != found[-1].rules:
+            found.append(Band(band.start, tuple(rules)))
+    return Bands(bands.compared, tuple(found), bands.notes)
+
+
+def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
+    """Lay a decision function out as bands.
+
+    Trees of the two sizes become bands that decide the same for all sizes where message sizes are compared.
+    Where totals are compared, or totals, even or power-of-two communicator sizes are tested, each communicator
+    size up to the largest measured one (or tested one) is looked at by itself; neighbours share a band
+    where one set of thresholds serves them all. The processes per node are taken as measured.
+
+    Parameters
+    ----------
+    decision
+        Of one collective.
+    compared
+        What sizes of rules are compared with.
+
+    Raises
+    ------
+    ExportError
+        When more than `MOST_COMM_SIZES` communicator sizes would have to be looked at one by one, or nothing is
+        compared and the decision changes with the message size.
+    """
+    notes: list[str] = []
+    if "ppn" in decision.needs:
+        ppn = usual_ppn(decision)
+        notes.append(f"rules do not know processes per node; written for {ppn}")
+        decision = decision.restricted(ppn=ppn)
+    else:
+        decision = decision.simplified()
+    sizes, all_of_them = _comm_sizes(decision, compared)
+    if not all_of_them:
+        notes.append(f"communicators of more than {sizes[-1]} processes are decided by the thresholds of {sizes[-1]}")
+    bands = tuple(_banded(decision, compared, sizes))
+    return merged(Bands(compared, bands, tuple(notes)))
+
+
+def _comm_sizes(decision: DecisionFunction, compared: Compared) -> tuple[list[int], bool]:
+    """Communicator sizes at which bands may start, and whether they tell all that the decision says."""
+    cuts = [cut + 1 for cut in _cuts(decision, COMM_SIZE) if cut >= 1]
+    tested = set(decision.attributes)
+    if tested <= {COMM_SIZE, MESSAGE_SIZE} and (compared != "total" or MESSAGE_SIZE not in tested):
+        return [1, *cuts], True
+    if compared == "total" and tested <= {COMM_SIZE, "total_size"}:
+        return [1, *cuts], True
+    measured = decision.provenance.get("comm_size")
+    highest = int(measured[1]) if isinstance(measured, list | tuple) and len(measured) == 2 else 1
+    highest = max([highest, *cuts])
+    if highest > MOST_COMM_SIZES:
+        raise ExportError(
+            f"{decision.collective}: the decision tells communicators of up to {highest} processes apart one by one, "
+            f"and rules would need a set for each; at most {MOST_COMM_SIZES} are written. Decide over the two sizes "
+            "only, or limit the number of rules"
+        )
+    return list(range(1, highest + 1)), False
+
+
+def _cuts(decision: DecisionFunction, attribute: str) -> list[int]:
+    """All whole cuts on one attribute, ascending."""
+    tree = decision.tree
+    if attribute not in tree.attributes:
+        return []
+    tested = tree.tested == tree.attributes.index(attribute)
+    used = np.arange(tree.limits.shape[1])[None, :] < tree.widths[:, None]
+    return [int(cut) for cut in np.unique(tree.limits[tested & used]) if -_TOP < cut < _TOP]
+
+
+def _banded(decision: DecisionFunction, compared: Compared, sizes: Sequence[int]) -> list[Band]:
+    """Bands of the decision at `sizes`, neighbours joined where the same thresholds serve them."""
+    found: list[tuple[int, IntArray, IntArray, IntArray]] = []
+    for comm_size in sizes:
+        methods, low, high = _profile(decision, compared, comm_size)
+        if found:
+            start, before, floor, ceiling = found[-1]
+            if np.array_equal(before, methods):
+                floor, ceiling = np.maximum(floor, low), np.minimum(ceiling, high)
+                if (floor <= ceiling).all():
+                    found[-1] = (start, before, floor, ceiling)
+                    continue
+        found.append((comm_size, methods, low, high))
+    return [
+        Band(start, tuple(zip(_round(_whole_bytes(start, low, high), high), methods.tolist(), strict=True)))
+        for start, methods, low, high in found
+    ]
+
+
+def _whole_bytes(start: int, low: IntArray, high: IntArray) -> IntArray:
+    """A total below one byte for each process would serve as well, but looks like a block per process."""
+    return np.where(low < high, np.maximum(low, np.minimum(start, high)), low)
+
+
+def _round(low: IntArray, high: IntArray) -> list[int]:
+    """Of the sizes from `low` to `high`, all of which serve, the roundest: people read rules."""
+    found = []
+    for first, last in zip(low.tolist(), high.tolist(), strict=True):
+        bit = (first ^ last).bit_length()
+        found.append(last >> bit << bit if last >> bit << bit >= first else last >> (bit - 1) << (bit - 1))
+    return found
+
+
+def _profile(decision: DecisionFunction, compared: Compared, comm_size: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Methods at one communicator size in the order of message sizes, and between which sizes each may begin."""
+    starts = {0, *(cut + 1 for cut in _cuts(decision, MESSAGE_SIZE))}
+    starts |= {cut // comm_size + 1 for cut in _cuts(decision, "total_size")}
+    messages = np.array(sorted(start for start in starts if start >= 0), dtype=np.int64)
+    if compared == "nothing":
+        messages = messages[:1]
+        if (
+            np.unique(decision.predict(comm_size, np.array(sorted(starts)))).size > 1
+            and decision.collective != "barrier"
+        ):
+            raise ExportError(
+                f"{decision.collective}: the library compares no message size here, so that rules cannot say where the "
+                "method changes with it; limit the number of rules to have the best of those that it can say"
+            )
+    methods = decision.predict(comm_size, messages)
+    kept = np.concatenate([[True], methods[1:] != methods[:-1]])
+    methods, messages = methods[kept], messages[kept]
+    if compared != "total":
+        return methods, messages, messages
+    low = np.where(messages > 0, (messages - 1) * comm_size + 1, 0)
+    return methods, low, messages * comm_size

@@ -1,0 +1,183 @@
+"""Decision functions as MPICH's collective selection (JSON): its complete file with some collectives replaced.
+
+MPICH stops a program where the file lacks a collective or has an unknown key, so that the file to start from must
+be that of the very version: ``src/mpi/coll/src`` or ``maint/tuning/coll/mpir/generic.json`` of its source. For the same
+reason nothing can be said in comments. Replaced is what intracommunicators do; operations that do not commute or are
+user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.export.bands import bands_of
+from dashboard.export.library_names import Compared, normal
+from dashboard.export.parts import per_collective
+from dashboard.export.rules import RulesError
+from dashboard.export.rules.lint import read_text
+from dashboard.export.target import ExportError, Target
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction, Method
+
+Tree = dict[str, Any]
+
+#: What sizes of keys are compared with: ``avg_msg_size`` or ``total_msg_size``.
+_COMPARED: Mapping[str, Compared] = {
+    **dict.fromkeys(("bcast", "reduce", "allreduce", "alltoall"), "message"),
+    **dict.fromkeys(("allgather", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"),
+    "barrier": "nothing",
+}
+_KEY = {"message": "avg_msg_size", "total": "total_msg_size"}
+#: Names of the models (normalised) by what MPICH calls the same algorithm.
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "bcast": {
+        "binomial": "binomial",
+        "scatter_allgather": "scatter_recursive_doubling_allgather",
+        "scatter_allgather_ring": "scatter_ring_allgather",
+        "smp": "smp",
+    },
+    "allreduce": {
+        "recursive_doubling": "recursive_doubling",
+        "rabenseifner": "reduce_scatter_allgather",
+        "ring": "ring",
+        "smp": "smp",
+    },
+    "reduce": {
+        "binomial": "binomial",
+        "rabenseifner": "reduce_scatter_gather",
+        "smp": "smp",
+    },
+    "allgather": {
+        "bruck": "brucks",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+    },
+    "alltoall": {"bruck": "brucks", "pairwise": "pairwise", "linear": "scattered"},
+    "gather": {"binomial": "binomial"},
+    "scatter": {"binomial": "binomial"},
+    "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
+    "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
+    "barrier": {"bruck": "k_dissemination", "smp": "smp"},
+}
+#: Algorithms that stop the program for other communicator sizes than powers of two.
+_POWERS_ONLY = (("allgather", "recursive_doubling"),)
+#: Algorithms that need at least one element for each process of the largest power of two.
+_MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather")
+_REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
+
+
+def to_mpich(
+    decisions: DecisionFunction | Sequence[DecisionFunction],
+    *,
+    provenance: Mapping[str, Any] | None = None,
+    base: str | None = None,
+) -> str:
+    """Write decision functions as MPICH's collective selection.
+
+    Use it with ``MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE`` and ``MPIR_CVAR_DEVICE_COLLECTIVES=none``, without
+    which the device's own compositions decide first.
+
+    Parameters
+    ----------
+    decisions
+        One decision function, or one for each of several collectives.
+    provenance
+        Not used: the file has no place for it.
+    base
+        Text of the library's own complete file.
+
+    Raises
+    ------
+    ExportError
+        When there is no `base` or it is not complete, or MPICH lacks a method or a collective.
+    """
+    del provenance
+    document = _base(base)
+    for decision in per_collective(decisions):
+        key = f"collective={decision.collective}"
+        if decision.collective not in _COMPARED or key not in document:
+            raise ExportError(
+                f"MPICH's selection takes no sizes for {decision.collective}; it does for "
+                f"{', '.join(sorted(_COMPARED))}"
+            )
+        own = document[key].get("comm_type=intra", {})
+        document[key] = {**document[key], "comm_type=intra": _intra(decision, own)}
+    return json.dumps(document, indent=4) + "\n"
+
+
+def _base(text: str | None) -> Tree:
+    if text is None:
+        raise ExportError(
+            "MPICH reads complete files only: tell the one of your MPICH to start from "
+            "(maint/tuning/coll/mpir/generic.json in its source)"
+        )
+    try:
+        found = read_text(text)
+    except RulesError as error:
+        raise ExportError(f"the file to start from is not MPICH's: {error}") from None
+    wrong = [fault for fault in found.faults if fault.severity == "error"]
+    if found.format != "mpich" or wrong:
+        raise ExportError(f"the file to start from is not MPICH's: {wrong[0] if wrong else found.title}")
+    document: Tree = json.loads(text.lstrip("\ufeff"))
+    return document
+
+
+def _intra(decision: DecisionFunction, own: Tree) -> Tree:
+    tree = _bands(decision, own)
+    if decision.collective not in _REDUCTIONS:
+        return tree
+    return {
+        "is_commutative=yes": {"is_op_built_in=yes": tree, "is_op_built_in=no": own},
+        "is_commutative=no": own,
+    }
+
+
+def _bands(decision: DecisionFunction, own: Tree) -> Tree:
+    compared = _COMPARED[decision.collective]
+    names = [_name(decision, method) for method in decision.methods]
+    bands = bands_of(decision, compared).bands
+    found: Tree = {}
+    for number, band in enumerate(bands):
+        rules: Tree = {}
+        for place, (_, method) in enumerate(band.rules):
+            leaf = _leaf(decision, names[method], method, own)
+            if compared == "nothing":
+                rules = leaf
+                break
+            following = band.rules[place + 1][0] if place + 1 < len(band.rules) else None
+            limit = "=any" if following is None else f"<={following - 1}"
+            rules[f"{_KEY[compared]}{limit}"] = leaf
+        end = bands[number + 1].start - 1 if number + 1 < len(bands) else None
+        found["comm_size=any" if end is None else f"comm_size<={end}"] = rules
+    return found
+
+
+def _name(decision: DecisionFunction, method: Method) -> str | None:
+    """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
+    if normal(method.algorithm) in ("default", "tuned"):
+        return ""
+    return _NAMES[decision.collective].get(normal(method.algorithm, decision.collective))
+
+
+def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) -> Tree:
+    if name is None:
+        has = ", ".join(sorted(set(_NAMES[decision.collective].values())))
+        label = decision.methods[method].label
+        raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
+    if not name:
+        return own
+    parameters: Tree = {"k=2": {}} if name == "k_dissemination" else {}
+    leaf: Tree = {f"algorithm=MPIR_{decision.collective.capitalize()}_intra_{name}": parameters}
+    if (decision.collective, name) in _POWERS_ONLY:
+        return {"comm_size=pow2": leaf, "comm_size=any": own}
+    return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf
+
+
+def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None = None, **options: Any) -> str:
+    return to_mpich(decisions, provenance=provenance, **options)
+
+
+TARGET = Target("mpich", "MPICH collective selection (JSON)", ".json", _write, ("base",))

@@ -1,0 +1,40 @@
+"""Comments at the head of a rules file: where it comes from, how to use it, and what it does not say."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.export import provenance as origin
+from dashboard.export.c_text import comment_text
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+_WIDTH = 110
+
+
+def wrapped(lines: Iterable[str]) -> list[str]:
+    """Make lines of ASCII of a width that people read; one that begins with a blank is kept as it is."""
+    found: list[str] = []
+    for line in lines:
+        safe = comment_text(line)
+        if not safe.strip() or safe.startswith(" "):
+            found.append(safe.rstrip())
+        else:
+            found += textwrap.wrap(safe, _WIDTH, subsequent_indent="    ", break_long_words=False)
+    return found
+
+
+def hashed(lines: Iterable[str]) -> list[str]:
+    """The same as comments that begin with ``#``."""
+    return [f"# {line}".rstrip() for line in wrapped(lines)]
+
+
+def about(
+    decision: DecisionFunction, provenance: Mapping[str, Any] | None, notes: Sequence[str], cost: str = ""
+) -> list[str]:
+    """Lines on one decision function: what it is, what it comes from, what was lost."""
+    lost = [f"Not as decided: {note}" for note in notes]
+    return [f"{decision.collective}:", *origin.describe(decision, provenance), *lost, *([cost] if cost else [])]

@@ -1,0 +1,7 @@
+"""Rules files of MPI libraries: read as the libraries read them, and what is wrong with them."""
+
+from __future__ import annotations
+
+from dashboard.export.rules.fault import Fault, RulesError, RulesFile
+
+__all__ = ["Fault", "RulesError", "RulesFile"]

@@ -1,0 +1,168 @@
+"""What is wrong with Open MPI rules that can be read: numbers, orders and sizes that do not act as they look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dashboard.export.library_names import COMPARED, algorithms, series, takes_fan_out, takes_segments
+from dashboard.export.rules.fault import Fault
+from dashboard.export.rules.rows import Row, Rules, Set
+
+_TWO = "two_proc"
+
+
+def check(rules: Rules, version: str, *, classic: bool) -> list[Fault]:
+    """Give the faults of one collective's rules.
+
+    Parameters
+    ----------
+    rules
+        As they stand in the file.
+    version
+        Of Open MPI.
+    classic
+        Whether they are version 1 or 2, where ranges follow from the order.
+    """
+    if rules.collective not in COMPARED:
+        return [
+            Fault(
+                rules.line,
+                "warning",
+                f"rules for {rules.collective}, which Open MPI's tuned component does not choose for",
+                "never looked at",
+            )
+        ]
+    faults = [fault for one in rules.sets for row in one.rows for fault in _row(rules.collective, row, version)]
+    faults += _sizes(rules)
+    if classic:
+        faults += _order(rules)
+        faults += _small(rules, version)
+    faults += _two_processes(rules, version, classic=classic)
+    return faults
+
+
+def _row(collective: str, row: Row, version: str) -> Iterator[Fault]:
+    known = algorithms(collective, version)
+    choice = row.choice
+    if choice.algorithm and choice.algorithm not in known:
+        has = ", ".join(f"{number} {name}" for number, name in known.items())
+        disabled = series(version) == "6.0"
+        yield Fault(
+            row.line,
+            "error",
+            f"{collective} has no algorithm {choice.algorithm} in Open MPI {series(version)}; it has {has}",
+            "refused at the call; by default the program is aborted" if not disabled else "the rule never acts",
+        )
+        return
+    if choice.segment_size and choice.algorithm and not takes_segments(collective, choice.algorithm):
+        yield Fault(
+            row.line,
+            "note",
+            f"segment size {choice.segment_size} for {known[choice.algorithm]}, which does not cut messages",
+            "not looked at",
+        )
+    if choice.fan_out and choice.algorithm and not takes_fan_out(collective, choice.algorithm):
+        yield Fault(
+            row.line,
+            "note",
+            f"fan-out {choice.fan_out} for {known[choice.algorithm]}, which takes none from rules",
+            "not looked at",
+        )
+
+
+def _order(rules: Rules) -> Iterator[Fault]:
+    """Sizes that do not ascend: what is above in the file then never acts."""
+    highest: Set | None = None
+    for one in rules.sets:
+        if highest is not None and one.comm_size <= highest.comm_size:
+            yield Fault(
+                one.line,
+                "warning",
+                f"{rules.collective}: communicator size {one.comm_size} after {highest.comm_size}; they must ascend",
+                f"acts from {highest.comm_size} processes; the set of line {highest.line} never acts",
+            )
+        if highest is None or one.comm_size > highest.comm_size:
+            highest = one
+        top: Row | None = None
+        for row in one.rows:
+            if top is not None and row.size <= top.size:
+                yield Fault(
+                    row.line,
+                    "warning",
+                    f"{rules.collective}: size {row.size} after {top.size}; they must ascend",
+                    f"acts from size {top.size}; the rule of line {top.line} never acts",
+                )
+            if top is None or row.size > top.size:
+                top = row
+        if not one.rows:
+            yield Fault(
+                one.line,
+                "note",
+                f"{rules.collective} from {one.comm_size} processes has no rule",
+                "the library decides by itself",
+            )
+
+
+def _small(rules: Rules, version: str) -> Iterator[Fault]:
+    if series(version) == "6.0" or not rules.sets:
+        return
+    first = rules.sets[0]
+    acting = any(row.choice.algorithm for row in first.rows)
+    if first.comm_size > 2 and acting:
+        yield Fault(
+            first.line,
+            "warning",
+            f"{rules.collective}: no set below {first.comm_size} processes",
+            f"smaller communicators take the rules of {first.comm_size}; a first set '0 / 1 / 0 0 0 0' would leave "
+            "them to the library",
+        )
+
+
+def _sizes(rules: Rules) -> Iterator[Fault]:
+    """Sizes that cannot be what the library compares them with."""
+    compared = COMPARED[rules.collective]
+    for one in rules.sets:
+        sized = [row for row in one.rows if row.size > 0]
+        if compared == "nothing" and sized:
+            if rules.collective in ("scan", "exscan"):
+                why, acts = "the size of one element times the processes", "never acts for usual data"
+            else:
+                why, acts = "0, whatever the call", "never acts"
+            yield Fault(
+                sized[0].line,
+                "warning",
+                f"{rules.collective}: rules from size {sized[0].size} up, but the library compares {why}",
+                acts,
+            )
+        below = [row for row in sized if row.size < one.comm_size]
+        if compared == "total" and below and one.comm_size > 1:
+            sizes = ", ".join(str(row.size) for row in below)
+            yield Fault(
+                below[0].line,
+                "warning",
+                f"{rules.collective} from {one.comm_size} processes: sizes {sizes} are less than one byte for each "
+                "process; the library compares the total (block per process × processes), these look like blocks",
+                f"a rule meant for blocks of m bytes acts from m/{one.comm_size} bytes on; multiply the sizes by the "
+                "number of processes",
+            )
+
+
+def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fault]:
+    """The algorithm for two processes where more get it."""
+    known = algorithms(rules.collective, version)
+    shifted = series(version) == "6.0" and classic
+    if shifted:
+        return
+    for number, one in enumerate(rules.sets):
+        last = one.last
+        if classic and number + 1 < len(rules.sets):
+            last = rules.sets[number + 1].comm_size - 1
+        for row in one.rows:
+            if known.get(row.choice.algorithm) == _TWO and last > 2:
+                upto = "any number of" if last >= 2**31 - 1 else f"up to {last}"
+                yield Fault(
+                    row.line,
+                    "error",
+                    f"{rules.collective}: {_TWO} in a set that acts for {upto} processes",
+                    "fails at the call with more than two processes; begin a set at 3",
+                )

@@ -1,0 +1,84 @@
+"""What is wrong with a rules file, and what a rules file that was read is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class RulesError(ValueError):
+    """The file is no rules file that is known, or cannot be read at all; the message says why."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is not as it should be.
+
+    Attributes
+    ----------
+    line
+        Where, from 1; None where it is the file as a whole.
+    severity
+        ``error``: the library refuses the file, or a call fails or is decided by what is not meant;
+        ``warning``: it acts, but hardly as meant; ``note``: good to know.
+    text
+        What was found, and what would be right.
+    effect
+        What the library really does with it.
+    """
+
+    line: int | None
+    severity: Severity
+    text: str
+    effect: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON."""
+        return {"line": self.line, "severity": self.severity, "text": self.text, "effect": self.effect}
+
+    def __str__(self) -> str:
+        where = "" if self.line is None else f"line {self.line}: "
+        return f"{where}{self.severity}: {self.text} → {self.effect}"
+
+
+@dataclass(frozen=True)
+class RulesFile:
+    """A rules file as it was read.
+
+    Attributes
+    ----------
+    format
+        Such as ``openmpi-1``.
+    title
+        For people.
+    decisions
+        For each collective what the library really does with the file; empty when it refuses it.
+    meant
+        What its author will have meant; the same where there is no doubt.
+    faults
+        In the order of lines.
+    """
+
+    format: str
+    title: str
+    decisions: Mapping[str, DecisionFunction]
+    meant: Mapping[str, DecisionFunction]
+    faults: tuple[Fault, ...] = field(default=())
+
+    @property
+    def errors(self) -> int:
+        """Number of faults that are errors."""
+        return sum(fault.severity == "error" for fault in self.faults)
+
+
+def in_order(faults: list[Fault]) -> tuple[Fault, ...]:
+    """Sort by line, worst first within one; each only once."""
+    unique = dict.fromkeys(faults)
+    return tuple(sorted(unique, key=lambda fault: (fault.line or 0, SEVERITIES.index(fault.severity))))

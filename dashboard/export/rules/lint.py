@@ -1,0 +1,123 @@
+"""Read any rules file: tell its format by its content, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from dashboard.export.library_names import DEFAULT_VERSION, series
+from dashboard.export.rules import intel, mpich, nccl, openmpi_json, openmpi_text, ucc
+from dashboard.export.rules.fault import Fault, RulesError, RulesFile
+from dashboard.export.rules.json_lines import At, parse
+
+MOST_BYTES = 64 << 20
+_KNOWN = "Open MPI (versions 1, 2 and 3), MPICH (JSON), Intel (I_MPI_ADJUST_*), UCC (UCC_*_TUNE) and NCCL (tuner CSV)"
+_INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MULTILINE)
+_UCC = re.compile(r"^\s*(?:export\s+)?UCC_\w+\s*=", re.MULTILINE)
+_OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
+_WORD = re.compile(r"[^\s#]\S*")
+
+
+def lint(path: str | Path, *, version: str = DEFAULT_VERSION) -> tuple[Fault, ...]:
+    """Give the faults of a rules file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    version
+        Of Open MPI, for its classic rules.
+
+    Raises
+    ------
+    RulesError
+        When it cannot be read or is no rules file that is known; the message says what it seems to be.
+    """
+    return read_rules(path, version=version).faults
+
+
+def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION) -> RulesFile:
+    """Read a rules file; parameters and errors as for `lint`."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(raw) > MOST_BYTES:
+        raise RulesError(f"{path}: {len(raw)} bytes are no rules file; at most {MOST_BYTES} are read")
+    try:
+        return read_text(raw.decode("utf-8", "surrogateescape"), version=version)
+    except RulesError as error:
+        raise RulesError(f"{path}: {error}") from None
+
+
+def read_text(text: str, *, version: str = DEFAULT_VERSION) -> RulesFile:
+    """Read the text of a rules file; parameters and errors as for `lint`."""
+    try:
+        series(version)
+    except ValueError as error:
+        raise RulesError(str(error)) from None
+    if "\0" in text:
+        raise RulesError(f"not a text file; known are rules of {_KNOWN}")
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return _json(text)
+    if _OMPI_INFO.search(text):
+        raise RulesError("this is what ompi_info prints of the library's parameters, no rules")
+    for pattern, reader in ((_INTEL, intel.read), (_UCC, ucc.read)):
+        if pattern.search(text):
+            return reader(text)
+    if nccl.is_measurements(text):
+        raise RulesError("these are measurements for NCCL's optimize_config.py, no rules")
+    if nccl.recognises(text):
+        return nccl.read(text)
+    if _classic(text):
+        return openmpi_text.read(text, version)
+    raise RulesError(f"no rules file that is known; known are rules of {_KNOWN}")
+
+
+def _classic(text: str) -> bool:
+    """Whether the first word that is no comment is a number, or the line with the version of the format."""
+    if not text.strip():
+        return True  # an empty rules file is one that the library drops in silence
+    for line in text.split("\n"):
+        word = _WORD.match(line.lstrip())
+        if word:
+            return bool(re.match(r"[+-]?[0-9]", word[0])) or word[0].startswith("rule-file-version-")
+    return True
+
+
+def _json(text: str) -> RulesFile:
+    try:
+        document = parse(text.lstrip("\ufeff"))
+    except RulesError as error:
+        return _broken(text, error)
+    keys = [pair.key for pair in document.pairs]
+    reader = _reader(keys)
+    if reader is None:
+        if "$defs" in keys or "properties" in keys:
+            raise RulesError("this is a JSON schema, no rules")
+        if "root" in keys and "methods" in keys:
+            raise RulesError("this is a saved decision function, no rules of a library")
+        raise RulesError(
+            f"JSON without 'collectives' (Open MPI) or 'collective=…' (MPICH); known are rules of {_KNOWN}"
+        )
+    return reader(document)
+
+
+def _reader(keys: list[str]) -> Callable[[At], RulesFile] | None:
+    if "collectives" in keys or "rule_file_version" in keys:
+        return openmpi_json.read
+    return mpich.read if any(key.startswith("collective=") for key in keys) else None
+
+
+def _broken(text: str, error: RulesError) -> RulesFile:
+    """A fault where it is plain whose JSON this was to be."""
+    match = re.match(r"line (\d+): (.*)", str(error), re.DOTALL)
+    line, what = (int(match[1]), match[2]) if match else (None, str(error))
+    if '"collectives"' in text:
+        effect = "Open MPI 6 then reads the file as classic text and drops it without a word"
+        return RulesFile("openmpi-3", "Open MPI rules, version 3 (JSON)", {}, {}, (Fault(line, "error", what, effect),))
+    if '"collective=' in text:
+        effect = "MPICH aborts every program at start"
+        return RulesFile("mpich", "MPICH collective selection", {}, {}, (Fault(line, "error", what, effect),))
+    raise error

@@ -1,0 +1,237 @@
+"""Reader of MPICH's collective selection (JSON): checked as MPICH reads it, and as decision functions.
+
+Source: pmodels/mpich, src/mpi/coll/src/csel.c and maint/tuning/coll. Keys are tested in their order; the first that
+holds leads on, and where none is left there must be an algorithm. Unlike Open MPI, MPICH stops the program: at
+start where it does not know a key or an algorithm, at the call where a collective is lacking (seen with 5.0.2).
+
+As decision functions are shown plain calls: an intracommunicator, no hierarchy of nodes, a commutative built-in
+operation, buffers not in place, counts of at least the largest power of two of processes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
+from dashboard.export.library_names import COMPARED
+from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.json_lines import At, Pair
+
+#: What a complete file of each kind holds.
+DEVICE = [
+    *("bcast", "allreduce", "reduce", "barrier", "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv"),
+    *("alltoallw", "allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"),
+]
+NEIGHBOR = [f"neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")]
+GENERIC = [*DEVICE, *NEIGHBOR, *(f"i{name}" for name in (*DEVICE, *NEIGHBOR))]
+POSIX = ["bcast", "barrier", "allreduce", "reduce"]
+_ABORTS = "MPICH stops every program at start"
+_LACKING = "MPICH stops the program at the first call of one of them"
+_NO_ANSWER = "MPICH stops the program at a call that no key holds for"
+_NUMERIC = ("comm_size", "comm_avg_ppn", "avg_msg_size", "total_msg_size", "count")
+_CONDITION = re.compile(r"(\w+)(<=|<|=)(\w+)")
+#: Key, and the value that plain calls have.
+_ASSUMED = {
+    "comm_type": "intra",
+    "comm_hierarchy": "flat",
+    "is_commutative": "yes",
+    "is_op_built_in": "yes",
+    "is_sendbuf_inplace": "no",
+    "is_block_regular": "yes",
+    "is_node_consecutive": "yes",
+    "is_multi_threaded": "no",
+}
+_VALUES = {
+    "comm_type": ("intra", "inter"),
+    "comm_hierarchy": ("parent", "node_roots", "node", "flat", "any"),
+    **{key: ("yes", "no", "any") for key in _ASSUMED if key.startswith("is_")},
+}
+#: A test; or what plain calls answer; or a test that must be false, as tuple.
+_Answer = Test | bool | tuple[Test]
+_WITH_AVERAGE = ("bcast", "reduce", "allreduce", "alltoall")
+
+
+@dataclass
+class _Reading:
+    collective: str
+    faults: list[Fault] = field(default_factory=list)
+    shared_memory: bool = False
+    methods: dict[str, int] = field(default_factory=dict)
+    parameters: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def method(self, name: str) -> Leaf:
+        return Leaf(self.methods.setdefault(name, len(self.methods)))
+
+
+def read(document: At) -> RulesFile:
+    """Read a selection file; `document` is the parsed JSON."""
+    faults: list[Fault] = []
+    built: dict[str, DecisionFunction] = {}
+    names: list[str] = []
+    kind, complete = _kind(document)
+    for pair in document.pairs:
+        name = pair.key.removeprefix("collective=")
+        if name == pair.key or name not in GENERIC:
+            faults.append(Fault(pair.line, "error", f"{pair.key!r} is no collective that MPICH knows", _ABORTS))
+            continue
+        if name in names:
+            faults.append(Fault(pair.line, "warning", f"{name} comes a second time", "one of both acts"))
+        names.append(name)
+        reading = _Reading(name, faults, complete is POSIX)
+        root = _node(pair.value, reading)
+        if root is not None and reading.methods:
+            built[name] = _decision(reading, root)
+    missing = [name for name in complete if name not in names]
+    if missing:
+        what = f"{', '.join(missing)} lacking: the file must be complete"
+        faults.append(Fault(None, "error", what, _LACKING))
+    refused = any(fault.effect == _ABORTS for fault in faults)
+    return RulesFile("mpich", f"MPICH collective selection, {kind}", {} if refused else built, built, in_order(faults))
+
+
+def _kind(document: At) -> tuple[str, list[str]]:
+    """Which of the three files it is to be, and what that one must hold."""
+    leaves = list(_leaves(document))
+    if any(leaf.startswith("composition=") for leaf in leaves):
+        return "compositions (ch4)", DEVICE
+    if leaves and all("POSIX" in leaf or "MPIDI" in leaf for leaf in leaves) and len(document.pairs) <= len(POSIX):
+        return "shared memory (ch4 posix)", POSIX
+    return "algorithms (mpir)", GENERIC
+
+
+def _leaves(at: At) -> Iterator[str]:
+    for pair in at.pairs:
+        if _is_leaf(pair):
+            yield pair.key
+        else:
+            yield from _leaves(pair.value)
+
+
+def _is_leaf(pair: Pair) -> bool:
+    return pair.key.startswith(("algorithm=", "composition="))
+
+
+def _decision(reading: _Reading, root: Node) -> DecisionFunction:
+    methods = [Method(name, name.split(" ")[0], 0, dict(reading.parameters.get(name, {}))) for name in reading.methods]
+    facts = {"library": "MPICH"}
+    return DecisionFunction(reading.collective, methods, root, kind="mpich", provenance=facts).simplified()
+
+
+def _node(at: At, reading: _Reading) -> Node | None:
+    """The tree below one object; None where there is no answer."""
+    if not at.pairs:
+        reading.faults.append(Fault(at.line, "error", f"{reading.collective}: no algorithm here", _NO_ANSWER))
+        return None
+    _check_chain(at.pairs, reading)
+    node: Node | None = None
+    for pair in reversed(at.pairs):
+        if _is_leaf(pair):
+            node = reading.method(_leaf_name(pair, reading))
+            continue
+        found = _condition(pair, reading)
+        if found is None:
+            continue
+        below = _node(pair.value, reading)
+        if below is None:
+            continue
+        node = _joined(found, below, node)
+    return node
+
+
+def _joined(found: _Answer, below: Node, after: Node | None) -> Node | None:
+    """`below` where the condition holds, else what comes after; a tuple stands for a test that must be false."""
+    if isinstance(found, bool):
+        return below if found else after
+    if after is None:
+        return below
+    if isinstance(found, tuple):
+        return Split(found, (after, below))
+    return Split((found,), (below, after))
+
+
+def _leaf_name(pair: Pair, reading: _Reading) -> str:
+    kind, name = pair.key.split("=", 1)
+    plain = re.sub(r"^(MPIR|MPIDI_POSIX_mpi|MPIDI)_", "", name).lower()
+    if not plain.startswith(f"{reading.collective}_"):
+        what = f"{name} is no {kind} of {reading.collective}"
+        reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
+    settings = {}
+    for one in pair.value.pairs:
+        key, sign, value = one.key.partition("=")
+        if not sign or not key or one.value.pairs:
+            reading.faults.append(Fault(one.line, "error", f"{one.key!r} is no parameter such as 'k=4'", _ABORTS))
+        settings[key] = value
+    short = plain.removeprefix(f"{reading.collective}_").removeprefix("intra_").removeprefix("sched_")
+    label = " ".join([short, *(f"{key}={value}" for key, value in settings.items())])
+    reading.parameters[label] = {**settings, "library_name": name}
+    return label
+
+
+def _condition(pair: Pair, reading: _Reading) -> _Answer | None:
+    """A key as a test, as known answer for plain calls, or None where it is wrong."""
+    match = _CONDITION.fullmatch(pair.key)
+    if match is None or match[1] not in (*_NUMERIC, *_VALUES):
+        known = ", ".join((*_NUMERIC, *_VALUES, "algorithm", "composition"))
+        what = f"{pair.key[:60]!r} is no condition; known are {known}"
+        reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
+        return None
+    key, sign, value = match.groups()
+    if key in _VALUES:
+        if sign != "=" or value not in _VALUES[key]:
+            what = f"{pair.key!r}: {key} is one of {', '.join(_VALUES[key])}"
+            reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
+            return None
+        return value in ("any", _ASSUMED[key])
+    return _number(key, sign, value, pair, reading)
+
+
+def _number(key: str, sign: str, value: str, pair: Pair, reading: _Reading) -> _Answer | None:
+    known: dict[tuple[str, str], _Answer] = {
+        ("comm_size", "=pow2"): (Test("power_of_two", 0),),
+        ("comm_size", "=node_comm_size"): False,
+        ("count", "<pow2"): False,
+        (key, "=any"): True,
+    }
+    if (key, sign + value) in known:
+        return known[key, sign + value]
+    if sign == "=" or not value.isascii() or not value.isdigit() or len(value) > 18:
+        what = f"{pair.key[:60]!r}: expected {key}<=NUMBER, {key}<NUMBER or {key}=any"
+        reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
+        return None
+    plain = reading.collective.removeprefix("i") if reading.collective[1:] in DEVICE else reading.collective
+    if key == "avg_msg_size" and plain not in _WITH_AVERAGE:
+        what = f"avg_msg_size is not there for {plain}; it has total_msg_size"
+        reading.faults.append(Fault(pair.line, "error", what, "MPICH stops the program at the call"))
+    total = "total_size" if COMPARED.get(plain) != "nothing" else MESSAGE_SIZE
+    attribute = {"comm_size": COMM_SIZE, "avg_msg_size": MESSAGE_SIZE, "total_msg_size": total}.get(key)
+    # Counts and processes per node are not known here: taken for large.
+    return Test(attribute, int(value) - (sign == "<")) if attribute else False
+
+
+def _check_chain(pairs: tuple[Pair, ...], reading: _Reading) -> None:
+    """Whether one of the keys always holds, and whether any is behind such a one or comes twice."""
+    seen: set[str] = set()
+    ended: Pair | None = None
+    values: dict[str, set[str]] = {}
+    for pair in pairs:
+        if pair.key in seen:
+            reading.faults.append(Fault(pair.line, "warning", f"{pair.key!r} comes twice", "one of both acts"))
+        elif ended is not None:
+            reading.faults.append(
+                Fault(pair.line, "warning", f"{pair.key!r} comes after {ended.key!r}, which always holds", "never acts")
+            )
+        seen.add(pair.key)
+        key, _, value = pair.key.partition("=")
+        values.setdefault(key, set()).add(value)
+        both = {"yes", "no"} <= values[key] or (key == "comm_type" and {"intra", "inter"} <= values[key])
+        if ended is None and (_is_leaf(pair) or pair.key.endswith("=any") or both):
+            ended = pair
+    # Keys of threads choose among files' variants only; where nothing holds in shared memory, the layer above decides.
+    open_ended = any(pair.key in ("comm_type=intra", "is_multi_threaded=no") for pair in pairs)
+    if ended is None and not open_ended and not reading.shared_memory:
+        what = f"{reading.collective}: the keys up to {pairs[-1].key!r} do not end with '=any'"
+        reading.faults.append(Fault(pairs[-1].line, "error", what, _NO_ANSWER))

@@ -1,0 +1,197 @@
+"""Reader of Open MPI rules of version 3 (JSON), which Open MPI 6 reads.
+
+Source: open-mpi/ompi main, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, ``ompi_coll_tuned_read_rules_json``. Keys
+that the library does not know it does not look at; a collective that it does not know costs the whole file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.export.library_names import COLLECTIVE_IDS, Choice, algorithms
+from dashboard.export.rules.checks import check
+from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.json_lines import At
+from dashboard.export.rules.openmpi_text import IGNORED
+from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, decision_of, picked_ranges
+
+VERSION = "6.0"
+_TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema", "comment")
+_SET_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
+_ROW_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
+_DISTRIBUTIONS = ("any", "one-per-node", "single-node")
+_SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
+
+
+class _Refused(Exception):  # noqa: N818 - it is the library that refuses
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+@dataclass
+class _Reading:
+    faults: list[Fault] = field(default_factory=list)
+    by_nodes: bool = False
+
+
+def read(document: At) -> RulesFile:
+    """Read rules as Open MPI 6 does; `document` is the parsed JSON."""
+    reading = _Reading()
+    rules: list[Rules] = []
+    refused = False
+    try:
+        _unknown(document, _TOP_KEYS, "the document", reading)
+        for name, line, value in _collectives(document):
+            rules += [_collective(name, line, value, reading)]
+    except _Refused as error:
+        refused = True
+        reading.faults.append(Fault(error.line, "error", str(error), IGNORED))
+    for one in rules:
+        reading.faults += check(one, VERSION, classic=False) + _ranges(one)
+    built = {
+        one.collective: decision for one in rules if (decision := decision_of(one, VERSION, picked_ranges, "openmpi-3"))
+    }
+    title = "Open MPI rules, version 3 (JSON), as read by Open MPI 6"
+    return RulesFile("openmpi-3", title, {} if refused else built, built, in_order(reading.faults))
+
+
+def _collectives(document: At) -> list[tuple[str, int, At]]:
+    found = document.get("collectives")
+    if found is None or not isinstance(found.value, tuple):
+        raise _Refused(document.line, "there is no object 'collectives'")
+    return [(pair.key, pair.line, pair.value) for pair in found.pairs]
+
+
+def _unknown(at: At, known: tuple[str, ...], where: str, reading: _Reading) -> None:
+    for pair in at.pairs:
+        if pair.key not in known:
+            right = _SPELT.get(pair.key)
+            meant = f"; the library reads {right!r}" if right in known else f"; known are {', '.join(known)}"
+            reading.faults.append(
+                Fault(pair.line, "warning", f"{pair.key!r} in {where} is no known key{meant}", "not looked at")
+            )
+
+
+def _collective(name: str, line: int, value: At, reading: _Reading) -> Rules:
+    if name not in COLLECTIVE_IDS:
+        right = _SPELT.get(name)
+        meant = f"; the library calls it {right!r}" if right else ""
+        raise _Refused(line, f"there is no collective {name!r}{meant}")
+    if not isinstance(value.value, list):
+        raise _Refused(value.line, f"{name} is no array of sets")
+    rules = Rules(name, line)
+    for item in value.value:
+        rules.sets.append(_set(name, item, reading))
+    return rules
+
+
+def _set(name: str, at: At, reading: _Reading) -> Set:
+    _unknown(at, _SET_KEYS, f"a set of {name}", reading)
+    low = _integer(at, "comm_size_min", 0)
+    high = _integer(at, "comm_size_max", INT_MAX)
+    _distribution(name, at, reading)
+    rows = at.get("rules")
+    if rows is None or not isinstance(rows.value, list):
+        raise _Refused(at.line, f"a set of {name} has no array 'rules'")
+    made = Set(low, at.line, last=high)
+    for item in rows.value:
+        row = _row(name, item, reading)
+        if row is not None:
+            made.rows.append(row)
+    return made
+
+
+def _distribution(name: str, at: At, reading: _Reading) -> None:
+    """Which ranks a set is for: more than a decision over sizes can tell."""
+    found = at.get("comm_rank_distribution")
+    if found is None or found.value == "any":
+        return
+    if found.value in _DISTRIBUTIONS:
+        reading.faults.append(
+            Fault(
+                found.line,
+                "note",
+                f"a set of {name} is for communicators that are {found.value}",
+                "shown here as if it were for any",
+            )
+        )
+        return
+    reading.faults.append(
+        Fault(
+            found.line,
+            "warning",
+            f"comm_rank_distribution is {_short(found.value)}, expected {', '.join(_DISTRIBUTIONS)}",
+            "taken as any",
+        )
+    )
+
+
+def _row(name: str, at: At, reading: _Reading) -> Row | None:
+    _unknown(at, _ROW_KEYS, f"a rule of {name}", reading)
+    low, high = _integer(at, "msg_size_min", 0), _integer(at, "msg_size_max", INF)
+    fan_out, segment = _integer(at, "faninout", 0), _integer(at, "seg_size", 0)
+    requests = _integer(at, "reqs", 0)
+    number = _algorithm(name, at, reading)
+    if number is None:
+        return None
+    return Row(low, Choice(number, fan_out, segment, requests or None), at.line, high)
+
+
+def _algorithm(name: str, at: At, reading: _Reading) -> int | None:
+    """The number of the algorithm; 0 where there is none, None where the rule is disabled."""
+    found = at.get("alg")
+    known = algorithms(name, VERSION)
+    if found is None:
+        reading.faults.append(
+            Fault(at.line, "error", f"a rule of {name} has no 'alg'", "the library decides by itself")
+        )
+        return 0
+    if isinstance(found.value, str):
+        number = {"ignore": 0, **{text: one for one, text in known.items()}}.get(found.value)
+        if number is not None:
+            return number
+    elif isinstance(found.value, int) and not isinstance(found.value, bool):
+        if found.value in (0, *known):
+            return found.value
+    else:
+        what = f"alg is {_short(found.value)}, expected a number or a name"
+        reading.faults.append(Fault(found.line, "error", what, "the library decides by itself"))
+        return 0
+    has = ", ".join(f"{one} {text}" for one, text in known.items()) or "none"
+    what = f"{name} has no algorithm {_short(found.value)} in Open MPI {VERSION}; it has {has}"
+    reading.faults.append(Fault(found.line, "error", what, "this rule never acts, the next that fits does"))
+    return None
+
+
+def _integer(at: At, key: str, default: int) -> int:
+    found = at.get(key)
+    if found is None:
+        return default
+    if isinstance(found.value, int) and not isinstance(found.value, bool):
+        return found.value
+    if isinstance(found.value, str) and found.value[:3] in ("inf", "Inf", "INF"):
+        return INF
+    raise _Refused(found.line, f"{key} is {_short(found.value)}, expected a whole number or 'inf'")
+
+
+def _ranges(rules: Rules) -> list[Fault]:
+    """Ranges in which nothing is."""
+    faults = []
+    for one in rules.sets:
+        if one.comm_size > one.last:
+            what = f"{rules.collective}: comm_size_min {one.comm_size} is above comm_size_max {one.last}"
+            faults.append(Fault(one.line, "warning", what, "the set never acts"))
+        for row in one.rows:
+            if row.size > row.last:
+                what = f"{rules.collective}: msg_size_min {row.size} is above msg_size_max {row.last}"
+                faults.append(Fault(row.line, "warning", what, "the rule never acts"))
+    return faults
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "an array" if isinstance(value, list) else "an object"
+    text = repr(value) if isinstance(value, str | int | float) else "null"
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,215 @@
+"""Reader of Open MPI rules of version 1 and 2, the classic text: what the library does with it, and what is wrong.
+
+Source: open-mpi/ompi, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c. The file is read number by number: a count
+that does not fit what follows shifts everything behind it. A file with a fault that the library sees is
+dropped as a whole, in release builds without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dashboard.export.library_names import COLLECTIVE_IDS, Choice, series
+from dashboard.export.rules.checks import check
+from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.layout import laid_out
+from dashboard.export.rules.rows import Row, Rules, Set, decision_of, picked_classic, picked_shifted
+from dashboard.export.rules.scan import End, Number, Scanner
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+IGNORED = "the library drops the whole file without a word and decides as if there were none"
+_MOST_SETS = 1_000_000
+
+
+class _Refused(Exception):  # noqa: N818 - it is the library that refuses
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+@dataclass
+class _Read:
+    """What the library has read when it has read all, or when it gives up."""
+
+    rules: list[Rules] = field(default_factory=list)
+    refused: Fault | None = None
+    dropped: Sequence[tuple[int, str]] = ()
+    rest: Number | None = None
+    version: int = 1
+    odd: list[Number] = field(default_factory=list)
+
+
+def read(text: str, version: str = "5.0") -> RulesFile:
+    """Read rules as Open MPI of this version does.
+
+    Parameters
+    ----------
+    text
+        The whole file.
+    version
+        Of Open MPI.
+    """
+    found = _simulate(text, versioned=series(version) != "4.1")
+    faults = [found.refused] if found.refused else []
+    meant = found.rules
+    layout = laid_out(text)
+    if layout is not None:
+        faults += layout.faults
+        if found.refused or layout.faults:
+            meant = layout.rules
+    faults += _surface(text, found, version)
+    faults += [fault for one in meant for fault in check(one, version, classic=True)]
+    faults += _twice(meant)
+    name = f"openmpi-{found.version}"
+    title = f"Open MPI rules, version {found.version}, as read by Open MPI {series(version)}"
+    acting = {} if found.refused else _built(found.rules, version, name)
+    return RulesFile(name, title, acting, _built(meant, version, name), in_order(faults))
+
+
+def _built(rules: Sequence[Rules], version: str, name: str) -> dict[str, DecisionFunction]:
+    """Decision functions by collective; of a collective that comes twice the later rules act."""
+    pick = picked_shifted if series(version) == "6.0" else picked_classic
+    found = {one.collective: decision_of(one, series(version), pick, name) for one in rules}
+    return {collective: decision for collective, decision in found.items() if decision is not None}
+
+
+def _simulate(text: str, *, versioned: bool) -> _Read:
+    scanner = Scanner(text, versioned=versioned)
+    found = _Read(version=scanner.version)
+    try:
+        _collectives(scanner, found)
+        try:
+            found.rest = scanner.next()
+        except End:
+            found.rest = None
+    except _Refused as refused:
+        found.refused = Fault(refused.line, "error", str(refused), IGNORED)
+    found.dropped = scanner.dropped
+    return found
+
+
+def _collectives(scanner: Scanner, found: _Read) -> None:
+    count = _next(scanner, found, "the number of collectives")
+    if count.value > len(COLLECTIVE_IDS):
+        raise _Refused(count.line, f"{count.text} collectives; there are at most {len(COLLECTIVE_IDS)}")
+    for _ in range(count.value):
+        number = _next(scanner, found, "the number of a collective")
+        if number.value >= len(COLLECTIVE_IDS):
+            raise _Refused(
+                number.line, f"{number.text} is read as a collective's number, expected 0 to {len(COLLECTIVE_IDS) - 1}"
+            )
+        name = COLLECTIVE_IDS[number.value]
+        rules = Rules(name, number.line)
+        found.rules.append(rules)
+        sets = _next(scanner, found, f"the number of communicator sizes of {name}")
+        if sets.value > _MOST_SETS:
+            raise _Refused(sets.line, f"{sets.text} is read as the number of communicator sizes of {name}")
+        for _ in range(sets.value):
+            rules.sets.append(_set(scanner, found, name))
+
+
+def _set(scanner: Scanner, found: _Read, name: str) -> Set:
+    size = _next(scanner, found, f"a communicator size of {name}")
+    count = _next(scanner, found, f"the number of rules of {name} from {size.value} processes")
+    made = Set(size.value, size.line, declared=count.value, declared_line=count.line)
+    where = f"{name} from {size.value} processes"
+    for number in range(count.value):
+        first = _next(scanner, found, f"the message size of rule {number + 1} of {where}")
+        algorithm, fan_out, segment = (
+            _next(scanner, found, f"{what} of rule {number + 1} of {where}")
+            for what in ("the algorithm", "the fan-out", "the segment size")
+        )
+        requests = None
+        if found.version > 1 and scanner.digit_follows():
+            requests = _next(scanner, found, f"the requests of rule {number + 1} of {where}").value
+        if not number and first.value:
+            raise _Refused(
+                first.line,
+                f"the first rule of {where} is for size {first.value} (as the library reads it), expected size 0",
+            )
+        made.rows.append(Row(first.value, Choice(algorithm.value, fan_out.value, segment.value, requests), first.line))
+    return made
+
+
+def _next(scanner: Scanner, found: _Read, what: str) -> Number:
+    try:
+        number = scanner.next()
+    except End:
+        raise _Refused(scanner.line, f"the file ends where {what} should be") from None
+    if number.value < 0:
+        raise _Refused(number.line, f"{number.text} is read as {what}, expected 0 or more")
+    if len(number.text.lstrip("+")) > 1 and number.text.lstrip("+")[0] == "0":
+        found.odd.append(number)
+    return number
+
+
+def _surface(text: str, found: _Read, version: str) -> list[Fault]:
+    """Faults of the text itself, whatever it says."""
+    faults = [
+        Fault(
+            line,
+            "warning",
+            f"{chars[:30]!r} is neither number nor comment (#)",
+            "dropped character by character; digits in such words are read as numbers",
+        )
+        for line, chars in found.dropped
+    ]
+    faults += [
+        Fault(number.line, "warning", f"{number.text} is octal or hexadecimal", f"read as {number.value}")
+        for number in found.odd
+    ]
+    if found.rest is not None:
+        faults.append(
+            Fault(
+                found.rest.line,
+                "warning",
+                f"{found.rest.text} and what follows are beyond the declared number of collectives",
+                "never read",
+            )
+        )
+    if "rule-file-version-" in text and found.version == 1:
+        line = text.count("\n", 0, text.index("rule-file-version-")) + 1
+        why = (
+            f"Open MPI {series(version)} knows rules of version 1 only"
+            if series(version) == "4.1"
+            else "the version must be the very first thing in the file, comments only after it"
+        )
+        faults.append(Fault(line, "error", f"rule-file-version is not understood: {why}", IGNORED))
+    if series(version) == "6.0" and any(len(rules.sets) > 1 for rules in found.rules):
+        faults.append(
+            Fault(
+                None,
+                "warning",
+                "rules of version 1 or 2 read by Open MPI 6: a set reaches up to before its own communicator size",
+                "every set acts for the communicators below it, shifted by one; write version 3 (JSON) instead",
+            )
+        )
+    if series(version) == "5.0" and found.version > 1:
+        faults.append(
+            Fault(
+                1, "note", "rules of version 2 need Open MPI 5.0.7 or newer", "older ones drop the file without a word"
+            )
+        )
+    return faults
+
+
+def _twice(rules: Sequence[Rules]) -> list[Fault]:
+    """Collectives that come again: the later one replaces the earlier."""
+    faults = []
+    seen: dict[str, int] = {}
+    for one in rules:
+        if one.collective in seen:
+            faults.append(
+                Fault(
+                    one.line,
+                    "warning",
+                    f"{one.collective} comes a second time, after line {seen[one.collective]}",
+                    "only the rules here act",
+                )
+            )
+        seen[one.collective] = one.line
+    return faults

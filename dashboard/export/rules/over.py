@@ -1,0 +1,145 @@
+"""Rules over measurements: which measured method each rule stands for, and what the rules cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dashboard.decisions.attributes import MESSAGE_SIZE
+from dashboard.decisions.errors import DecisionError
+from dashboard.decisions.flat import FlatTree
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.map import methods_of
+from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
+from dashboard.export.library_names import choice_of, normal
+from dashboard.export.rules.fault import Fault, RulesFile
+from dashboard.export.rules.rows import plain
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.export.library_names import Choice
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the rules of one collective cost over measurements.
+
+    Attributes
+    ----------
+    name
+        The collective, as the rules file names it.
+    acted, meant
+        Penalties of what the library does, None where it drops the file, and of what was meant.
+    as_blocks
+        Penalty if the sizes were compared with the block per process, where the library compares totals.
+    lacking
+        Methods of the rules that were not measured.
+    """
+
+    name: str
+    acted: PenaltySummary | None
+    meant: PenaltySummary
+    as_blocks: PenaltySummary | None
+    lacking: tuple[str, ...]
+
+
+def fitted(decision: DecisionFunction, cube: xr.Dataset, version: str) -> DecisionFunction:
+    """Give the decision with the measured methods that its rules stand for; what was not measured stays.
+
+    Methods of Open MPI's rules are the same where the library would be told the same, others where the names are.
+    """
+    measured = methods_of(cube)
+    library = str(decision.provenance.get("library"))
+    methods = [_measured(method, measured, decision.collective, version, library) for method in decision.methods]
+    return DecisionFunction(
+        decision.collective,
+        methods,
+        decision.tree,
+        kind=decision.kind,
+        options=decision.options,
+        provenance=decision.provenance,
+    )
+
+
+def _measured(method: Method, measured: tuple[Method, ...], collective: str, version: str, library: str) -> Method:
+    if library != "Open MPI":
+        wanted = normal(method.algorithm, collective)
+        same = [one for one in measured if normal(one.algorithm, collective) == wanted]
+        return next((one for one in same if one.segment_size == method.segment_size), method)
+    wanted_choice = _choice(method, collective, version)
+    if wanted_choice is None:
+        return method
+    return next((one for one in measured if _choice(one, collective, version) == wanted_choice), method)
+
+
+def _choice(method: Method, collective: str, version: str) -> Choice | None:
+    try:
+        return plain(choice_of(method, collective, version), collective)
+    except LookupError:
+        return None
+
+
+def costs(rules: RulesFile, cubes: dict[str, xr.Dataset], version: str) -> tuple[list[Cost], list[Fault]]:
+    """Give what the rules cost over measurements, and faults that only these show.
+
+    Parameters
+    ----------
+    rules
+        As read.
+    cubes
+        Measurements by collective.
+    version
+        Of Open MPI.
+    """
+    found: list[Cost] = []
+    faults: list[Fault] = []
+    for name, decision in rules.meant.items():
+        cube = cubes.get(decision.collective)
+        if cube is None:
+            continue
+        fit = fitted(decision, cube, version)
+        labels = {method.label for method in methods_of(cube)}
+        lacking = tuple(method.label for method in fit.methods if method.label not in labels)
+        try:
+            meant = summarise(penalty(cube, fit))
+            acted = meant if name in rules.decisions else None
+            blocks = summarise(penalty(cube, by_blocks(fit))) if "total_size" in fit.attributes else None
+        except DecisionError:
+            continue
+        found.append(Cost(name, acted, meant, blocks, lacking))
+        if blocks is not None and blocks.cells == meant.cells and blocks.mean < 0.9 * meant.mean:
+            faults.append(_scaled(name, blocks, meant))
+    return found, faults
+
+
+def _scaled(name: str, blocks: PenaltySummary, meant: PenaltySummary) -> Fault:
+    return Fault(
+        None,
+        "warning",
+        f"{name}: read as blocks per process these sizes cost {blocks.mean:.3g} % over the measurements, as the "
+        f"totals that they are compared with {meant.mean:.3g} %",
+        "a rule meant for blocks of m bytes acts from m / processes on; multiply the sizes by the number of processes",
+    )
+
+
+def by_blocks(decision: DecisionFunction) -> DecisionFunction:
+    """The same rules with their totals taken for message sizes: what their author meant who wrote blocks."""
+    tree = decision.tree
+    names = [MESSAGE_SIZE if name == "total_size" else name for name in tree.attributes]
+    codes = tree.codes.tolist()
+    nodes: list[Node] = [Leaf(max(code, 0)) for code in codes]
+    first = tree.first_child.tolist()
+    for place in range(len(codes) - 1, -1, -1):
+        split = -1 - codes[place]
+        if split < 0:
+            continue
+        tests = tuple(
+            Test(names[tree.tested[split, position]], float(tree.cuts[split, position]))
+            for position in range(int(tree.widths[split]))
+        )
+        nodes[place] = Split(tests, tuple(nodes[first[split] : first[split] + (1 << len(tests))]))
+    return DecisionFunction(
+        decision.collective, decision.methods, FlatTree.from_node(nodes[0]), provenance=decision.provenance
+    )

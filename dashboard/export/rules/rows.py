@@ -1,0 +1,185 @@
+"""Rules of Open MPI as they stand in a file, and how the library picks one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from dashboard.decisions.nodes import Method
+from dashboard.export.bands import Band, Bands, merged
+from dashboard.export.library_names import COMPARED, Choice, algorithms, takes_fan_out, takes_segments
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+
+Item = TypeVar("Item")
+
+INT_MAX = 2**31 - 1
+INF = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One message rule: from `size` to `last` bytes of what the library compares, where it stands."""
+
+    size: int
+    choice: Choice
+    line: int
+    last: int = INF
+
+
+@dataclass
+class Set:
+    """The rules of one range of communicator sizes, and where it stands; `declared` rows, if it says so."""
+
+    comm_size: int
+    line: int
+    rows: list[Row] = field(default_factory=list)
+    last: int = INT_MAX
+    declared: int | None = None
+    declared_line: int = 0
+
+
+@dataclass
+class Rules:
+    """All sets of one collective; its number if that is how the file calls it."""
+
+    collective: str
+    line: int
+    sets: list[Set] = field(default_factory=list)
+
+
+def ascending(starts: Sequence[int], items: Sequence[Item]) -> list[tuple[int, Item]]:
+    """What acts from where, where the library goes on as long as the start is not above its size (4.x, 5.x).
+
+    A start below one before it acts from that one on, and what stood there never acts.
+    """
+    found: list[tuple[int, Item]] = []
+    for start, item in zip(starts, items, strict=True):
+        effective = max(start, found[-1][0]) if found else start
+        if found and effective == found[-1][0]:
+            found.pop()
+        found.append((effective, item))
+    return found
+
+
+def first_match(ranges: Sequence[tuple[int, int]], items: Sequence[Item], rest: Item) -> list[tuple[int, Item]]:
+    """What acts from where, where the first range that holds the size counts, and `rest` outside of all (6.x)."""
+    edges = sorted({0, *(low for low, _ in ranges), *(high + 1 for _, high in ranges)})
+    found: list[tuple[int, Item]] = []
+    for edge in edges:
+        if edge < 0:
+            continue
+        chosen = next((item for (low, high), item in zip(ranges, items, strict=True) if low <= edge <= high), rest)
+        if not found or chosen is not found[-1][1]:
+            found.append((edge, chosen))
+    return found
+
+
+Picked = list[tuple[int, list[tuple[int, Choice]]]]
+NOTHING = Choice(0)
+
+
+def picked_classic(rules: Rules) -> Picked:
+    """Rules of version 1 and 2 as Open MPI 4.x and 5.x pick them."""
+    usable = rules.sets
+    sets = ascending([one.comm_size for one in usable], usable)
+    return [(start, _rows(one)) for start, one in sets]
+
+
+def _rows(one: Set) -> list[tuple[int, Choice]]:
+    if not one.rows:
+        return [(0, NOTHING)]
+    return ascending([row.size for row in one.rows], [row.choice for row in one.rows])
+
+
+def picked_shifted(rules: Rules) -> Picked:
+    """Rules of version 1 and 2 as the main branch (6.x) picks them: a set ends before its own communicator size."""
+    ranges, low = [], 0
+    for number, one in enumerate(rules.sets):
+        high = INT_MAX if number == len(rules.sets) - 1 else one.comm_size - 1
+        ranges.append((low, high))
+        low = high + 1
+    return picked_ranges(
+        Rules(
+            rules.collective,
+            rules.line,
+            [
+                Set(low, one.line, _ended(one.rows), last=high)
+                for (low, high), one in zip(ranges, rules.sets, strict=True)
+            ],
+        )
+    )
+
+
+def _ended(rows: Sequence[Row]) -> list[Row]:
+    ends = [*(row.size - 1 if row.size else INF for row in rows[1:]), INF][: len(rows)]
+    return [Row(row.size, row.choice, row.line, end) for row, end in zip(rows, ends, strict=True)]
+
+
+def picked_ranges(rules: Rules) -> Picked:
+    """Rules with both ends told (version 3): the first set that fits, in it the first rule that fits."""
+    nothing = Set(0, 0)
+    sets = first_match([(one.comm_size, one.last) for one in rules.sets], rules.sets, nothing)
+    return [
+        (
+            start,
+            first_match([(row.size, row.last) for row in one.rows], [row.choice for row in one.rows], NOTHING)
+            if one.rows
+            else [(0, NOTHING)],
+        )
+        for start, one in sets
+    ]
+
+
+def decision_of(rules: Rules, version: str, pick: Callable[[Rules], Picked], kind: str) -> DecisionFunction | None:
+    """Give the decision function of one collective's rules; None where the library never asks them."""
+    compared = COMPARED.get(rules.collective)
+    if compared is None or not rules.sets:
+        return None
+    known = algorithms(rules.collective, version)
+    methods: dict[Choice, int] = {}
+    bands = []
+    for start, rows in pick(rules):
+        kept = [(0, rows[0][1]), *rows[1:]] if compared != "nothing" else [(0, _at_zero(rows))]
+        places = [(size, methods.setdefault(plain(choice, rules.collective), len(methods))) for size, choice in kept]
+        bands.append(Band(start, tuple(places)))
+    named = [method_of(choice, known) for choice in methods]
+    facts = {"library": "Open MPI", "library_version": version}
+    return merged(Bands(compared, tuple(bands))).decision(rules.collective, named, kind=kind, provenance=facts)
+
+
+def _at_zero(rows: Sequence[tuple[int, Choice]]) -> Choice:
+    return [choice for size, choice in rows if size <= 0][-1] if rows[0][0] <= 0 else rows[0][1]
+
+
+def plain(choice: Choice, collective: str) -> Choice:
+    """The choice without what the algorithm takes no notice of."""
+    if not choice.algorithm:
+        return NOTHING
+    return Choice(
+        choice.algorithm,
+        choice.fan_out if takes_fan_out(collective, choice.algorithm) else 0,
+        choice.segment_size if takes_segments(collective, choice.algorithm) else 0,
+        choice.requests if (collective, choice.algorithm) == ("alltoall", 4) else None,
+    )
+
+
+def method_of(choice: Choice, known: dict[int, str]) -> Method:
+    """The method that a choice stands for."""
+    if not choice.algorithm:
+        return Method("default", "default", 0, {"library_id": 0})
+    name = known.get(choice.algorithm, f"unknown {choice.algorithm}")
+    label = name
+    if choice.segment_size:
+        size = choice.segment_size
+        label += f" {size // 1024}KiB" if size % 1024 == 0 else f" {size}B"
+    parameters = {"library_id": choice.algorithm}
+    if choice.fan_out:
+        parameters["fan_out"] = choice.fan_out
+        label += f" fan-out {choice.fan_out}"
+    if choice.requests is not None:
+        parameters["max_requests"] = choice.requests
+        label += f" {choice.requests} requests"
+    return Method(label, name, choice.segment_size, parameters)

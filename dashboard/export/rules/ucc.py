@@ -1,0 +1,179 @@
+"""Reader of UCC's tune strings (``UCC_TL_UCP_TUNE=allreduce:0-4k:@0#…``), alone or in sections of a ucc.conf.
+
+Source: openucx/ucc docs/user_guide.md and contrib/ucc.conf. A string is a list of parts that ``#`` separates; a part
+is ``collective:message range:memory:[team sizes]:score:@algorithm`` in any order, of which only a score or an algorithm
+must be there. Where parts overlap the highest score wins; of equal ones the later part is taken here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Method
+from dashboard.export.bands import search_tree
+from dashboard.export.rules.fault import Fault, RulesFile, in_order
+
+INF = 2**62
+COLLECTIVES = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "barrier",
+    "bcast",
+    "fanin",
+    "fanout",
+    "gather",
+    "gatherv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatterv",
+    "scatter",
+    "scatterv",
+)
+MEMORY = ("host", "cuda", "cudamanaged", "rocm", "rocmmanaged")
+_SETTING = re.compile(r"\s*(?:export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
+_SECTION = re.compile(r"\s*\[(.*)\]\s*")
+_SIZE = r"(?:[0-9]{1,15}[kmgKMG]?[bB]?|inf)"
+_RANGE = re.compile(rf"({_SIZE})-({_SIZE})")
+_SIZE_TEXT = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
+_TEAM = re.compile(r"\[((?:[0-9]{1,9}-(?:[0-9]{1,9}|inf),?)+)\]")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_DEFAULT = Method("default", "default")
+_REFUSED = "UCC refuses the whole string with a message and decides by itself"
+
+
+@dataclass
+class Part:
+    """One part of a tune string."""
+
+    collectives: tuple[str, ...] = COLLECTIVES
+    messages: list[tuple[int, int]] = field(default_factory=lambda: [(0, INF)])
+    teams: list[tuple[int, int]] = field(default_factory=lambda: [(0, INF)])
+    score: float = 0.0
+    algorithm: str = ""
+
+
+def read(text: str) -> RulesFile:
+    """Read all tune strings of a file."""
+    faults: list[Fault] = []
+    built: dict[str, DecisionFunction] = {}
+    section = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if (found := _SECTION.fullmatch(line)) is not None:
+            section = found[1]
+            continue
+        setting = _SETTING.fullmatch(line)
+        if setting is None:
+            faults.append(
+                Fault(
+                    number, "warning", f"{line.strip()[:40]!r} is no setting NAME=VALUE and no section", "not looked at"
+                )
+            )
+        elif setting[1].endswith("_TUNE"):
+            parts = _parts(setting[2].strip("\"'"), number, faults)
+            for collective in dict.fromkeys(name for part in parts for name in _named(part)):
+                key = f"{collective} [{section}]" if section else collective
+                while key in built:
+                    key += "'"
+                built[key] = _decision(collective, parts, section)
+    return RulesFile("ucc", "UCC tune strings", built, built, in_order(faults))
+
+
+def _named(part: Part) -> tuple[str, ...]:
+    return part.collectives if part.algorithm and part.collectives != COLLECTIVES else ()
+
+
+def _parts(text: str, line: int, faults: list[Fault]) -> list[Part]:
+    parts: list[Part] = []
+    for token in text.split("#"):
+        part = Part()
+        scored = False
+        for word in token.split(":"):
+            wrong = _word(word, part)
+            scored |= bool(part.algorithm) or _is_score(word)
+            if wrong:
+                faults.append(Fault(line, "error", f"{word[:40]!r} in {token[:60]!r}: {wrong}", _REFUSED))
+                return []
+        if not scored:
+            faults.append(Fault(line, "error", f"{token[:60]!r} has neither score nor @algorithm", _REFUSED))
+            return []
+        parts.append(part)
+    return parts
+
+
+def _word(word: str, part: Part) -> str:
+    """Take one word into the part; what is wrong with it, in words."""
+    names = [name.strip().lower() for name in word.split(",")]
+    if all(name in COLLECTIVES for name in names):
+        part.collectives = tuple(names)
+    elif all(name in MEMORY for name in names):
+        return ""
+    elif word.startswith("@") and re.fullmatch(r"@\w+", word, re.ASCII):
+        part.algorithm = word[1:]
+    elif _TEAM.fullmatch(word):
+        part.teams = [_ends(one) for one in word[1:-1].split(",") if one]
+    elif all(_RANGE.fullmatch(one) for one in word.split(",")):
+        part.messages = [_ends(one) for one in word.split(",")]
+    elif _is_score(word):
+        part.score = float(word)
+    else:
+        return "neither a collective, a range (0-4k), a memory type, team sizes ([2-8]), a score nor @algorithm"
+    if any(low > high for low, high in (*part.messages, *part.teams)):
+        return "the range ends before it begins"
+    return ""
+
+
+def _is_score(word: str) -> bool:
+    return word == "inf" or (word.isascii() and word.isdigit() and len(word) < 10)
+
+
+def _ends(text: str) -> tuple[int, int]:
+    low, high = text.split("-")
+    return size(low), size(high)
+
+
+def size(text: str) -> int:
+    """A size such as ``4k`` in bytes; ``inf`` is `INF`."""
+    match = _SIZE_TEXT.fullmatch(text)
+    return INF if match is None else min(int(match[1]) * _UNITS[match[2].lower()], INF)
+
+
+def _decision(collective: str, parts: list[Part], section: str) -> DecisionFunction:
+    """The decision of one collective; ranges hold from their first size to before their last."""
+    mine = [part for part in parts if collective in part.collectives]
+    names = list(dict.fromkeys(part.algorithm for part in mine if part.algorithm))
+    methods = [_DEFAULT, *(Method(name, name, 0, {"library_id": name}) for name in names)]
+    places = {"": 0, **{name: place for place, name in enumerate(names, start=1)}}
+    team_edges = _edges([ends for part in mine for ends in part.teams], closed=True)
+    message_edges = _edges([ends for part in mine for ends in part.messages], closed=False)
+    # UCC compares whole buffers (ucc_coll_args_msgsize), which hold the blocks of all processes in these.
+    attribute = "total_size" if collective in ("allgather", "allgatherv", "alltoall") else MESSAGE_SIZE
+    rows = []
+    for team in team_edges:
+        here = [part for part in mine if any(low <= team <= high for low, high in part.teams)]
+        leaves = [Leaf(places[_winner(here, message)]) for message in message_edges]
+        rows.append(search_tree(message_edges, leaves, attribute))
+    root = search_tree(team_edges, rows, COMM_SIZE)
+    facts = {"library": "UCC", **({"section": section} if section else {})}
+    return DecisionFunction(collective, methods, root, kind="ucc", provenance=facts).simplified()
+
+
+def _edges(ranges: list[tuple[int, int]], *, closed: bool) -> list[int]:
+    return sorted({0, *(low for low, _ in ranges), *(high + closed for _, high in ranges if high < INF)})
+
+
+def _winner(parts: list[Part], message: int) -> str:
+    fitting = [part for part in parts if any(low <= message < high for low, high in part.messages)]
+    best = ""
+    score = -1.0
+    for part in fitting:
+        if part.score >= score:
+            best, score = part.algorithm, part.score
+    return best

@@ -1,0 +1,104 @@
+"""``colltune lint``, and the export of what it checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboard.export.rules.lint import read_text
+from tests.cli.command import Run, assert_one_clear_line
+
+GOOD = "1 # collectives\n7 # bcast\n1\n0\n2\n0 6 0 0\n512 3 0 1024\n"
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.conf"
+    path.write_text(GOOD)
+    return path
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    path = tmp_path / "bad.conf"
+    path.write_text(GOOD.replace("0 6 0 0\n", ""))
+    return path
+
+
+def test_a_good_file_is_success(colltune: Run, good: Path) -> None:
+    answer = colltune("lint", good)
+    assert (answer.status, answer.err) == (0, "")
+    assert "bcast: 2 rules" in answer.out
+    assert answer.out.endswith("0 errors, 0 warnings, 0 notes\n")
+
+
+def test_errors_are_printed_with_their_lines_and_are_exit_status_2(colltune: Run, bad: Path) -> None:
+    answer = colltune("lint", bad)
+    assert answer.status == 2
+    assert f"{bad}:5: error: bcast from 0 processes: 2 rules are declared and 1 follow, 1 too many" in answer.out
+    assert "expected size 0" in answer.out
+    assert answer.err.splitlines()[-1].startswith(f"colltune: error: {bad}: ")
+
+
+def test_json_tells_every_fault_and_what_was_read(colltune: Run, bad: Path) -> None:
+    answer = colltune("lint", bad, "--json")
+    assert answer.status == 2
+    found = answer.json
+    assert found["format"] == "openmpi-1"
+    assert found["errors"] == sum(fault["severity"] == "error" for fault in found["faults"]) > 0
+    assert set(found["faults"][0]) == {"line", "severity", "text", "effect"}
+    assert found["collectives"]["bcast"]["accepted"] is False
+
+
+def test_over_measurements_the_penalty_is_shown(colltune: Run, good: Path, results: Path) -> None:
+    found = colltune("lint", good, "--over", results, "--json").json
+    figures = found["penalty"]["bcast"]
+    assert figures["acted"] == figures["meant"]
+    assert figures["as_blocks"] is None
+    assert "pipeline 1KiB" in figures["not_measured"]
+    assert "penalty as the library acts: mean" in colltune("lint", good, "--over", results).out
+
+
+def test_the_version_of_the_library_counts(colltune: Run, good: Path) -> None:
+    good.write_text("1\n0\n1\n0\n1\n0 7 0 0\n")
+    assert colltune("lint", good).status == 0
+    assert "has no algorithm 7 in Open MPI 4.1" in colltune("lint", good, "--for", "4.1").out
+
+
+def test_what_is_no_rules_file_is_one_clear_line(colltune: Run, tmp_path: Path, results: Path) -> None:
+    assert_one_clear_line(colltune("lint", tmp_path / "none.conf"), "cannot be read")
+    assert_one_clear_line(colltune("lint", results), "no")
+    good = tmp_path / "good.conf"
+    good.write_text(GOOD)
+    assert_one_clear_line(colltune("lint", good, "--for", "17"), "known are the versions 4.1, 5.0, 6.0")
+
+
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-json"])
+def test_exported_rules_have_no_fault(colltune: Run, results: Path, tmp_path: Path, target: str) -> None:
+    made = tmp_path / "rules"
+    assert colltune("export", results, "-c", "bcast", "--to", target, "-o", made).status == 0
+    checked = colltune("lint", made, "--over", results, "--json")
+    assert checked.status == 0
+    decided = colltune("decide", results, "-c", "bcast", "--json").json["penalty"]
+    assert checked.json["penalty"]["bcast"]["acted"]["mean"] == pytest.approx(decided["mean"])
+
+
+def test_export_of_at_most_so_many_rules(colltune: Run, results: Path) -> None:
+    text = colltune("export", results, "-c", "bcast", "--to", "openmpi", "--max-rules", 3).out
+    assert read_text(text).decisions["bcast"].leaves <= 3
+    assert "3 are allowed" in " ".join(text.replace("\n#", "").split())
+
+
+def test_methods_of_other_names_get_substitutes(colltune: Run, results: Path) -> None:
+    # The library has no pipeline for allgather; with the measurements at hand the best other is taken.
+    answer = colltune("export", results, "-c", "reduce", "--to", "openmpi", "--for", "4.1")
+    assert answer.status == 0
+    assert read_text(answer.out, version="4.1").errors == 0
+
+
+def test_options_that_mean_nothing_to_a_target_say_so(colltune: Run, results: Path, tmp_path: Path) -> None:
+    assert_one_clear_line(colltune("export", results, "-c", "bcast", "--to", "c", "--max-rules", 3), "--max-rules")
+    base = ["--to", "mpich", "--base", tmp_path / "none.json"]
+    assert_one_clear_line(colltune("export", results, "-c", "bcast", *base), "cannot be read")
+    assert_one_clear_line(colltune("export", results, "-c", "bcast", "--to", "mpich"), "complete files only")

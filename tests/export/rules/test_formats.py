@@ -1,0 +1,212 @@
+"""Rules of other libraries, and every sample file: read, or refused with the right reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.export.rules import RulesError, RulesFile
+from dashboard.export.rules.lint import read_rules, read_text
+
+READ = {
+    "rules_ompi/own_v1.conf": ("openmpi-1", 0),
+    "rules_ompi/own_v2.conf": ("openmpi-2", 0),
+    "rules_ompi/own_v3.json": ("openmpi-3", 0),
+    "rules_ompi/ompi-collectives-tuning__decision.file": ("openmpi-1", 105),
+    "mpich_json/mpich-main__mpir_generic.json": ("mpich", 0),
+    "mpich_json/mpich-main__ch4_generic.json": ("mpich", 0),
+    "mpich_json/mpich-main__ch4_posix_generic.json": ("mpich", 0),
+    "ucc/ucc.conf": ("ucc", 0),
+    "nccl_tuner/nccl_tuner.conf": ("nccl", 0),
+}
+REFUSED = {
+    "rules_ompi/local__ompi_info_coll_tuned_4.1.4.txt": "what ompi_info prints",
+    "rules_ompi/local__ompi_info_coll_tuned_5.0.11.txt": "what ompi_info prints",
+    "rules_ompi/ompi-main__tuned_dynamic_file_schema.json": "a JSON schema",
+    "nccl_tuner/sample_performance_data.csv": "measurements for NCCL",
+    "rules_ompi/SOURCES.md": "no rules file that is known",
+}
+
+
+def texts(read: RulesFile) -> str:
+    return "\n".join(str(fault) for fault in read.faults)
+
+
+def algorithms(read: RulesFile, collective: str, comm: Any, message: Any) -> list[str]:
+    decision = read.decisions[collective]
+    return [decision.methods[k].algorithm for k in decision.predict(comm, message)]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_samples_that_are_rules_are_read(samples: Path, name: str) -> None:
+    read = read_rules(samples / name)
+    assert (read.format, read.errors) == READ[name]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_samples_that_are_none_are_refused_with_the_reason(samples: Path, name: str) -> None:
+    with pytest.raises(RulesError, match=REFUSED[name]):
+        read_rules(samples / name)
+
+
+def test_all_samples_of_rules_are_among_these(samples: Path) -> None:
+    folders = ("rules_ompi", "mpich_json", "ucc", "nccl_tuner")
+    there = {f"{path.parent.name}/{path.name}" for folder in folders for path in (samples / folder).iterdir()}
+    assert {name for name in there if not name.endswith(("SOURCES.md", ".tsv"))} <= {*READ, *REFUSED}
+
+
+def test_mpich_s_own_decision_for_broadcast(samples: Path) -> None:
+    # As in MPICH's documentation: binomial up to 12 KiB or below 8 processes, then scatter with two allgathers.
+    read = read_rules(samples / "mpich_json" / "mpich-main__mpir_generic.json")
+    sizes = [12288, 12289, 524288, 524289]
+    assert algorithms(read, "bcast", 7, sizes) == ["binomial"] * 4
+    assert algorithms(read, "bcast", 16, sizes) == [
+        "binomial",
+        *["scatter_recursive_doubling_allgather"] * 2,
+        "scatter_ring_allgather",
+    ]
+    assert algorithms(read, "bcast", 12, sizes) == ["binomial", *["scatter_ring_allgather"] * 3]
+    # Totals: 8 processes with blocks of 65535 bytes stay below 512 KiB.
+    assert algorithms(read, "allgather", 8, [65535, 65536]) == ["recursive_doubling", "ring"]
+
+
+@pytest.fixture
+def generic(samples: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((samples / "mpich_json" / "mpich-main__mpir_generic.json").read_text())
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("intra", "text", "effect"),
+    [
+        ({"comm_sizes<=2": {}}, "'comm_sizes<=2' is no condition", "at start"),
+        ({"comm_size<=x": {}}, "expected comm_size<=NUMBER", "at start"),
+        ({"comm_hierarchy=far": {}}, "comm_hierarchy is one of", "at start"),
+        ({"comm_size<=2": {"algorithm=MPIR_Bcast_intra_binomial": {}}}, "do not end with '=any'", "no key holds"),
+        ({"algorithm=MPIR_Reduce_intra_binomial": {}}, "is no algorithm of bcast", "at start"),
+        ({"algorithm=MPIR_Bcast_intra_tree": {"k": {}}}, "'k' is no parameter", "at start"),
+        ({}, "no algorithm here", "no key holds"),
+        (
+            {
+                "comm_size=any": {"algorithm=MPIR_Bcast_intra_smp": {}},
+                "comm_size<=2": {"algorithm=MPIR_Bcast_intra_smp": {}},
+            },
+            "which always holds",
+            "never acts",
+        ),
+    ],
+)
+def test_faults_of_mpich_s_files_are_named(generic: dict[str, Any], intra: Any, text: str, effect: str) -> None:
+    generic["collective=bcast"]["comm_type=intra"] = intra
+    read = read_text(json.dumps(generic))
+    assert text in texts(read)
+    assert effect in texts(read)
+
+
+def test_what_mpich_5_stops_at_is_an_error(generic: dict[str, Any]) -> None:
+    # Both were seen with 5.0.2: csel.c asserts at the gather, mpir_coll.c at the scan.
+    leaf = {"algorithm=MPIR_Gather_intra_binomial": {}}
+    generic["collective=gather"]["comm_type=intra"] = {"avg_msg_size<=2": leaf, "avg_msg_size=any": leaf}
+    del generic["collective=scan"]
+    read = read_text(json.dumps(generic))
+    assert "avg_msg_size is not there for gather" in texts(read)
+    assert "scan lacking: the file must be complete" in texts(read)
+    assert read.errors == 2
+
+
+def test_ucc_strings_act_by_range_team_and_score() -> None:
+    text = "UCC_TL_UCP_TUNE=bcast:0-4k:host:[2-8]:@0#bcast:4k-inf:@sag_knomial#bcast:0-1k:[4-4]:10:@1\n"
+    read = read_text(text)
+    assert read.faults == ()
+    assert algorithms(read, "bcast", [2, 2, 4, 4, 9, 9], [0, 4096, 0, 1024, 0, 4096]) == [
+        "0",
+        "sag_knomial",
+        "1",
+        "0",
+        "default",
+        "sag_knomial",
+    ]
+
+
+def test_ucc_compares_whole_buffers_of_allgather() -> None:
+    read = read_text("UCC_TL_UCP_TUNE=allgather:0-4k:@0#allgather:4k-inf:@1\n")
+    assert algorithms(read, "allgather", 4, [1023, 1024]) == ["0", "1"]
+
+
+@pytest.mark.parametrize("part", ["bcast:0-4q:@0", "bcast", "brodcast:@0", "bcast:8-4:@0", "bcast:[2-:@0", ""])
+def test_faulty_ucc_strings_are_named(part: str) -> None:
+    read = read_text(f"# tune\nUCC_TL_UCP_TUNE=allreduce:@1#{part}\n")
+    assert read.errors == 1
+    assert read.faults[0].line == 2
+    assert read.decisions == {}
+
+
+def test_sections_of_a_ucc_conf_are_told_apart(samples: Path) -> None:
+    read = read_rules(samples / "ucc" / "ucc.conf")
+    assert "allreduce [vendor=intel model=broadwell team_size=28 ppn=28 nnodes=1]" in read.decisions
+
+
+def test_intel_conditions_hold_with_both_ends() -> None:
+    read = read_text('export I_MPI_ADJUST_BCAST="3;1:0-1024@2-8;2:1025-65536@2-8"\n')
+    assert read.faults == ()
+    sizes = [0, 1024, 1025, 65536, 65537]
+    wanted = ["algorithm 1", "algorithm 1", "algorithm 2", "algorithm 2", "algorithm 3"]
+    assert algorithms(read, "bcast", 8, sizes) == wanted
+    assert algorithms(read, "bcast", 9, sizes) == ["algorithm 3"] * 5
+
+
+@pytest.mark.parametrize("value", ["x", "1:a-b", "1:0-1@", "", "1;;2"])
+def test_faulty_intel_settings_are_named(value: str) -> None:
+    read = read_text(f"I_MPI_ADJUST_BCAST={value}\n")
+    assert read.errors == 1
+    assert read.decisions == {}
+    assert read_text("I_MPI_ADJUST_BCASTS=1\n").errors == 1
+
+
+def test_nccl_lines_that_never_act_or_are_wrong_are_named() -> None:
+    text = "allreduce,0,1000,ring,simple,2,-1,-1\nallreduce,10,20,tree,simple,2,1,8\nallreduce,9,1,rong,ll,2,1\n"
+    read = read_text(text)
+    assert [(fault.line, fault.severity) for fault in read.faults] == [(2, "warning"), (3, "error")]
+    wrong = read_text("allreduce,x,1,rong,ll,2,1,1\nbroadcast,0,1,ring,ll,1,1,1\n")
+    assert wrong.errors == 2
+
+
+@given(st.text(max_size=120))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for start in (
+        "",
+        "{",
+        "UCC_A_TUNE=",
+        "I_MPI_ADJUST_BCAST=",
+        "allreduce,",
+        '{"collectives":',
+        '{"collective=bcast":',
+    ):
+        try:
+            read = read_text(start + text)
+        except RulesError:
+            continue
+        assert all(fault.text for fault in read.faults)
+
+
+_KEYS = (
+    *("bcast", "rules", "alg", "comm_size_min", "msg_size_max", "comm_size<=4", "comm_type=intra", "comm_size=any"),
+    *("algorithm=MPIR_Bcast_intra_smp", "is_commutative=yes", "avg_msg_size<9", "x"),
+)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 99) | st.sampled_from(["inf", "any", "ring", "", "k=2"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_KEYS), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(_JSON, st.sampled_from(["collectives", "collective=bcast"]))
+def test_any_json_is_read(value: Any, key: str) -> None:
+    read = read_text(json.dumps({key: value}))
+    for decision in read.meant.values():
+        decision.predict([1, 4, 99], [0, 8, 10**6])

@@ -1,0 +1,130 @@
+"""Rules of version 3: what the reader of Open MPI 6 makes of them, by its source."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dashboard.export.library_names import Choice
+from dashboard.export.rules import RulesError, RulesFile
+from dashboard.export.rules.lint import read_text
+from tests.export.trees import choices
+
+
+def rules(collectives: Any, **more: Any) -> RulesFile:
+    return read_text(
+        json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": collectives, **more}, indent=1)
+    )
+
+
+def chosen(read: RulesFile, comm_size: int, message_size: int) -> Choice:
+    (found,) = choices(read.decisions["bcast"], [comm_size], [message_size], "6.0")
+    return found
+
+
+def texts(read: RulesFile) -> str:
+    return "\n".join(str(fault) for fault in read.faults)
+
+
+def test_the_first_set_and_the_first_rule_that_fit_act_and_nothing_else_does() -> None:
+    read = rules(
+        {
+            "bcast": [
+                {"comm_size_min": 4, "comm_size_max": 8, "rules": [{"msg_size_max": 99, "alg": "binomial"}]},
+                {"comm_size_max": 6, "rules": [{"msg_size_min": 50, "alg": 3, "seg_size": 1024}, {"alg": 1}]},
+            ]
+        }
+    )
+    assert read.faults == ()
+    assert [chosen(read, 4, size).algorithm for size in (0, 99, 100)] == [6, 6, 0]
+    assert [chosen(read, 3, size) for size in (49, 50)] == [Choice(1), Choice(3, 0, 1024)]
+    assert chosen(read, 9, 10) == Choice(0)
+
+
+@pytest.mark.parametrize(("name", "right"), [("reducescatter", "reduce_scatter"), ("nonsense", ""), ("Bcast", "")])
+def test_a_collective_that_it_does_not_know_costs_the_whole_file(name: str, right: str) -> None:
+    read = rules({"bcast": [{"rules": [{"alg": 1}]}], name: []})
+    assert read.decisions == {}
+    assert right in texts(read)
+    assert "drops the whole file without a word" in texts(read)
+
+
+def test_the_converter_s_and_the_schema_s_keys_are_not_looked_at() -> None:
+    read = rules({"bcast": [{"rules": [{"alg": 3, "segsize": 1024}]}]})
+    assert "'segsize' in a rule of bcast is no known key; the library reads 'seg_size'" in texts(read)
+    assert chosen(read, 4, 4) == Choice(3)
+
+
+@pytest.mark.parametrize("alg", [99, "hypercube", -1])
+def test_a_rule_with_an_unknown_algorithm_never_acts(alg: object) -> None:
+    read = rules({"bcast": [{"rules": [{"alg": alg}, {"alg": 2}]}]})
+    assert chosen(read, 4, 4) == Choice(2)
+    assert "this rule never acts" in texts(read)
+
+
+@pytest.mark.parametrize("rule", [{}, {"alg": None}, {"alg": [1]}, {"alg": 1.5}])
+def test_a_rule_without_algorithm_leaves_it_to_the_library(rule: dict[str, Any]) -> None:
+    read = rules({"bcast": [{"rules": [rule]}]})
+    assert chosen(read, 4, 4) == Choice(0)
+    assert read.errors == 1
+
+
+@pytest.mark.parametrize(
+    "collectives",
+    [
+        {"bcast": {}},
+        {"bcast": [{}]},
+        {"bcast": [{"rules": {}}]},
+        [],
+        {"bcast": [{"rules": [{"alg": 1, "seg_size": "big"}]}]},
+    ],
+)
+def test_wrong_shapes_are_dropped(collectives: Any) -> None:
+    read = rules(collectives)
+    assert read.errors
+    assert read.decisions == {}
+
+
+def test_ranges_the_wrong_way_round_and_unknown_distributions_are_named() -> None:
+    sets = [
+        {
+            "comm_size_min": 9,
+            "comm_size_max": 2,
+            "comm_rank_distribution": "near",
+            "rules": [{"msg_size_min": 9, "msg_size_max": 1, "alg": 1}],
+        }
+    ]
+    read = rules({"bcast": sets})
+    assert "the set never acts" in texts(read)
+    assert "the rule never acts" in texts(read)
+    assert "taken as any" in texts(read)
+    assert "any, one-per-node, single-node" in texts(read)
+
+
+def test_lines_are_those_of_the_file() -> None:
+    read = read_text('{"collectives":\n {"bcast": [\n  {"rules": [\n   {"alg": 77}]}]}}')
+    assert read.faults[0].line == 4
+
+
+@pytest.mark.parametrize(
+    "text", ['{"collectives": {}', '{"collectives": {},}', '{"collectives": {"a" 1}}', '{"collectives": \x01}']
+)
+def test_broken_json_is_a_fault_with_its_line(text: str) -> None:
+    read = read_text(text)
+    assert read.errors == 1
+    assert read.faults[0].line == 1
+    assert "not JSON" in read.faults[0].text
+
+
+def test_other_json_is_refused_with_its_name() -> None:
+    for text, reason in (
+        ('{"$defs": {}}', "a JSON schema"),
+        ('{"root": 1, "methods": []}', "saved decision"),
+        ("{}", "JSON without"),
+    ):
+        with pytest.raises(RulesError, match=reason):
+            read_text(text)
+    with pytest.raises(RulesError, match="nested more than"):
+        read_text('{"a":' * 200)

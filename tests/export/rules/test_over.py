@@ -1,0 +1,61 @@
+"""Rules over measurements: what they cost, and that wrong units show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import decision_map, exact, penalty, summarise
+from dashboard.export.openmpi import to_openmpi
+from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import costs, fitted
+from tests.cubes import cube_of, synthetic_cube
+
+
+def named(cube: xr.Dataset, collective: str, algorithms: list[str]) -> xr.Dataset:
+    return cube.assign_coords(
+        method=algorithms, algorithm=("method", algorithms), segment_size=("method", [0] * len(algorithms))
+    ).assign_attrs(collective=collective)
+
+
+def test_exported_rules_cost_over_the_measurements_what_the_decision_function_costs() -> None:
+    cube = synthetic_cube(6, 8, 5, seed=9, noise=0.5)
+    decision = exact(decision_map(cube))
+    read = read_text(to_openmpi(decision))
+    found, faults = costs(read, {"bcast": cube}, "5.0")
+    assert faults == []
+    assert found[0].acted == found[0].meant == summarise(penalty(cube, decision))
+    assert found[0].lacking == ()
+
+
+def test_rules_with_blocks_where_totals_are_compared_are_seen_by_their_cost() -> None:
+    # linear is the faster up to blocks of 1024 bytes, ring beyond, at every communicator size.
+    comm, message = np.array([4, 8, 16]), 2 ** np.arange(4, 18)
+    small = np.broadcast_to(np.where(message <= 1024, 1.0, 3.0), (3, 14))
+    cube = named(cube_of([small, 4.0 - small], comm, message), "allgather", ["linear", "ring"])
+    blocks = "1\n0\n1\n2\n2\n0 1 0 0\n1025 4 0 0\n"
+    found, faults = costs(read_text(blocks), {"allgather": cube}, "5.0")
+    assert found[0].as_blocks is not None
+    assert found[0].as_blocks.mean == 0.0
+    assert found[0].meant.mean > 0
+    assert "multiply the sizes by the number of processes" in faults[0].effect
+    assert costs(read_text(to_openmpi(exact(decision_map(cube)))), {"allgather": cube}, "5.0")[1] == []
+
+
+def test_segments_tell_methods_apart_and_what_was_not_measured_is_named() -> None:
+    cube = synthetic_cube(3, 4, 14, seed=1)
+    rules = "1\n7\n1\n0\n3\n0 6 0 0\n8 3 0 1024\n64 7 0 0\n"
+    read = read_text(rules)
+    fit = fitted(read.decisions["bcast"], cube, "5.0")
+    assert [method.label for method in fit.methods] == ["binomial", "pipeline 1KiB", "knomial"]
+    (cost,), _ = costs(read, {"bcast": cube, "reduce": cube}, "5.0")
+    assert cost.lacking == ("knomial",)
+
+
+def test_a_dropped_file_acts_nowhere_but_its_meaning_has_a_cost() -> None:
+    cube = synthetic_cube(3, 4, 5, seed=1)
+    read = read_text("1\n7\n1\n0\n1\n8 6 0 0\n")
+    (cost,), _ = costs(read, {"bcast": cube}, "5.0")
+    assert cost.acted is None
+    assert cost.meant.mean == pytest.approx(summarise(penalty(cube, fitted(read.meant["bcast"], cube, "5.0"))).mean)

@@ -1,0 +1,82 @@
+"""The library's numbers, held against what the libraries themselves print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dashboard.decisions import Method
+from dashboard.export.library_names import COMPARED, Choice, algorithms, choice_of, series, unsaid
+
+# Names of the models in the design, by collective, with the library's number for what is the same algorithm.
+MODELS = {
+    "barrier": {"flat_tree": 1, "double_ring": 2, "recursive_doubling": 3, "bruck": 4},
+    "bcast": {"linear": 1, "pipeline": 3, "binomial": 6, "binary": 5, "split_binary": 4},
+    "scatter": {"linear": 1, "binomial": 2},
+    "gather": {"linear": 1, "linear_sync": 3, "binomial": 2},
+    "allgather": {"bruck": 2, "recursive_doubling": 3, "ring": 4, "neighbor_exchange": 5},
+    "alltoall": {"linear": 1, "pairwise": 2, "bruck": 3},
+    "reduce": {"flat_tree": 1, "pipeline": 3, "binomial": 5, "binary": 4, "rabenseifner": 7},
+    "reduce_scatter": {"recursive_halving": 2, "ring": 3},
+    "allreduce": {"recursive_doubling": 3, "ring": 4, "ring_segmented": 5, "rabenseifner": 6},
+    "scan": {"linear": 1},
+}
+
+
+@pytest.mark.parametrize("version", ["4.1.4", "5.0.11"])
+def test_numbers_and_names_are_those_that_ompi_info_prints(samples: Path, version: str) -> None:
+    text = (samples / "rules_ompi" / f"local__ompi_info_coll_tuned_{version}.txt").read_text()
+    pattern = re.compile(r"coll_tuned_(\w+)_algorithm:enumerator:value:(\d+):(\S+)")
+    printed: dict[str, dict[int, str]] = {}
+    for collective, number, name in pattern.findall(text):
+        if number != "0":
+            printed.setdefault(collective, {})[int(number)] = name
+    assert set(printed) == set(COMPARED)
+    for collective, names in printed.items():
+        assert algorithms(collective, version) == names
+
+
+@pytest.mark.parametrize("collective", MODELS)
+def test_names_of_the_models_become_the_library_s_numbers(collective: str) -> None:
+    found = {name: choice_of(Method(name, name), collective).algorithm for name in MODELS[collective]}
+    assert found == MODELS[collective]
+
+
+def test_the_measured_number_goes_before_the_name() -> None:
+    method = Method("alg 6", "whatever", 0, {"library_id": 6})
+    assert choice_of(method, "bcast") == Choice(6)
+    with pytest.raises(LookupError, match="has no 'alg 6' for bcast; it has 1 basic_linear"):
+        choice_of(method, "bcast", trust_number=False)
+
+
+def test_an_algorithm_of_a_later_version_is_lacking_before() -> None:
+    sparbit = Method("sparbit", "sparbit")
+    assert choice_of(sparbit, "allgather", "5.0").algorithm == 7
+    with pytest.raises(LookupError, match=r"Open MPI 4\.1 has no 'sparbit'"):
+        choice_of(sparbit, "allgather", "4.1")
+
+
+def test_segments_and_fan_out_are_said_only_where_the_algorithm_takes_them() -> None:
+    chain = Method("chain", "chain", 4096, {"fan_out": 4, "library_id": 2})
+    assert choice_of(chain, "bcast") == Choice(2, 4, 4096)
+    other = Method("scatter_allgather 4KiB", "scatter_allgather", 4096)
+    choice = choice_of(other, "bcast")
+    assert choice == Choice(8)
+    assert unsaid(other, choice, "bcast") == ["segment size 4096 (the algorithm has none)"]
+    knomial = Method("knomial", "knomial", 0, {"radix": 8})
+    assert "coll_tuned_bcast_algorithm_knomial_radix" in unsaid(knomial, choice_of(knomial, "bcast"), "bcast")[0]
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"), [("4", "4.1"), ("4.1.8", "4.1"), ("5.0.11", "5.0"), ("6.0.0rc1", "6.0")]
+)
+def test_versions_belong_to_series(version: str, wanted: str) -> None:
+    assert series(version) == wanted
+
+
+@pytest.mark.parametrize("version", ["", "3.1", "17", "newest"])
+def test_unknown_versions_are_refused(version: str) -> None:
+    with pytest.raises(ValueError, match=r"known are the versions 4.1, 5.0, 6.0"):
+        series(version)

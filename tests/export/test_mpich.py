@@ -1,0 +1,135 @@
+"""MPICH's selection: the library's own complete file, with some collectives replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.export.mpich import to_mpich
+from dashboard.export.rules.lint import read_text
+from dashboard.export.target import ExportError
+from tests.conftest import need
+from tests.export.trees import random_decision, random_sizes
+
+NAMES = {
+    "bcast": ["binomial", "scatter_allgather", "scatter_allgather_ring"],
+    "alltoall": ["bruck", "pairwise", "linear"],
+    "reduce_scatter": ["recursive_halving", "pairwise"],
+    "allreduce": ["recursive_doubling", "ring"],
+    "allgather": ["bruck", "ring"],
+}
+
+
+@pytest.fixture(scope="module")
+def generic(samples: Path) -> str:
+    return (samples / "mpich_json" / "mpich-main__mpir_generic.json").read_text()
+
+
+def decision_for(collective: str, seed: int) -> DecisionFunction:
+    methods = [Method(name, name) for name in NAMES[collective]]
+    drawn = random_decision("barrier", seed, depth=5)
+    codes = [place % len(methods) for place in range(len(drawn.methods))]
+
+    def moved(node: Leaf | Split) -> Leaf | Split:
+        if isinstance(node, Leaf):
+            return Leaf(codes[node.method])
+        return Split(node.tests, tuple(moved(child) for child in node.children))
+
+    return DecisionFunction(collective, methods, moved(drawn.root), provenance=drawn.provenance)
+
+
+@pytest.mark.parametrize("collective", NAMES)
+def test_written_files_are_complete_and_decide_the_same_on_100000_points(collective: str, generic: str) -> None:
+    decision = decision_for(collective, seed=len(collective))
+    read = read_text(to_mpich(decision, base=generic))
+    assert [fault for fault in read.faults if fault.severity == "error"] == []
+    assert len(read.decisions) == 44
+    found = read.decisions[collective]
+    comm, message = random_sizes(5, 100_000)
+    names = [read_name(method.algorithm) for method in found.methods]
+    wanted = [read_name(written(collective, method.algorithm)) for method in decision.methods]
+    ours = [wanted[k] for k in decision.predict(comm, message)]
+    assert [names[k] for k in found.predict(comm, message)] == ours
+
+
+def written(collective: str, name: str) -> str:
+    same = {"bruck": "brucks", "scatter_allgather_ring": "scatter_ring_allgather", "linear": "scattered"}
+    return same.get(name, "scatter_recursive_doubling_allgather" if name == "scatter_allgather" else name)
+
+
+def read_name(name: str) -> str:
+    return name.removeprefix("intra_")
+
+
+def test_only_the_chosen_collective_changes(generic: str) -> None:
+    before = json.loads(generic)
+    after = json.loads(to_mpich(decision_for("bcast", 1), base=generic))
+    assert list(before) == list(after)
+    assert [key for key in before if before[key] != after[key]] == ["collective=bcast"]
+    assert after["collective=bcast"]["comm_type=inter"] == before["collective=bcast"]["comm_type=inter"]
+
+
+def test_operations_that_do_not_commute_keep_the_library_s_own_decision(generic: str) -> None:
+    own = json.loads(generic)["collective=reduce"]["comm_type=intra"]
+    decision = DecisionFunction("reduce", [Method("rabenseifner", "rabenseifner")], Leaf(0))
+    intra = json.loads(to_mpich(decision, base=generic))["collective=reduce"]["comm_type=intra"]
+    assert intra["is_commutative=no"] == intra["is_commutative=yes"]["is_op_built_in=no"] == own
+    sized = intra["is_commutative=yes"]["is_op_built_in=yes"]["comm_size=any"]["avg_msg_size=any"]
+    assert sized["count<pow2"] == own
+    assert sized["count=any"] == {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}
+
+
+def test_recursive_doubling_of_allgather_is_kept_to_powers_of_two(generic: str) -> None:
+    decision = DecisionFunction("allgather", [Method("recursive_doubling", "recursive_doubling")], Leaf(0))
+    read = read_text(to_mpich(decision, base=generic)).decisions["allgather"]
+    chosen = [read.methods[k].algorithm for k in read.predict([4, 6], [8, 8])]
+    assert chosen == ["recursive_doubling", "brucks"]
+
+
+def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str) -> None:
+    decision = decision_for("bcast", 1)
+    with pytest.raises(ExportError, match="complete files only"):
+        to_mpich(decision)
+    part = json.dumps({"collective=bcast": json.loads(generic)["collective=bcast"]})
+    with pytest.raises(ExportError, match="must be complete"):
+        to_mpich(decision, base=part)
+    with pytest.raises(ExportError, match="not MPICH's"):
+        to_mpich(decision, base="1\n7\n0\n")
+
+
+def test_lacking_methods_are_named(generic: str) -> None:
+    methods = [Method("pipeline 8KiB", "pipeline", 8192), Method("binomial", "binomial")]
+    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(1), Leaf(0))))
+    with pytest.raises(ExportError, match="MPICH has no 'pipeline 8KiB'; it has binomial, scatter"):
+        to_mpich(decision, base=generic)
+
+
+def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexec: str) -> None:
+    beside = Path(mpiexec).parent / "python"
+    python = str(beside) if beside.exists() else sys.executable
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
+    if "HYDRA" not in version.stdout:
+        pytest.skip(f"{mpiexec} is not MPICH's")
+    probe = subprocess.run([python, "-c", "import mpi4py"], capture_output=True, check=False)
+    need(not probe.returncode, f"no mpi4py for {python}")
+    path = tmp_path / "selection.json"
+    path.write_text(to_mpich([decision_for(name, 3) for name in NAMES], base=generic))
+    calls = (
+        "c = MPI.COMM_WORLD; [c.Bcast(bytearray(n)) or c.Allgather(bytearray(n), bytearray(3 * n)) for n in (1, 9999)]"
+    )
+    calls += "; [c.Alltoall(bytearray(3 * n), bytearray(3 * n)) for n in (1, 9999)]"
+    job = [mpiexec, "-n", "3", python, "-c", f"from mpi4py import MPI; {calls}; print('done')"]
+    env = {
+        **os.environ,
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path),
+        "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
+    }
+    done = subprocess.run(job, capture_output=True, text=True, check=False, timeout=120, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["done"] * 3

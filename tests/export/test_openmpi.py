@@ -1,0 +1,162 @@
+"""Open MPI rules, written and read again by a reader of its own that does as the library does."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
+from dashboard.export.library_names import COLLECTIVE_IDS, COMPARED
+from dashboard.export.openmpi import to_openmpi
+from dashboard.export.openmpi_json import to_openmpi_json
+from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import fitted
+from dashboard.export.target import ExportError
+from tests.cubes import synthetic_cube
+from tests.export.trees import HIGHEST, choices, random_decision, random_sizes
+
+FACTS = {"date": "2026-11-21", "version": "0.1"}
+SIZED = [name for name, compared in COMPARED.items() if compared != "nothing"]
+
+
+@pytest.mark.parametrize("collective", SIZED)
+def test_version_1_decides_as_the_decision_function_on_100000_points(collective: str) -> None:
+    decision = random_decision(collective, seed=len(collective), depth=5)
+    read = read_text(to_openmpi(decision, provenance=FACTS))
+    assert [fault for fault in read.faults if fault.severity != "note"] == []
+    comm, message = random_sizes(3, 100_000)
+    assert choices(read.decisions[collective], comm, message) == choices(decision, comm, message)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_version_2_and_3_decide_as_the_decision_function_on_100000_points(seed: int) -> None:
+    collective = ("bcast", "alltoall", "reduce_scatter", "allreduce")[seed]
+    decision = random_decision(collective, seed, ("comm_size", "message_size", "even"), depth=5)
+    comm, message = random_sizes(seed, 100_000)
+    wanted = choices(decision, comm, message)
+    second = read_text(to_openmpi(decision, provenance=FACTS, file_version=2))
+    assert second.format == "openmpi-2"
+    assert choices(second.decisions[collective], comm, message) == wanted
+    third = read_text(to_openmpi_json(decision, provenance=FACTS))
+    assert [fault for fault in third.faults if fault.severity != "note"] == []
+    assert choices(third.decisions[collective], comm, message, "6.0") == wanted
+
+
+def test_several_collectives_go_into_one_file() -> None:
+    decisions = [random_decision(name, seed=1) for name in ("bcast", "allgather", "reduce")]
+    read = read_text(to_openmpi(decisions, provenance=FACTS))
+    assert sorted(read.decisions) == ["allgather", "bcast", "reduce"]
+    with pytest.raises(ExportError, match="two decision functions for bcast"):
+        to_openmpi([decisions[0], decisions[0]])
+
+
+def test_requests_of_linear_sync_are_said_in_version_2_only() -> None:
+    method = Method("linear_sync 8", "linear_sync", 0, {"max_requests": 8})
+    decision = DecisionFunction("alltoall", [method], Leaf(0))
+    assert "\n0 4 0 0 8 #" in to_openmpi(decision, file_version=2)
+    assert "\n0 4 0 0 #" in to_openmpi(decision)
+    assert json.loads(to_openmpi_json(decision))["collectives"]["alltoall"][0]["rules"][0]["reqs"] == 8
+
+
+def test_sizes_of_blocks_become_totals() -> None:
+    # One threshold of 1024 bytes per process, measured at 8 processes only: a total of 8192.
+    methods = [Method("linear", "linear"), Method("ring", "ring")]
+    tree = Split((Test("comm_size", 7),), (Leaf(0), Split((Test("message_size", 1023),), (Leaf(0), Leaf(1)))))
+    decision = DecisionFunction("allgather", methods, tree, provenance={"comm_size": [8, 8]})
+    rules = [line.split(" #")[0] for line in to_openmpi(decision).splitlines() if not line.startswith("#")]
+    assert rules == ["1", "0", "2", "1", "1", "0 1 0 0", "8", "2", "0 1 0 0", "8192 4 0 0"]
+
+
+def test_comments_tell_where_it_comes_from_and_are_ascii() -> None:
+    method = Method("binomial\n7 ü", "binomial")
+    decision = DecisionFunction("bcast", [method], Leaf(0), provenance={"system": "cluster\n12 34", "cells": 12})
+    text = to_openmpi(decision, provenance=FACTS)
+    assert text.isascii()
+    assert text.startswith("# Rules for Open MPI 4.x and 5.x")
+    assert "colltune 0.1, 2026-11-21" in text
+    assert choices(read_text(text).decisions["bcast"], 4, [1, 2]) == choices(decision, 4, [1, 2])
+
+
+def test_lacking_methods_are_named_and_refused_without_measurements() -> None:
+    methods = [Method("binomial", "binomial"), Method("hypercube 8", "hypercube")]
+    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(0), Leaf(1))))
+    with pytest.raises(ExportError, match="has no 'hypercube 8'; it has basic_linear, chain"):
+        to_openmpi(decision)
+
+
+def test_a_lacking_method_gets_the_substitute_that_costs_least() -> None:
+    cube = synthetic_cube(6, 10, 7, seed=5)
+    names = ["linear", "binomial", "binary", "hypercube", "split_binary", "chain", "scatter_allgather"]
+    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    faster = cube["time"].where(cube["method"] != "hypercube", cube["time"].min("method") * 0.5)
+    cube = cube.assign(time=faster)
+    text = to_openmpi(exact(decision_map(cube)), cubes={"bcast": cube})
+    # hypercube is the best everywhere, so the best substitute is the best single other method.
+    ratios = (cube["time"] / cube["time"].min("method")).mean(["comm_size", "message_size"])
+    best = str(ratios.drop_sel(method="hypercube").idxmin().values)
+    assert f"has no 'hypercube'; '{best}' is written instead" in " ".join(text.replace("\n#", "").split())
+    read = read_text(text).decisions["bcast"]
+    found = summarise(penalty(cube, fitted(read, cube, "5.0")))
+    assert found.mean == pytest.approx(100 * (ratios.values[names.index(best)] - 1))
+
+
+def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties() -> None:
+    cube = synthetic_cube(9, 12, 6, seed=4, noise=0.6)
+    decision = exact(decision_map(cube))
+    with pytest.raises(ExportError, match="from the measurements only"):
+        to_openmpi(decision, most_rules=5)
+    text = to_openmpi(decision, cubes={"bcast": cube}, most_rules=5)
+    read = read_text(text)
+    assert read.faults == ()
+    found = summarise(penalty(cube, fitted(read.decisions["bcast"], cube, "5.0")))
+    assert "rules would say all of it, 5 are allowed" in " ".join(text.replace("\n#", "").split())
+    assert f"these rules: mean {found.mean:.4g} %" in " ".join(text.replace("\n#", "").split())
+    assert read.decisions["bcast"].leaves <= 5
+
+
+def test_two_proc_never_reaches_three_processes() -> None:
+    methods = [Method("two_proc", "two_proc"), Method("ring", "ring")]
+    decision = DecisionFunction("allgather", methods, Split((Test("comm_size", 4),), (Leaf(0), Leaf(1))))
+    read = read_text(to_openmpi(decision))
+    assert read.faults == ()
+    known = [choice.algorithm for choice in choices(read.decisions["allgather"], np.arange(2, 7), 100)]
+    assert known == [6, 0, 0, 4, 4]
+
+
+def test_collectives_without_rules_are_refused_by_name() -> None:
+    with pytest.raises(ExportError, match="takes no rules for gatherv"):
+        to_openmpi(DecisionFunction("gatherv", [Method("linear", "linear")], Leaf(0)))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"version": "6.0"}, "openmpi-json"),
+        ({"version": "3.1"}, "known are the versions"),
+        ({"version": "4.1", "file_version": 2}, "4.1 drops rules of version 2"),
+    ],
+)
+def test_versions_that_would_read_the_file_otherwise_are_refused(options: dict[str, object], reason: str) -> None:
+    with pytest.raises(ExportError, match=reason):
+        to_openmpi(random_decision("bcast", 1), **options)  # type: ignore[arg-type]
+
+
+def test_another_library_s_numbers_are_not_taken_for_open_mpi_s() -> None:
+    method = Method("binomial", "binomial", 0, {"library_id": 2})
+    other = DecisionFunction("bcast", [method], Leaf(0), provenance={"library": "Intel MPI"})
+    assert "\n0 6 0 0 #" in to_openmpi(other)
+    same = DecisionFunction("bcast", [method], Leaf(0), provenance={"library": "Open MPI"})
+    assert "\n0 2 0 0 #" in to_openmpi(same)
+
+
+def test_all_rules_of_the_largest_measured_communicator_hold_beyond() -> None:
+    decision = random_decision("alltoall", seed=8, depth=5)
+    read = read_text(to_openmpi(decision))
+    last = read.decisions["alltoall"]
+    totals = np.array([1 << k for k in range(4, 26)])
+    at_end = choices(last, HIGHEST, totals // HIGHEST)
+    beyond = choices(last, HIGHEST * 2, totals // HIGHEST // 2)
+    assert len(at_end) == len(beyond)
+    assert COLLECTIVE_IDS[3] == "alltoall"

@@ -1,0 +1,78 @@
+"""Settings for Intel MPI and UCC, written and read again."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split
+from dashboard.export.rules.lint import read_text
+from dashboard.export.settings import to_intel, to_ucc
+from dashboard.export.target import ExportError
+from tests.export.trees import random_decision, random_sizes
+
+FACTS = {"date": "2026-11-21", "version": "0.1"}
+UCC_NAMES = {
+    "bcast": {"binomial": "knomial", "scatter_allgather": "sag_knomial", "default": "default"},
+    "allreduce": {"recursive_doubling": "knomial", "rabenseifner": "sra_knomial"},
+    "allgather": {"ring": "ring", "bruck": "bruck", "default": "default"},
+    "alltoall": {"pairwise": "pairwise", "bruck": "bruck"},
+}
+
+
+def drawn(collective: str, methods: list[Method], seed: int, **facts: object) -> DecisionFunction:
+    tree = random_decision("barrier", seed, depth=5)
+
+    def moved(node: Leaf | Split) -> Leaf | Split:
+        if isinstance(node, Leaf):
+            return Leaf(node.method % len(methods))
+        return Split(node.tests, tuple(moved(child) for child in node.children))
+
+    return DecisionFunction(collective, methods, moved(tree.root), provenance={**tree.provenance, **facts})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_intel_settings_decide_the_same_on_100000_points(seed: int) -> None:
+    methods = [Method(f"method {k}", "any", 0, {"library_id": k + 1}) for k in range(4)]
+    decision = drawn("bcast", methods, seed, library="Intel MPI")
+    text = to_intel(decision, provenance=FACTS)
+    read = read_text(text)
+    assert read.faults == ()
+    found = read.decisions["bcast"]
+    comm, message = random_sizes(seed, 100_000)
+    numbers = [method.parameters.get("library_id") for method in found.methods]
+    assert [numbers[k] for k in found.predict(comm, message)] == [int(k) + 1 for k in decision.predict(comm, message)]
+
+
+def test_intel_s_numbers_must_have_been_measured() -> None:
+    decision = DecisionFunction("bcast", [Method("binomial", "binomial", 0, {"library_id": 1})], Leaf(0))
+    with pytest.raises(ExportError, match="has no number of Intel MPI"):
+        to_intel(decision)
+
+
+@pytest.mark.parametrize("collective", UCC_NAMES)
+def test_ucc_strings_decide_the_same_on_100000_points(collective: str) -> None:
+    names = UCC_NAMES[collective]
+    decision = drawn(collective, [Method(name, name) for name in names], seed=len(collective))
+    read = read_text(to_ucc(decision, provenance=FACTS))
+    assert read.faults == ()
+    found = read.decisions[collective]
+    comm, message = random_sizes(2, 100_000)
+    theirs = [found.methods[k].algorithm for k in found.predict(comm, message)]
+    assert theirs == [names[decision.methods[k].algorithm] for k in decision.predict(comm, message)]
+
+
+def test_ucc_refuses_what_it_lacks_by_name() -> None:
+    with pytest.raises(ExportError, match="UCC has no 'pipeline'"):
+        to_ucc(DecisionFunction("bcast", [Method("pipeline", "pipeline")], Leaf(0)))
+    with pytest.raises(ExportError, match="not known for scatter"):
+        to_ucc(DecisionFunction("scatter", [Method("linear", "linear")], Leaf(0)))
+
+
+def test_several_collectives_share_one_ucc_setting() -> None:
+    decisions = [
+        DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0)),
+        DecisionFunction("allreduce", [Method("rabenseifner", "rabenseifner")], Leaf(0)),
+    ]
+    text = to_ucc(decisions, provenance=FACTS)
+    assert 'TUNE="bcast:0-inf:[1-inf]:@knomial#allreduce:0-inf:[1-inf]:@sra_knomial"' in text
+    assert sorted(read_text(text).decisions) == ["allreduce", "bcast"]
