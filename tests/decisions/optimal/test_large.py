@@ -21,6 +21,7 @@ def few_rectangles() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "COARSE", 600)
         patch.setattr(lines, "THIN", 4)
+        patch.setattr(lines, "MOST_BOUNDED", 5)
         yield
 
 
