@@ -203,20 +203,26 @@ class Maps(Viewer):
         chosen, percent = found["chosen"].values, found["penalty"].values
         outline = drawn.outline_columns(self._segments(scene))
         with hold(pn.state.curdoc):
-            self.live.update("tree", {"image": [drawn.paint_codes(chosen, scene.raster, len(scene.key.labels))]})
+            self._paint(scene, scene.raster.quick, found)
             self.live.update("tree regions", outline)
-            self.live.update("penalty", {"image": [penalty.penalty_pixels(percent, scene.raster)]})
             if drawn.has_letters(scene.axes):
                 self.live.update("tree text", {"letter": drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]})
                 self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
         self._follow.ask()
 
+    def _paint(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
+        tree = drawn.paint_codes(found["chosen"].values, raster, len(scene.key.labels))
+        self.live.update("tree", {"image": [tree]})
+        self.live.update("penalty", {"image": [penalty.penalty_pixels(found["penalty"].values, raster)]})
+
     def follow(self) -> None:
-        """Bring up to date what is read rather than watched: the regions on the exact map, figures, legends."""
+        """Bring up to date what is read rather than watched: the finest pixels, the exact map's regions, legends."""
         scene, found = self.scene, self._state.penalty()
         if scene is None or found is None or self.figures is None or self.stale:
             return
         with hold(pn.state.curdoc):
+            if scene.raster.quick is not scene.raster:
+                self._paint(scene, scene.raster, found)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
             self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
         self._legends(scene, found)

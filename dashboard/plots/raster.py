@@ -9,6 +9,7 @@ steps of half a power) the image is exact; elsewhere a border is off by half a p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from dashboard.plots.axes import Axes, Axis
 
 FINEST = 1024
+#: Pixels that a map has on most screens, across and up: more of them are not seen while it moves.
+QUICK = (512, 256)
 
 
 def _pixels(axis: Axis) -> NDArray[np.intp]:
@@ -57,6 +60,14 @@ class Raster:
     def bounds(self) -> tuple[float, float, float, float]:
         """Left, bottom, right, top of the image."""
         return self.axes.x.limits[0], self.axes.y.limits[0], self.axes.x.limits[1], self.axes.y.limits[1]
+
+    @cached_property
+    def quick(self) -> Raster:
+        """The same map with every so many pixels left out, to be shown while a slider moves."""
+        across, up = (max(1, -(-at.size // most)) for at, most in zip((self.columns, self.rows), QUICK, strict=True))
+        if across == up == 1:
+            return self
+        return Raster(self.axes, self.columns[across // 2 :: across], self.rows[up // 2 :: up])
 
     @property
     def whole(self) -> bool:

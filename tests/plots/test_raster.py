@@ -42,3 +42,18 @@ def test_a_map_of_more_cells_than_pixels_says_so() -> None:
     assert not raster.whole
     assert raster.columns.size == FINEST
     assert raster.paint(np.arange(4096).reshape(2, 2048)).shape == (2, FINEST)
+
+
+def test_a_moving_map_has_no_more_pixels_than_a_screen_shows() -> None:
+    """Each of them shows what the finest map shows there."""
+    raster = Raster.of(axes(np.unique(np.rint(2 ** np.linspace(0, 24, 300))), np.arange(2, 400)))
+    assert (raster.columns.size, raster.rows.size) == (FINEST, 398)
+    quick = raster.quick
+    assert (quick.columns.size, quick.rows.size) == (512, 199)
+    assert (quick.columns == raster.columns[1::2]).all()
+    assert quick.bounds == raster.bounds
+
+
+def test_a_small_map_moves_with_all_its_pixels() -> None:
+    raster = Raster.of(axes([1, 2, 4, 16], [2, 3]))
+    assert raster.quick is raster
