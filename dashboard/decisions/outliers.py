@@ -116,7 +116,8 @@ def outlier_cells(cube: xr.Dataset, *, factor: float = 2.0, along: Sequence[str]
         A cell is a spike when its time is more than `factor` times the larger of its two sides and
         more than `factor` times what is expected there; a dip when the same holds of the inverse ratios. A
         side is the smaller (for a dip the larger) of the two next measured times there, so that two spikes do
-        not hide each other. Where times only grow, however steeply, nothing is found.
+        not hide each other. Where times only grow, however steeply, nothing is found, and next to a spike
+        no dip.
     along
         ``message_size``, ``comm_size`` or both. Along the communicator size methods that like powers of
         two look like spikes, though they are none.
@@ -310,13 +311,15 @@ def _spikes(cube: xr.Dataset, name: str, factor: float, ppn: int | None) -> Iter
         after = tuple(np.where(at >= 0, sizes.size - 1 - at, -1)[..., ::-1] for at in mirrored)
         sides = [[_at(logs, at) for at in side] for side in (before, after)]
         spike = logs - np.maximum(*(np.fmin(*side) for side in sides))
-        dip = np.minimum(*(np.fmax(*side) for side in sides)) - logs
         left, right = (np.where(at >= 0, sizes[at], np.nan) for at in (before[0], after[0]))
         share = (sizes - left) / (right - left)
         expected = (1 - share) * sides[0][0] + share * sides[1][0]
         limit = np.log(factor)
         high = (spike > limit) & (logs - expected > limit)
-        found = np.nonzero(high | ((dip > limit) & (expected - logs > limit)))
+        # Beside a spike everything looks like a dip.
+        beside = np.logical_or(*(_at(np.where(high, 1.0, 0.0), at) == 1 for at in (before[0], after[0])))
+        dip = np.minimum(*(np.fmax(*side) for side in sides)) - logs
+        found = np.nonzero(high | ((dip > limit) & (expected - logs > limit) & ~beside))
         title = name.replace("_", " ")
         reason = np.where(high[found], f"spike along the {title}", f"dip along the {title}")
         line = found[1] + lines.start

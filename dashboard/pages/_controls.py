@@ -50,7 +50,7 @@ class Controls(Viewer):
         self.threshold = float_slider(
             label="Accuracy threshold", start=0, end=1, step=0.01, format="0%", value=state.threshold, width=220
         )
-        self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact, description="No limit at all")
+        self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact)
         self.regions = Switch(label="Regions of the tree", value=True)
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
         self.limit.link(state, value="limit_depth", bidirectional=True)

@@ -216,3 +216,10 @@ def test_the_warm_up_stands_out_in_the_raw_data_of_pico(shared: Any) -> None:
     assert counts[early].mean() > 1.5 * counts[~early].mean()
     cleaned = without_outliers(cube, found)
     assert float(cleaned["time_std"].median()) < float(cube["time_std"].median()) / 2
+
+
+def test_the_cell_after_a_spike_is_no_dip() -> None:
+    """Times double with the size; 37 times too much at 8 B makes 16 B look low, which it is not."""
+    time = np.array([1.0, 2.0, 4.0, 8.0 * 37, 16.0, 32.0, 64.0])[None, None]
+    found = outlier_cells(cube_of(time, [4], 2 ** np.arange(7)))
+    assert found["message_size"].tolist() == [8]
