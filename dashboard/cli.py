@@ -21,6 +21,7 @@ _USER_ERRORS = {
     "loaders.errors": "LoadError",
     "dashboard.decisions.errors": "DecisionError",
     "dashboard.export.target": "ExportError",
+    "dashboard.models.errors": "ModelError",
 }
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text
+from dashboard import cli_model, cli_text
 from dashboard.cli_load import file_report, hints_of, load
 from dashboard.cli_output import Loading, say, show
 from dashboard.cli_usage import Usage
@@ -151,6 +151,10 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "export": "dashboard.cli_decide:export",
     "frontier": "dashboard.cli_frontier:frontier",
     "compare": "dashboard.cli_compare:compare",
+    "lint": "dashboard.cli_lint:lint",
+    "model": "dashboard.cli_model:model",
+    "translate": "dashboard.cli_translate:translate",
+    "bench": "dashboard.cli_bench:bench",
     "serve": serve,
 }
 
@@ -161,4 +165,5 @@ def run(args: argparse.Namespace) -> None:
     if isinstance(command, str):
         module, _, name = command.partition(":")
         command = getattr(import_module(module), name)
-    command(args)
+    with cli_model.known(args):
+        command(args)

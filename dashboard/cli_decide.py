@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +45,14 @@ def export(args: argparse.Namespace) -> None:
             f"--to {args.to} is not available yet; {there}" if known else f"--to {args.to}: no such target; {there}"
         )
     decisions, statistics, sources = [], {}, {}
-    for task in tasks_of(args):
+    tasks = tasks_of(args)
+    for task in tasks:
         decision = grow(args.tree, cli_trees.chosen(args), task)
         statistics[decision.collective] = _statistics(task, decision)
         sources.update(task.sources)
         decisions.append(decision)
-    text = WRITERS[args.to].write(decisions, {"statistics": statistics, "sources": sources})
+    further = _further(args, WRITERS[args.to].options, tasks)
+    text = WRITERS[args.to].write(decisions, {"statistics": statistics, "sources": sources}, **further)
     if args.output == "-":
         answer(text)
         return
@@ -60,6 +62,24 @@ def export(args: argparse.Namespace) -> None:
         raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
     what = ", ".join(f"{decision.collective} ({decision.leaves} leaves)" for decision in decisions)
     say(f"wrote {args.output}: {what}, {text.count(chr(10))} lines")
+
+
+def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Task]) -> dict[str, Any]:
+    """What targets that are rules of a library take beside the decisions; `Usage` for what this one does not."""
+    given = {name: getattr(args, name) for name in ("version", "most_rules", "base") if getattr(args, name) is not None}
+    for name in given:
+        if name not in known:
+            option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")
+            raise Usage(f"{option} means nothing to --to {args.to}")
+    if "base" in given:
+        try:
+            given["base"] = Path(args.base).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Usage(f"--base {args.base}: cannot be read: {error}") from error
+    if "cubes" in known:
+        parts = [part for task in tasks for part in task.problem.slices]
+        given["cubes"] = {part.given.get("collective", part.cube.attrs.get("collective")): part.cube for part in parts}
+    return given
 
 
 def _statistics(task: Task, decision: DecisionFunction) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from dashboard import cli_trees, cli_values
+from dashboard import cli_bench, cli_lint, cli_model, cli_translate, cli_trees, cli_values
 from dashboard.cli_usage import Usage
 
 #: Named in the design, not built yet.
-LATER_COMMANDS = ("lint", "model", "bench", "report")
+LATER_COMMANDS = ("report",)
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
 TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc")
 #: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
@@ -127,6 +127,15 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
             _held_out(one, "lines" if one is frontier else "none")
     if command in cli_trees.WITH_TREE:
         cli_trees.add_options(decide if command == "decide" else export, tree)
+    about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
+    lint = commands.add_parser("lint", help=about, description=about, parents=[hints, common])
+    cli_lint.add_options(lint)
+    _json(lint)
+    about = "Communication models: predict, optimal segments, parameters and fits, what deciding by them costs."
+    cli_model.add_options(commands.add_parser("model", help=about, description=about), [common], [hints])
+    about = "Write a rules file of one MPI library for another one, or as source code."
+    cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
+    cli_bench.add_parser(commands, common)
     _serve(
         commands.add_parser(
             "serve",
@@ -207,6 +216,16 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
     )
+    group = parser.add_argument_group("rules files", "for targets that are rules of a library")
+    group.add_argument("--for", dest="version", metavar="V", help="version of Open MPI: 4.1 or 5.0 (default)")
+    group.add_argument(
+        "--max-rules",
+        dest="most_rules",
+        type=cli_values.count,
+        metavar="N",
+        help="write the best N rules for each collective where all of them would be more",
+    )
+    group.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
 
 
 def _frontier_options(parser: argparse.ArgumentParser) -> None:
@@ -275,6 +294,7 @@ def _measurements(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
     group.add_argument("--interpolate", action="store_true", help="fill missing cells in between for deciding")
     group.add_argument("--without-outliers", action="store_true", help="leave outliers out; they are listed")
+    cli_model.add_measurement_options(parser)
 
 
 def _held_out(parser: argparse.ArgumentParser, default: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.problem import Problem
+    from dashboard.models import PointToPointModel
 
 
 _LISTED = 5
@@ -96,6 +97,9 @@ def _task(args: argparse.Namespace, cubes: Any, sources: dict[str, Any]) -> Task
     if args.interpolate:
         for part in _interpolated(problem).slices:
             say(f"note: interpolated for deciding: {part.cube.attrs['interpolation']}")
+    if args.complete:
+        for part in _completed(problem, args.parameters, args.complete).slices:
+            say(f"note: completed for deciding: {part.cube.attrs['completion']}")
     return Task(problem, _preparation(args), sources)
 
 
@@ -127,6 +131,21 @@ def _interpolated(problem: Problem) -> Problem:
     return with_cubes(problem, [interpolated(part.cube) for part in problem.slices])
 
 
+def _completed(problem: Problem, network: str | None, model: str) -> Problem:
+    from dashboard.decisions.folds import with_cubes
+    from dashboard.models.completing import completed
+    from dashboard.models.fit import fit
+    from dashboard.models.observations import observe
+    from dashboard.models.parameter_set import find_parameters
+
+    given = None if network is None else find_parameters(network, model).of(model)
+
+    def parameters(cube: xr.Dataset) -> PointToPointModel:
+        return fit(observe(cube), model).parameters if given is None else given
+
+    return with_cubes(problem, [completed(part.cube, parameters(part.cube)) for part in problem.slices])
+
+
 def _preparation(args: argparse.Namespace) -> Callable[[Problem], Problem]:
     """What is made of measurements before deciding; of each part that is decided on by itself."""
 
@@ -136,6 +155,8 @@ def _preparation(args: argparse.Namespace) -> Callable[[Problem], Problem]:
 
         if args.interpolate:
             problem = _interpolated(problem)
+        if args.complete:
+            problem = _completed(problem, args.parameters, args.complete)
         if args.ties == "fastest":
             return problem
         level = args.statistical

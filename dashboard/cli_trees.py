@@ -6,13 +6,15 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard import cli_model
 from dashboard.cli_usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.decisions.family import Family, Option
 
 DEFAULT = "quadtree"
-LATER_TREES = ("model",)
+#: Made of parameters that are given with it, so that no family is there before.
+MODEL = cli_model.TREE
 #: Commands that make one tree, and so take its options.
 WITH_TREE = ("decide", "export")
 
@@ -52,13 +54,13 @@ def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
 
     trees = ", ".join(FAMILIES)
     group = parser.add_argument_group("decision")
-    group.add_argument(
-        "--tree", default=DEFAULT, metavar="TREE", help=f"{trees} (default {DEFAULT}); later {', '.join(LATER_TREES)}"
-    )
-    if tree in LATER_TREES:
-        raise Usage(f"--tree {tree} is not available yet; available: {trees}")
+    group.add_argument("--tree", default=DEFAULT, metavar="TREE", help=f"{trees}, {MODEL} (default {DEFAULT})")
+    if tree in (None, MODEL):
+        cli_model.add_tree_options(parser, _PREFIX)
+    if tree == MODEL:
+        return
     if tree is not None and tree not in FAMILIES:
-        raise Usage(f"--tree {tree}: there is no such choice; available: {trees}")
+        raise Usage(f"--tree {tree}: there is no such choice; available: {trees}, {MODEL}")
     several: dict[str, list[tuple[str, Option]]] = {}
     for name in FAMILIES if tree is None else (tree,):
         for option in FAMILIES[name].options:
@@ -92,7 +94,10 @@ def refuse(tree: str, unknown: Sequence[str]) -> None:
             name for name, family in FAMILIES.items() if any(word in _all_flags(option) for option in family.options)
         ]
         if others:
-            own = ", ".join("/".join(_flags(option.name)) for option in FAMILIES[tree].options) or "no options"
+            options = FAMILIES[tree].options if tree in FAMILIES else ()
+            own = ", ".join("/".join(_flags(option.name)) for option in options) or (
+                "--model" if tree == MODEL else "no options"
+            )
             raise Usage(f"{word} is an option of --tree {' and '.join(others)}; --tree {tree} takes {own}")
 
 

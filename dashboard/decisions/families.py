@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 
@@ -48,6 +49,17 @@ class Families(Mapping[str, Family]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
+
+    @contextmanager
+    def also(self, family: Family) -> Iterator[None]:
+        """Know a further family for a while, such as one that is made of parameters only known then."""
+        if family.name in self._places:
+            raise OptionError(f"there is a family {family.name} already")
+        self._places[family.name], self._loaded[family.name] = "", family
+        try:
+            yield
+        finally:
+            del self._places[family.name], self._loaded[family.name]
 
 
 FAMILIES = Families(PLACES)

@@ -61,11 +61,7 @@ def test_bad_usage_is_one_clear_line(colltune: Run, arguments: list[str], words:
 @pytest.mark.parametrize(
     "arguments",
     [
-        "model predict -c bcast",
-        "bench",
         "report x -o y.html",
-        "decide x -c bcast --tree model",
-        "export x -c bcast --tree model --model loggp --to c -o f.c",
     ],
 )
 def test_what_is_designed_but_not_built_says_so(colltune: Run, arguments: str) -> None:

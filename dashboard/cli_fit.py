@@ -1,0 +1,251 @@
+"""``colltune model parameters | fit | runtime | decide``: models beside measurements."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard import cli_text
+from dashboard.cli_load import load
+from dashboard.cli_output import Working, finite, say, show
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.models.fit import Fit
+    from dashboard.models.parameter_set import ParameterSet
+
+
+def parameters(args: argparse.Namespace) -> None:
+    """Make parameters of point-to-point measurements."""
+    network = _of_table(args) if _is_table(args.paths) else _of_pingpong(args)
+    _save(args, network)
+    show(args, network.to_dict(), lambda: _network_lines(network))
+
+
+def _is_table(paths: list[str]) -> bool:
+    """Whether it is one table of gaps and overheads, rather than results."""
+    if len(paths) != 1 or not paths[0].endswith(".csv") or not Path(paths[0]).is_file():
+        return False
+    with Path(paths[0]).open(encoding="utf-8", errors="replace") as file:
+        head = next((line for line in file if line.strip() and not line.startswith("#")), "")
+    return "gap_us" in head
+
+
+def _of_table(args: argparse.Namespace) -> ParameterSet:
+    from dashboard.models.pingpong import parameters_of_table, read_logp_table
+
+    path = Path(args.paths[0])
+    if args.how != "extremes" or args.gamma:
+        say("note: --how and --gamma are for ping-pongs; a table says all itself")
+    table = read_logp_table(path)
+    return parameters_of_table(table, sources=[path.name], name=args.name or path.stem)
+
+
+def _of_pingpong(args: argparse.Namespace) -> ParameterSet:
+    from dashboard.models.pingpong import parameters_of_pingpong, pingpong_of
+
+    args.collective = args.ppn = None
+    results = load(args)
+    if "pt2pt" not in results.children:
+        raise Usage(f"these results hold no ping-pong, but {', '.join(results.children)}")
+    measured = pingpong_of(results["pt2pt"].to_dataset())
+    name = args.name or Path(args.paths[0]).stem
+    return parameters_of_pingpong(measured, args.how, gamma=args.gamma, name=name)
+
+
+def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
+    """Cubes of the collectives asked for; else of all that there are models of."""
+    from dashboard.models import MODELS
+
+    results = load(args)
+    there = list(results.children)
+    wrong = [name for name in args.collective or () if name not in there]
+    if wrong:
+        raise Usage(f"-c {wrong[0]}: these results hold {', '.join(there)}")
+    names = args.collective or [name for name in there if name in MODELS]
+    if not names:
+        raise Usage(f"there is no model of what these results hold: {', '.join(there)}")
+    return {name: results[name].to_dataset() for name in names}
+
+
+def fit(args: argparse.Namespace) -> None:
+    """Fit parameters to measured collectives."""
+    from dashboard.models import MODEL_NAMES
+    from dashboard.models.fit import fit_all
+    from dashboard.models.observations import observe
+    from dashboard.models.parameter_set import find_parameters
+
+    observed = observe(_cubes(args).values(), args.methods, ppn=args.ppn)
+    models = tuple(name for name in MODEL_NAMES if name in (args.models or MODEL_NAMES))
+    start = find_parameters(args.parameters, models[0]) if args.parameters else None
+    with Working() as progress:
+        network, fits = fit_all(
+            observed, models, start=start, name=args.name or "fitted", level=args.level, progress=progress
+        )
+    _save(args, network)
+    result = {
+        **network.to_dict(),
+        "fits": {
+            name: {
+                **found.provenance(),
+                "cells": len(found.residuals),
+                "residuals": {
+                    method: {
+                        "median_percent": 100 * float(rows["residual"].median()),
+                        "median_absolute_percent": 100 * float(rows["residual"].abs().median()),
+                        "largest_percent": 100 * float(rows["residual"].abs().max()),
+                    }
+                    for method, rows in _by_method(found)
+                },
+            }
+            for name, found in fits.items()
+        },
+    }
+
+    def lines() -> list[str]:
+        told: list[str] = []
+        for name, found in fits.items():
+            told += [*_fit_lines(name, found), ""]
+        return told[:-1]
+
+    show(args, result, lines)
+
+
+def _by_method(found: Fit) -> list[tuple[str, Any]]:
+    groups = found.residuals.groupby(["collective", "method"], sort=False)
+    return [(f"{collective} {method}", rows) for (collective, method), rows in groups]
+
+
+def _fit_lines(name: str, found: Fit) -> list[str]:
+    rows = [
+        [parameter, _value(name, parameter, found), f"{low:.4g}" if high < 1e300 else "-", _high(high)]
+        for parameter, (low, high) in found.intervals.items()
+    ]
+    head = [name, "value (s, s/B)", f"{100 * found.level:g} % from", "to"]
+    lines = cli_text.table(head, rows, right=(1, 2, 3))
+    lines.append(f"median residual {found.median_error:.1f} % over {len(found.residuals)} cells; by method:")
+    told = [
+        [method, f"{100 * rows['residual'].median():+.1f}", f"{100 * rows['residual'].abs().max():.0f}"]
+        for method, rows in _by_method(found)
+    ]
+    lines += cli_text.table(["  method", "median (%)", "largest (%)"], [["  " + a, b, c] for a, b, c in told], (1, 2))
+    return [*lines, *(f"note: {note}" for note in found.notes)]
+
+
+def _value(model: str, name: str, found: Fit) -> str:
+    known = found.parameters.to_dict()
+    if name in known:
+        return f"{known[name]:.4g}"
+    size = float(name.removeprefix("gap at ").removesuffix(" B"))
+    return f"{known['gap'][known['sizes'].index(size)]:.4g}" if model == "plogp" else "-"
+
+
+def _high(value: float) -> str:
+    return f"{value:.4g}" if finite(value) is not None else "not determined"
+
+
+def runtime(args: argparse.Namespace) -> None:
+    """Fit runtime functions to each method."""
+    from dashboard.models.runtime_functions import runtime_functions
+
+    high = float("inf") if args.high is None else float(args.high)
+    found = {
+        name: runtime_functions(cube, args.methods, ppn=args.ppn, message_range=(args.low, high))
+        for name, cube in _cubes(args).items()
+    }
+    result = {
+        "collectives": {
+            name: {label: [each.to_dict() for each in functions] for label, functions in methods.items()}
+            for name, methods in found.items()
+        }
+    }
+
+    def lines() -> list[str]:
+        rows = [
+            [name, label, f"{each.comm_range[0]} to {each.comm_range[1]}", each.text(), f"{each.error:.1f}"]
+            for name, methods in found.items()
+            for label, functions in methods.items()
+            for each in functions
+        ]
+        return cli_text.table(["collective", "method", "processes", "seconds, b in bytes", "median (%)"], rows, (4,))
+
+    show(args, result, lines)
+
+
+def decide(args: argparse.Namespace) -> None:
+    """Show what deciding by each model, and by their vote, costs."""
+    from dashboard.decisions.problem import Problem
+    from dashboard.models.deciding import model_penalties
+    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.predicting import Covered
+
+    network = find_parameters(args.parameters)
+    variant = "as_published" if args.as_published else "corrected"
+    answers: dict[str, Any] = {}
+    for name, cube in _cubes(args).items():
+        problem = Problem.of(cube, ppn=args.ppn)
+        covered = Covered.of(name, problem.methods)
+        found = model_penalties(problem, network, variant=variant)  # type: ignore[arg-type]  # one of two
+        answers[name] = {
+            "not_covered": list(covered.missing),
+            "penalty": {by: _penalty(fair) for by, (fair, _) in found.items()},
+            "penalty_of_all": {by: _penalty(every) for by, (_, every) in found.items()},
+        }
+    result = {"parameters": network.name, "variant": variant, "collectives": answers}
+    show(args, result, lambda: _decide_lines(answers))
+
+
+def _penalty(summary: Any) -> dict[str, Any]:
+    figures = {name: finite(getattr(summary, name)) for name in ("min", "max", "mean", "median")}
+    return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
+
+
+def _decide_lines(answers: Mapping[str, Any]) -> list[str]:
+    head = [
+        "collective",
+        "model",
+        "mean (%)",
+        "median (%)",
+        "max (%)",
+        "all methods: mean (%)",
+        "median (%)",
+        "max (%)",
+    ]
+    rows = [
+        [name, by, *_three(figures), *_three(answer["penalty_of_all"][by])]
+        for name, answer in answers.items()
+        for by, figures in answer["penalty"].items()
+    ]
+    lines = ["penalty against the best measured method that models cover, and against the best of all", ""]
+    lines += cli_text.table(head, rows, range(2, len(head)))
+    for name, answer in answers.items():
+        if answer["not_covered"]:
+            lines.append(f"{name}: no model covers {', '.join(answer['not_covered'])}")
+    return lines
+
+
+def _three(figures: Mapping[str, float | None]) -> list[str]:
+    return [cli_text.number(figures[name]) for name in ("mean", "median", "max")]
+
+
+def _save(args: argparse.Namespace, network: ParameterSet) -> None:
+    if args.output:
+        try:
+            network.save(args.output)
+        except OSError as error:
+            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+        say(f"wrote {args.output}: {', '.join(network.models)}")
+
+
+def _network_lines(network: ParameterSet) -> list[str]:
+    lines = [network.name]
+    for model in network.models:
+        for name, value in network.of(model).to_dict().items():
+            if name not in ("model", "delta"):
+                text = ", ".join(f"{each:.4g}" for each in value) if isinstance(value, list) else f"{value:.4g}"
+                lines.append(f"{model:8} {name}: {text}")
+    return [*lines, *(f"note: {note}" for note in network.provenance.get("assumed", ()))]

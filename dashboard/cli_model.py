@@ -1,0 +1,206 @@
+"""``colltune model``: its subcommands and their options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from dashboard import cli_values
+from dashboard.cli_output import say
+
+MODELS = ("hockney", "loggp", "plogp")
+VOTE = "vote"
+TREE = "model"
+PARAMETERS_HELP = (
+    "published machine ('colltune model list' names them), a file of 'colltune model fit' or 'parameters', or typed in "
+    "as alpha=5e-5,beta=8.5e-8 (s and s/B)"
+)
+
+_COMMANDS = {
+    "list": "dashboard.cli_predict:listing",
+    "errata": "dashboard.cli_predict:errata",
+    "predict": "dashboard.cli_predict:predict",
+    "segments": "dashboard.cli_predict:segments",
+    "parameters": "dashboard.cli_fit:parameters",
+    "fit": "dashboard.cli_fit:fit",
+    "runtime": "dashboard.cli_fit:runtime",
+    "decide": "dashboard.cli_fit:decide",
+}
+
+
+def model(args: argparse.Namespace) -> None:
+    """Run the subcommand of ``model`` that was called."""
+    module, _, name = _COMMANDS[args.model_command].partition(":")
+    getattr(import_module(module), name)(args)
+
+
+@contextmanager
+def known(args: argparse.Namespace) -> Iterator[None]:
+    """While a command runs, models are a way of deciding as all others, if it is told parameters or asks for them."""
+    if args.command == "model" or not (getattr(args, "parameters", None) or _asked(args)):
+        yield
+        return
+    from dashboard.decisions.families import FAMILIES
+    from dashboard.models.deciding import family_of, fitted_family
+    from dashboard.models.parameter_set import find_parameters
+
+    if args.parameters:
+        wanted = getattr(args, "tree_model", None) or args.complete or MODELS[0]
+        family = family_of(find_parameters(args.parameters, wanted))
+    else:
+        say("note: no --parameters: those of the models are fitted to the measurements themselves")
+        family = fitted_family()
+    with FAMILIES.also(family):
+        yield
+
+
+def _asked(args: argparse.Namespace) -> bool:
+    """Whether the command is to decide or to complete by models."""
+    trees = [getattr(args, "tree", None) or "", *(getattr(args, "trees", None) or [])]
+    trees += getattr(args, "families", None) or []
+    return any(tree.partition(":")[0] == TREE for tree in trees) or bool(getattr(args, "complete", None))
+
+
+def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: Sequence[Any]) -> None:
+    """Add the subcommands of ``model``.
+
+    Parameters
+    ----------
+    parser
+        Of ``model``.
+    common
+        Parents of every subcommand.
+    hints
+        Further parents of those that read results.
+    """
+    commands = parser.add_subparsers(dest="model_command", metavar="SUBCOMMAND", required=True)
+
+    def add(name: str, about: str, *parents: Any) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = commands.add_parser(
+            name, help=about.replace("%", "%%"), description=about, parents=[*parents, *common]
+        )
+        made.add_argument("--json", action="store_true", help="machine-readable output")
+        return made
+
+    listing = add("list", "List the models: algorithms, where they are printed, and published machines.")
+    listing.add_argument("-c", "--collective", help="of this collective only")
+    listing.add_argument("--formulas", action="store_true", help="with their formulas, as LaTeX mathematics")
+    add("errata", "List what is wrong in print, what is right and why.")
+    _sizes(add("predict", "Predict the time of one algorithm."), segment=True)
+    _sizes(add("segments", "Find the optimal segment size, and what is within 5 % and 10 % of it."), segment=False)
+    _parameters(add("parameters", "Make parameters of a ping-pong or of a LogP-style table.", *hints))
+    _fit(add("fit", "Fit parameters to measured collectives.", *hints))
+    _runtime(add("runtime", "Fit runtime functions, linear and logarithmic in the number of processes.", *hints))
+    _decide(add("decide", "Show what deciding by models costs against measurement.", *hints))
+
+
+def add_tree_options(parser: argparse.ArgumentParser, prefix: str) -> None:
+    """Add the options of ``--tree model``; `prefix` stands before the names of all options of trees."""
+    group = parser.add_argument_group("communication models (model)", "dissertation, 5.2; its network by --parameters")
+    group.add_argument(
+        "--model",
+        dest=f"{prefix}model",
+        choices=(*MODELS, VOTE),
+        help="model that chooses the method; vote: what most choose (default, if there are parameters of several)",
+    )
+
+
+def add_measurement_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all commands that decide."""
+    group = parser.add_argument_group("models", "communication models beside measurements")
+    group.add_argument("--parameters", metavar="SET", help=f"{PARAMETERS_HELP}; default: fitted to the measurements")
+    group.add_argument(
+        "--complete", choices=MODELS, metavar="MODEL", help="predict missing cells by this model for deciding"
+    )
+
+
+def _sizes(parser: argparse.ArgumentParser, *, segment: bool) -> None:
+    parser.add_argument("-c", "--collective", required=True, help="such as bcast")
+    parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
+    parser.add_argument("--model", required=True, choices=MODELS, help="point-to-point model")
+    parser.add_argument("--comm-size", required=True, type=cli_values.count, metavar="P", help="number of processes")
+    size = {"metavar": "BYTES", "type": _bytes}
+    message: Callable[..., Any] = parser.add_argument
+    message("--message-size", default=None, help="such as 65536 or 64KiB; barriers have none", **size)
+    if segment:
+        message("--segment-size", default=0, help="such as 8192 or 8KiB; 0 = no segments (default)", **size)
+        parser.add_argument("--best-case", action="store_true", help="T_min, where there are T_min and T_max")
+    parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
+    parser.add_argument("--as-published", action="store_true", help="the formula to the letter, errata included")
+
+
+def _bytes(text: str) -> int:
+    from loaders.hints import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _paths(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help=what)
+
+
+def _saved(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="save the parameters, to be given as --parameters")
+    parser.add_argument("--name", help="name of the parameters, such as that of the machine")
+
+
+def _parameters(parser: argparse.ArgumentParser) -> None:
+    _paths(
+        parser, "results with a ping-pong (IMB, OSU, SKaMPI), or one table .csv of half round trips, gaps, overheads"
+    )
+    parser.add_argument(
+        "--how",
+        choices=("extremes", "least_squares"),
+        default="extremes",
+        help="Hockney of a ping-pong: least latency and highest bandwidth (default), or the nearest line",
+    )
+    parser.add_argument(
+        "--gamma", type=cli_values.percent, default=0.0, metavar="S_PER_B", help="time to compute a byte, s (default 0)"
+    )
+    _saved(parser)
+
+
+def _fit(parser: argparse.ArgumentParser) -> None:
+    _paths(parser, "results of collectives")
+    parser.add_argument("-c", "--collective", action="append", help="fit to these only; may be given several times")
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="fit to these methods only")
+    parser.add_argument(
+        "--model",
+        dest="models",
+        action="append",
+        choices=MODELS,
+        help="fit this model only; may be given several times",
+    )
+    parser.add_argument(
+        "--parameters", metavar="SET", help="begin with these; PLogP takes its overheads from them and keeps them"
+    )
+    parser.add_argument("--level", type=_share, default=0.95, help="of the confidence intervals (default 0.95)")
+    _saved(parser)
+
+
+def _share(text: str) -> float:
+    return cli_values.level(text)
+
+
+def _runtime(parser: argparse.ArgumentParser) -> None:
+    _paths(parser, "results of collectives")
+    parser.add_argument("-c", "--collective", action="append", help="of these only; may be given several times")
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="of these methods only")
+    parser.add_argument("--from", dest="low", type=_bytes, default=1, metavar="BYTES", help="least message size")
+    parser.add_argument("--to", dest="high", type=_bytes, metavar="BYTES", help="largest message size")
+
+
+def _decide(parser: argparse.ArgumentParser) -> None:
+    _paths(parser, "results of collectives")
+    parser.add_argument("-c", "--collective", action="append", help="of these only; may be given several times")
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
+    parser.add_argument("--as-published", action="store_true", help="the formulas to the letter, errata included")

@@ -1,0 +1,192 @@
+"""``colltune model list | errata | predict | segments``: what follows from formulas and parameters alone."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dashboard import cli_text
+from dashboard.cli_output import finite, show
+from dashboard.cli_usage import Usage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from dashboard.models import CollectiveModel
+    from dashboard.models.parameter_set import ParameterSet
+
+_RANGES = (5, 10)
+
+
+def listing(args: argparse.Namespace) -> None:
+    """List models and machines."""
+    from dashboard.models import ALL, MACHINES, MODEL_NAMES, models_of
+
+    chosen = tuple(models_of(args.collective).values()) if args.collective else ALL
+    result: dict[str, Any] = {
+        "models": [
+            {
+                "collective": each.collective,
+                "algorithm": each.algorithm,
+                "processes": each.validity,
+                "segmented": each.segmented,
+                "source": each.source,
+                "note": each.note,
+                **({name: each.formula(name).latex() for name in MODEL_NAMES} if args.formulas else {}),
+            }
+            for each in chosen
+        ],
+        "machines": [
+            {"name": each.name, "title": each.title, "models": list(each.models), "source": each.source}
+            for each in MACHINES.values()
+        ],
+    }
+    show(args, result, lambda: _listing_lines(result, with_formulas=args.formulas))
+
+
+def _listing_lines(result: Mapping[str, Any], *, with_formulas: bool) -> list[str]:
+    from dashboard.models import MODEL_NAMES, MODEL_TITLES
+
+    models = result["models"]
+    head = ["collective", "algorithm", "processes", "segments", "source"]
+    rows = [
+        [each["collective"], each["algorithm"], each["processes"], each["segmented"] or "-", each["source"]]
+        for each in models
+    ]
+    lines = cli_text.table(head, rows)
+    if with_formulas:
+        for each in models:
+            lines += ["", f"{each['collective']} {each['algorithm']}"]
+            lines += [f"  {MODEL_TITLES[name]}: {each[name]}" for name in MODEL_NAMES]
+    machines = [[each["name"], each["title"], ", ".join(each["models"])] for each in result["machines"]]
+    return [*lines, "", *cli_text.table(["parameters", "machine", "models"], machines)]
+
+
+def errata(args: argparse.Namespace) -> None:
+    """List what is wrong in print."""
+    from dashboard.models.errata import errata as find
+
+    found = find()
+    names = ("where", "printed", "corrected", "why", "collective", "algorithm", "model")
+    result = {"errata": [{name: getattr(each, name) for name in names} for each in found]}
+
+    def lines() -> list[str]:
+        told: list[str] = []
+        for number, each in enumerate(found, 1):
+            told += [f"{number}. {each.where}", f"   printed: {each.printed}", f"   correct: {each.corrected}"]
+            told += [f"   {each.why}", ""]
+        return told[:-1]
+
+    show(args, result, lines)
+
+
+def _model(args: argparse.Namespace) -> CollectiveModel:
+    """The model, by its own name or by a library's."""
+    from dashboard.models import model_of
+    from dashboard.models.aliases import algorithm_of
+
+    return model_of(args.collective, algorithm_of(args.collective, args.algorithm) or args.algorithm)
+
+
+def _message(args: argparse.Namespace) -> int:
+    if args.message_size is not None:
+        return int(args.message_size)
+    if args.collective == "barrier":
+        return 0
+    raise Usage("--message-size is needed: bytes, such as 64KiB (only a barrier has none)")
+
+
+def _about(args: argparse.Namespace, model: CollectiveModel, network: ParameterSet) -> dict[str, Any]:
+    return {
+        "collective": model.collective,
+        "algorithm": model.algorithm,
+        "model": args.model,
+        "comm_size": args.comm_size,
+        "message_size": _message(args),
+        "variant": "as_published" if args.as_published else "corrected",
+        "source": model.source,
+        "parameters": {"name": network.name, **network.of(args.model).to_dict()},
+    }
+
+
+def predict(args: argparse.Namespace) -> None:
+    """Predict one time."""
+    from dashboard.models.parameter_set import find_parameters
+
+    model, message = _model(args), _message(args)
+    network = find_parameters(args.parameters, args.model)
+    about = _about(args, model, network)
+    case = "best" if args.best_case else "worst"
+    time = model.predict(
+        network.of(args.model),
+        args.comm_size,
+        message,
+        args.segment_size,
+        variant=about["variant"],
+        case=case,  # type: ignore[arg-type]  # one of two, as written above
+        strict=True,
+    )
+    segment = args.segment_size if model.segmented else 0
+    formula = model.formula(args.model).latex(about["variant"], case)  # type: ignore[arg-type]  # as above
+    result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
+
+    def lines() -> list[str]:
+        cut = f" in segments of {cli_text.size(segment)}" if segment else ""
+        what = f"{model.collective} {model.algorithm} of {cli_text.size(message)}{cut} on {args.comm_size} processes"
+        return [f"{cli_text.time(float(time))}  {what}", f"{args.model}, {network.name}: {formula}", model.source]
+
+    show(args, result, lines)
+
+
+def segments(args: argparse.Namespace) -> None:
+    """Find the optimal segment size."""
+    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.segments import optimal_segment, segment_curve
+
+    model, message = _model(args), _message(args)
+    network = find_parameters(args.parameters, args.model)
+    about, parameters = _about(args, model, network), network.of(args.model)
+    names = (model.collective, model.algorithm)
+    best = float(optimal_segment(*names, parameters, args.comm_size, message, variant=about["variant"]))
+    if args.comm_size < 2 or message < 1:
+        raise Usage("segments need two processes or more, and a message of 1 B or more")
+    if not model.applies(args.comm_size):
+        raise Usage(f"{' '.join(names)} works on {model.validity} of processes; found {args.comm_size}")
+    curve = segment_curve(*names, parameters, args.comm_size, message)
+    found = int(best + 0.5)
+    times = [float(model.predict(parameters, args.comm_size, message, each)) for each in (found, 0)]
+    within = {f"within_{percent}": _ends(curve.within(percent)) for percent in _RANGES}
+    result = {
+        "segment_size": best,
+        "time": times[0],
+        "time_without": times[1],
+        "curve_best": curve.best,
+        **within,
+        **about,
+        "curve": {
+            "segment_size": curve.segment_size.tolist(),
+            "time": [finite(each) for each in curve.time],
+        },
+    }
+
+    def lines() -> list[str]:
+        what = f"{' '.join(names)} of {cli_text.size(message)} on {args.comm_size} processes"
+        told = [f"{what} ({args.model}, {network.name})"]
+        told.append(
+            f"optimal segment size {best:.0f} B: {cli_text.time(times[0])}, without segments {cli_text.time(times[1])}"
+            if best
+            else f"segments do not pay: {cli_text.time(times[1])} without"
+        )
+        told.append(f"least time of the curve, whole segments counted: {curve.best:.0f} B")
+        for percent in _RANGES:
+            low, high = within[f"within_{percent}"]
+            told.append(f"at most {percent} % above that: from {low:.0f} B to {high:.0f} B")
+        return told
+
+    show(args, result, lines)
+
+
+def _ends(sizes: npt.NDArray[np.float64]) -> list[float]:
+    return [float(sizes.min()), float(sizes.max())]

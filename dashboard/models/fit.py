@@ -1,0 +1,334 @@
+"""Parameters of a network from measured collectives, by robust least squares (dissertation, 4.4.1).
+
+The logarithms of measured and predicted times are compared, so that a relative deviation counts as much for a short
+time as for a long one, and the loss grows only linearly beyond some percent, since every model is wrong somewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dashboard.decisions.family import Progress
+from dashboard.models.errors import ModelError
+from dashboard.models.observations import Observations
+from dashboard.models.p2p import CLASSES, MODEL_NAMES, Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.parameter_set import ParameterSet
+
+FloatArray = npt.NDArray[np.float64]
+#: Relative residual from which on the loss grows linearly only.
+SCALE = 0.1
+KNOTS = 12
+LEAST = 1e-15
+EVALUATIONS = 200
+_STEP = 1e-6
+_NULL = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Fitted parameters.
+
+    Attributes
+    ----------
+    parameters
+        Of the network.
+    intervals
+        For each fitted number its confidence interval, low and high, SI units; (0, inf) where these measurements do not
+        determine it by itself. They count the scatter of independent residuals: a model that is wrong in a systematic
+        way is not told by them, but by the residuals.
+    level
+        Of the intervals.
+    residuals
+        One row for each cell: ``collective, method, comm_size, message_size, measured, predicted`` (s) and
+        ``residual``, predicted / measured - 1.
+    notes
+        What was assumed and what could not be determined, for people.
+    sources
+        Measurements, for provenance.
+    """
+
+    parameters: PointToPointModel
+    intervals: Mapping[str, tuple[float, float]]
+    level: float
+    residuals: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    @property
+    def median_error(self) -> float:
+        """Median of the absolute relative residuals, percent."""
+        return float(100 * self.residuals["residual"].abs().median())
+
+    def provenance(self) -> dict[str, Any]:
+        """What a parameter file remembers."""
+        return {
+            "how": f"robust least squares to {len(self.residuals)} measured times",
+            "sources": list(self.sources),
+            "methods": list(dict.fromkeys(self.residuals["method"])),
+            "assumed": list(self.notes),
+            "level": self.level,
+            "intervals": {
+                name: [low, high if np.isfinite(high) else None] for name, (low, high) in self.intervals.items()
+            },
+            "median_error_percent": self.median_error,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Unknowns:
+    """The numbers to find, as logarithms, and the network that they make."""
+
+    names: tuple[str, ...]
+    start: FloatArray
+    highest: FloatArray
+    build: Callable[[FloatArray], PointToPointModel]
+    notes: tuple[str, ...] = field(default=())
+
+
+def fit(
+    observed: Observations,
+    model: ModelName | str,
+    *,
+    start: PointToPointModel | None = None,
+    gamma: float | None = None,
+    scale: float = SCALE,
+    level: float = 0.95,
+    knots: int = KNOTS,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit the parameters of one model.
+
+    Parameters
+    ----------
+    observed
+        Measured times (`dashboard.models.observations.observe`).
+    model
+        Which point-to-point model.
+    start
+        Parameters of that model to begin with. PLogP takes its overheads from there and keeps them, as 4.4.1 does;
+        without, half of the gap is assumed for each. What is not fitted (the time to copy a byte,
+        and gamma where nothing computes) stays as it is there, else it is 0.
+    gamma
+        Time to compute a byte, s/B; None fits it where the collectives compute.
+    scale
+        Relative residual from which on the loss grows linearly, above 0.
+    level
+        Of the confidence intervals, above 0 and below 1.
+    knots
+        Most sizes at which PLogP's gap is fitted, 2 or more.
+    progress
+        Called now and then; may raise `dashboard.decisions.family.Cancelled`.
+
+    Raises
+    ------
+    ModelError
+        When there are fewer times than parameters, one message size only under a model that has a time per byte, or
+        an option is outside its range.
+    """
+    if model not in CLASSES:
+        raise ModelError(f"there is no model {model!r}; expected one of {', '.join(CLASSES)}")
+    if not scale > 0 or not 0 < level < 1 or knots < 2:
+        raise ModelError(
+            f"scale is {scale:g}, level {level:g}, knots {knots}; expected above 0, between 0 and 1, and 2 or more"
+        )
+    if start is not None and start.name != model:
+        raise ModelError(f"the fit of {model} cannot start from parameters of {start.name}")
+    unknowns = _unknowns(observed, model, start, gamma, knots)
+    logs = np.log(observed.time)
+    if logs.size <= unknowns.start.size:
+        raise ModelError(
+            f"{logs.size} measured times cannot determine {unknowns.start.size} parameters "
+            f"({', '.join(unknowns.names)}); more sizes are needed"
+        )
+    calls = 0
+
+    def residuals(values: FloatArray) -> FloatArray:
+        nonlocal calls
+        calls += 1
+        if progress is not None:
+            progress(min(calls / (EVALUATIONS * (values.size + 1)), 1.0), f"fitting {model}")
+        return np.asarray(np.log(observed.predict(unknowns.build(np.exp(values)))) - logs)
+
+    found = _solve(residuals, unknowns, scale)
+    parameters = unknowns.build(np.exp(found))
+    intervals = _intervals(residuals, found, unknowns, scale, level)
+    loose = [name for name, (_, high) in intervals.items() if not np.isfinite(high)]
+    notes = list(unknowns.notes)
+    if loose:
+        notes.append(f"not determined by these measurements, or only together with others: {', '.join(loose)}")
+    if observed.missing:
+        notes.append(f"no model covers {', '.join(observed.missing)}")
+    return Fit(parameters, intervals, level, residual_table(observed, parameters), tuple(notes), observed.sources)
+
+
+def fit_all(
+    observed: Observations,
+    models: tuple[ModelName, ...] = MODEL_NAMES,
+    *,
+    start: ParameterSet | None = None,
+    name: str = "fitted",
+    progress: Progress | None = None,
+    **options: Any,
+) -> tuple[ParameterSet, dict[ModelName, Fit]]:
+    """Fit several models to the same measurements; options as for `fit`.
+
+    Returns
+    -------
+    tuple of ParameterSet and dict
+        The parameters with their provenance, and the fit of each model.
+    """
+    fits = {}
+    for each in models:
+        begin = start.of(each) if start is not None and each in start.models else None
+        fits[each] = fit(observed, each, start=begin, progress=progress, **options)
+    provenance = {model: found.provenance() for model, found in fits.items()}
+    how = {"how": "fitted to measured collectives", "sources": list(observed.sources), "fits": provenance}
+    return ParameterSet(name, {model: found.parameters for model, found in fits.items()}, how), fits
+
+
+def residual_table(observed: Observations, parameters: PointToPointModel) -> pd.DataFrame:
+    """What a network predicts beside what was measured; columns as `Fit.residuals`."""
+    parts = []
+    for line in observed.lines:
+        predicted = line.predict(parameters)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "collective": line.model.collective,
+                    "method": line.label,
+                    "comm_size": line.comm_size.astype(np.int64),
+                    "message_size": line.message_size.astype(np.int64),
+                    "measured": line.time,
+                    "predicted": predicted,
+                    "residual": predicted / line.time - 1,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _unknowns(
+    observed: Observations, model: str, start: PointToPointModel | None, gamma: float | None, knots: int
+) -> _Unknowns:
+    sizes = np.unique(np.concatenate([line.message_size for line in observed.lines]))
+    silent = all(line.model.collective == "barrier" for line in observed.lines)
+    if sizes.size < 2 and not silent:
+        raise ModelError(f"all times are of messages of {sizes[0]:g} B; two or more message sizes are needed")
+    if silent:
+        raise ModelError("barriers send no bytes, so they show no time per byte; add another collective")
+    computing = gamma is None and observed.computing
+    fixed = gamma if gamma is not None else start.gamma if start is not None else 0.0
+    delta = start.delta if start is not None else 0.0
+    alpha, beta = _rough(observed)
+    begin = start.gamma if start is not None and start.gamma > 0 else beta / 10
+    extra = (np.array([begin]), ("gamma",)) if computing else (np.empty(0), ())
+    if model == "plogp":
+        return _plogp_unknowns(observed, start, (alpha, beta), extra, (fixed, delta), knots)
+    if model == "hockney":
+        first = [alpha, beta] if not isinstance(start, Hockney) else [start.alpha, start.beta]
+        names: tuple[str, ...] = ("alpha", "beta")
+    else:
+        first = [0.6 * alpha, 0.2 * alpha, 0.2 * alpha, beta]
+        if isinstance(start, LogGP):
+            first = [start.latency, start.overhead, start.gap, start.gap_per_byte or beta]
+        names = ("latency", "overhead", "gap", "gap_per_byte")
+    made: type[Hockney | LogGP] = Hockney if model == "hockney" else LogGP
+    names = (*names, *extra[1])
+    ranges = made.ranges()
+
+    def build(values: FloatArray) -> PointToPointModel:
+        known = dict(zip(names, values.tolist(), strict=True))
+        return made(**{"gamma": fixed, "delta": delta, **known})
+
+    highest = np.array([ranges[name].high for name in names])
+    return _Unknowns(names, np.log(np.append(first, extra[0])), np.log(highest), build)
+
+
+def _plogp_unknowns(
+    observed: Observations,
+    start: PointToPointModel | None,
+    rough: tuple[float, float],
+    extra: tuple[FloatArray, tuple[str, ...]],
+    fixed: tuple[float, float],
+    knots: int,
+) -> _Unknowns:
+    at = _knots(observed, knots)
+    latency, gaps = 0.7 * rough[0], 0.3 * rough[0] + rough[1] * at
+    notes: tuple[str, ...] = ("o_s and o_r are half of the gap each: assumed, for no overheads were given",)
+    overheads: tuple[FloatArray, FloatArray] | None = None
+    if isinstance(start, PLogP):
+        latency, gaps = start.latency, start.gap_at(at)
+        overheads = start.send_overhead_at(at), start.receive_overhead_at(at)
+        notes = ("o_s and o_r as given, at most the gap; only L and g are fitted (4.4.1)",)
+    count = at.size
+
+    def build(values: FloatArray) -> PointToPointModel:
+        gap = values[1 : count + 1]
+        send, receive = (gap / 2, gap / 2) if overheads is None else (np.minimum(each, gap) for each in overheads)
+        gamma = float(values[count + 1]) if extra[1] else fixed[0]
+        return PLogP(float(values[0]), tuple(at), tuple(gap), tuple(send), tuple(receive), gamma=gamma, delta=fixed[1])
+
+    names = ("latency", *(f"gap at {size:g} B" for size in at), *extra[1])
+    ranges = PLogP.ranges()
+    highest = [ranges["latency"].high, *([3600.0] * count), *([ranges["gamma"].high] * len(extra[1]))]
+    first = np.concatenate([[latency], gaps, extra[0]])
+    return _Unknowns(names, np.log(first), np.log(np.array(highest)), build, notes)
+
+
+def _knots(observed: Observations, most: int) -> FloatArray:
+    """Sizes of messages that are really sent, about evenly on a logarithmic scale."""
+    sent = np.unique(np.round(np.concatenate([line.pieces() for line in observed.lines])))
+    if sent.size < 2:
+        raise ModelError(f"all messages sent are of {sent[0]:g} B; PLogP's gap needs two or more sizes")
+    wanted = np.linspace(np.log1p(sent[0]), np.log1p(sent[-1]), most)
+    return np.asarray(sent[np.unique(np.abs(np.log1p(sent)[None] - wanted[:, None]).argmin(axis=1))])
+
+
+def _rough(observed: Observations) -> tuple[float, float]:
+    """A latency and a time per byte of the right order to begin with."""
+    time = observed.time
+    size = np.concatenate([line.message_size for line in observed.lines])
+    large = size >= size.max() / 2
+    return float(time.min()), max(float((time[large] / size[large]).min()), LEAST * 10)
+
+
+def _solve(residuals: Callable[[FloatArray], FloatArray], unknowns: _Unknowns, scale: float) -> FloatArray:
+    from scipy.optimize import least_squares  # noqa: PLC0415 - takes most of a second to import
+
+    low = np.full(unknowns.start.size, np.log(LEAST))
+    start = np.clip(unknowns.start, low + 1e-3, unknowns.highest - 1e-3)
+    found = least_squares(
+        residuals, start, bounds=(low, unknowns.highest), loss="soft_l1", f_scale=scale, max_nfev=EVALUATIONS
+    )
+    return np.asarray(found.x)
+
+
+def _intervals(
+    residuals: Callable[[FloatArray], FloatArray], found: FloatArray, unknowns: _Unknowns, scale: float, level: float
+) -> dict[str, tuple[float, float]]:
+    """Confidence intervals of an M-estimate (Huber): of the logarithms, so that the numbers stay above 0."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - as above
+
+    at = residuals(found)
+    slopes = np.stack([(residuals(found + step) - at) / _STEP for step in _STEP * np.eye(found.size)], axis=1)
+    bent = 1 + (at / scale) ** 2
+    free = at.size - found.size
+    spread = float((at**2 / bent).sum() / free) / float((bent**-1.5).mean()) ** 2
+    _, singular, rows = np.linalg.svd(slopes, full_matrices=False)
+    known = singular > _NULL * singular.max(initial=0.0)
+    variance = spread * ((rows[known] / singular[known, None]) ** 2).sum(axis=0)
+    loose = (rows[~known] ** 2).sum(axis=0) > _NULL
+    half = float(stdtrit(free, (1 + level) / 2)) * np.sqrt(variance)
+    # Beyond a factor of a million, or at the rim of what is allowed, nothing is known of it.
+    loose |= (half > np.log(1e6)) | (found < np.log(LEAST) + 1e-6)
+    low, high = np.exp(found - np.minimum(half, 700)), np.exp(np.minimum(found + half, 700))
+    return {
+        name: (0.0, float("inf")) if loose[number] else (float(low[number]), float(high[number]))
+        for number, name in enumerate(unknowns.names)
+    }

@@ -1,0 +1,107 @@
+"""The optimal implementation: for every cell the algorithm and the segment size that a model calls fastest.
+
+Segment sizes are those of the closed forms, not a given few (dissertation, 6.1.2 and Figure 6.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.models.errors import ModelError, SizeError
+from dashboard.models.p2p import PointToPointModel
+from dashboard.models.registry import models_of
+from dashboard.models.segments import optimal_segment
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def optimal_map(
+    collective: str,
+    parameters: PointToPointModel,
+    comm_size: npt.ArrayLike,
+    message_size: npt.ArrayLike,
+    algorithms: Sequence[str] | None = None,
+    *,
+    multiple: int = 1,
+) -> xr.Dataset:
+    """Find the best algorithm with its best segment size for each cell.
+
+    Parameters
+    ----------
+    collective
+        Its name.
+    parameters
+        Of the network; their model decides.
+    comm_size, message_size
+        Axes: processes (2 or more) and bytes, ascending.
+    algorithms
+        As the models call them; None takes all of the collective.
+    multiple
+        Segment sizes are rounded to whole multiples of so many bytes, such as 8 for doubles.
+
+    Returns
+    -------
+    Dataset
+        Over ``comm_size`` and ``message_size``: ``algorithm`` (index into the coordinate ``candidate``, -1 = none
+        works), ``segment_size`` (bytes, 0 = not segmented) and ``time`` (s); ``candidate_time`` and
+        ``candidate_segment`` tell both for every algorithm.
+
+    Raises
+    ------
+    ModelError
+        When there is no such collective or algorithm, or `multiple` is not above 0.
+    """
+    known = models_of(collective)
+    names = list(known) if algorithms is None else list(algorithms)
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        raise ModelError(f"there is no {collective} model {wrong or names!r}, known are {', '.join(known)}")
+    if multiple < 1:
+        raise ModelError(f"segment sizes are to be multiples of {multiple}; expected 1 or more bytes")
+    rows, columns = np.asarray(comm_size), np.asarray(message_size)
+    if (rows < 2).any():
+        raise SizeError(f"communicator size is {rows.min()}; expected 2 or more: one process has nothing to send")
+    count, size = np.broadcast_arrays(rows[:, None], columns[None, :])
+    time = np.full((len(names), *count.shape), np.nan)
+    segment = np.zeros(time.shape)
+    for number, name in enumerate(names):
+        model = known[name]
+        if model.segmented not in ("", "first"):
+            sizes = _around(
+                model.whole(count, size), optimal_segment(collective, name, parameters, count, size), multiple
+            )
+            times = np.stack([model.predict(parameters, count, size, each) for each in sizes])
+            least = np.where(np.isnan(times), np.inf, times).argmin(axis=0)[None]
+            segment[number] = np.take_along_axis(sizes, least, axis=0)[0]
+        time[number] = model.predict(parameters, count, size, segment[number])
+    there = ~np.isnan(time)
+    best = np.where(there, time, np.inf).argmin(axis=0)
+    any_there = there.any(axis=0)
+    dims = ("comm_size", "message_size")
+    return xr.Dataset(
+        {
+            "algorithm": (dims, np.where(any_there, best, -1)),
+            "segment_size": (dims, np.take_along_axis(segment, best[None], axis=0)[0], {"units": "B"}),
+            "time": (dims, np.take_along_axis(time, best[None], axis=0)[0], {"units": "s"}),
+            "candidate_time": (("candidate", *dims), time, {"units": "s"}),
+            "candidate_segment": (("candidate", *dims), segment, {"units": "B"}),
+        },
+        coords={"candidate": names, "comm_size": rows, "message_size": columns},
+        attrs={"collective": collective, "model": parameters.name},
+    )
+
+
+def _around(whole: FloatArray, optimum: FloatArray, multiple: int) -> FloatArray:
+    """Segment sizes to try: none, the optimum, and those of the whole numbers of segments next to it.
+
+    The closed forms have numbers of segments that need not be whole; with few segments that counts.
+    """
+    wanted = np.where(optimum > 0, optimum, np.maximum(whole, 1.0))
+    number = np.maximum(whole, 1.0) / wanted
+    tried = [wanted, whole / np.floor(number), whole / np.ceil(number)]
+    sizes = [np.where(optimum > 0, np.maximum(np.ceil(each / multiple), 1) * multiple, 0.0) for each in tried]
+    return np.stack([np.zeros_like(wanted), *sizes])

@@ -1,0 +1,288 @@
+"""Parameters from point-to-point measurements: a ping-pong, or a LogP-style table of gaps and overheads.
+
+A ping-pong shows how long a message takes, no more: Hockney's two parameters follow from it, and of LogGP's the sum
+L + 2 o and G. What divides that sum must be assumed, and is said in the provenance. All in seconds and bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.models.errors import ModelError, ParameterError
+from dashboard.models.p2p import Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.parameter_set import ParameterSet
+
+FloatArray = npt.NDArray[np.float64]
+How = Literal["extremes", "least_squares"]
+#: Share of the time of an empty message that is overhead (of one side) and gap: medians of Table 4.13's five systems.
+OVERHEAD_SHARE = 0.17
+GAP_SHARE = 0.31
+PINGPONG = "pingpong"
+FURTHER_COLUMNS = ("halfrtt_min_us", "reduce_local_us", "copy_local_us")
+TABLE_COLUMNS = ("bytes", "halfrtt_median_us", "gap_us", "os_us", "or_us")
+
+
+@dataclass(frozen=True, eq=False)
+class PingPong:
+    """Times of messages from one process to another.
+
+    Attributes
+    ----------
+    size
+        Bytes, ascending.
+    time
+        One way, s: half a round trip.
+    sources
+        Where they come from, for provenance.
+    """
+
+    size: FloatArray
+    time: FloatArray
+    sources: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.size.shape != self.time.shape or self.size.ndim != 1:
+            raise ModelError(f"a ping-pong has {self.size.size} sizes and {self.time.size} times; expected as many")
+        wrong = ~(np.isfinite(self.time) & (self.time > 0))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise ModelError(f"the time at {self.size[place]:g} B is {self.time[place]:g} s; expected more than 0 s")
+        if (np.diff(self.size) <= 0).any():
+            raise ModelError("the sizes of a ping-pong must ascend")
+        if self.size.size < 2:
+            found = f"{self.size[0]:g} B only" if self.size.size else "none"
+            raise ModelError(f"a ping-pong of two or more message sizes is needed; found {found}")
+
+
+def pingpong_of(cube: xr.Dataset) -> PingPong:
+    """Ping-pong of a cube that `open_results` gives as ``pt2pt``: two processes, the method ``pingpong``.
+
+    Raises
+    ------
+    ModelError
+        When it holds no ping-pong, or too little of one.
+    """
+    algorithms = [str(name) for name in np.atleast_1d(cube["algorithm"].values)] if "algorithm" in cube else []
+    if PINGPONG not in algorithms:
+        raise ModelError(f"these results hold no ping-pong, but {', '.join(algorithms) or 'nothing'}")
+    one = cube["time"].isel(method=algorithms.index(PINGPONG))
+    for name in [str(dim) for dim in one.dims if dim != "message_size"]:
+        counts = one.notnull().sum([dim for dim in one.dims if dim != name])
+        one = one.isel({name: int(np.asarray(counts.values).argmax())})
+    there = np.asarray(one.notnull().values)
+    names = [str(value) for key in ("system", "network", "benchmark") if (value := cube.attrs.get(key))]
+    sources = tuple(names) + ((f"digest {cube.attrs['digest']}",) if "digest" in cube.attrs else ())
+    return PingPong(
+        np.asarray(cube["message_size"].values, dtype=float)[there],
+        np.asarray(one.values, dtype=float)[there],
+        sources,
+    )
+
+
+def hockney_of(
+    measured: PingPong, how: How = "extremes", *, gamma: float = 0.0, delta: float = 0.0
+) -> tuple[Hockney, FloatArray]:
+    """Hockney's parameters of a ping-pong.
+
+    Parameters
+    ----------
+    measured
+        The ping-pong.
+    how
+        ``extremes``: the least latency and the highest bandwidth, as section 4.4.1 takes them from NetPIPE;
+        ``least_squares``: the line of the least relative residuals, robustly.
+    gamma, delta
+        Time to compute and to copy a byte, s/B; a ping-pong does not show them.
+
+    Returns
+    -------
+    tuple of Hockney and ndarray
+        And the relative residuals (model / measured - 1) at each size.
+    """
+    if how == "extremes":
+        alpha, beta = float(measured.time.min()), 1 / float((measured.size / measured.time).max())
+    elif how == "least_squares":
+        alpha, beta = _line(measured)
+    else:
+        raise ModelError(f"how is {how!r}; expected extremes or least_squares")
+    found = Hockney(alpha, beta, gamma, delta)
+    return found, np.asarray(found.message_time(measured.size) / measured.time - 1)
+
+
+def _line(measured: PingPong) -> tuple[float, float]:
+    from scipy.optimize import least_squares  # noqa: PLC0415 - takes most of a second to import
+
+    guess = np.log([measured.time.min(), 1 / (measured.size / measured.time).max()])
+
+    def residuals(logs: FloatArray) -> FloatArray:
+        alpha, beta = np.exp(logs)
+        return np.asarray(np.log((alpha + beta * measured.size) / measured.time))
+
+    alpha, beta = np.exp(least_squares(residuals, guess, loss="soft_l1", f_scale=0.1).x)
+    return float(alpha), float(beta)
+
+
+def parameters_of_pingpong(
+    measured: PingPong,
+    how: How = "extremes",
+    *,
+    overhead_share: float = OVERHEAD_SHARE,
+    gap_share: float = GAP_SHARE,
+    gamma: float = 0.0,
+    name: str = "ping-pong",
+) -> ParameterSet:
+    """All three models from a ping-pong; what it cannot show is assumed, and said.
+
+    Parameters
+    ----------
+    measured, how, gamma
+        As for `hockney_of`.
+    overhead_share, gap_share
+        Shares of the time of the shortest message that are taken for o and for g, above 0; the overhead
+        below a half. The rest is the latency.
+    name
+        Of the set.
+    """
+    if not 0 < overhead_share < 0.5 or not 0 < gap_share < 1:
+        raise ParameterError(
+            f"overhead share is {overhead_share:g} and gap share {gap_share:g}; expected 0 to 0.5 and 0 to 1"
+        )
+    hockney, residuals = hockney_of(measured, how, gamma=gamma)
+    whole, byte = hockney.alpha, hockney.beta
+    overhead, gap = overhead_share * whole, gap_share * whole
+    loggp = LogGP(whole - 2 * overhead, overhead, gap, byte, gamma)
+    # g(m) = T(m) - L, as equation 4.4 has it; the shortest message gives L.
+    latency = whole - gap
+    gaps = np.maximum.accumulate(np.maximum(measured.time - latency, gap))
+    overheads = tuple(np.minimum(overhead, gaps).tolist())
+    plogp = PLogP(latency, tuple(measured.size.tolist()), tuple(gaps.tolist()), overheads, overheads, gamma=gamma)
+    assumed = [
+        (
+            f"o is {overhead_share:.0%} and g {gap_share:.0%} of the time of the shortest message (medians of Table "
+            "4.13, unless given): a ping-pong shows L + 2 o only"
+        ),
+        "PLogP: o_s = o_r = o at all sizes; g(m) is what is left of the ping-pong's time without L",
+    ]
+    provenance = {
+        "how": f"ping-pong, {how}",
+        "sources": list(measured.sources),
+        "assumed": [*assumed, *([] if gamma else [NO_GAMMA])],
+        "sizes": measured.size.tolist(),
+        "hockney_residuals": residuals.tolist(),
+    }
+    return ParameterSet(name, {"hockney": hockney, "loggp": loggp, "plogp": plogp}, provenance)
+
+
+NO_GAMMA = "gamma = 0: computing a byte costs nothing, as long as no timed reduction says otherwise"
+NO_DELTA = "delta = 0: copying a byte costs nothing, as long as no timed copy says otherwise"
+
+
+def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
+    """Read a LogP-style table: CSV with ``#`` comments, sizes in bytes and times in microseconds.
+
+    Columns: ``bytes, halfrtt_median_us, gap_us, os_us, or_us`` and optionally ``halfrtt_min_us``, ``reduce_local_us``
+    (a timed reduction of so many bytes) and ``copy_local_us`` (a timed copy); others are ignored. Rows ascend by size.
+
+    Returns
+    -------
+    dict
+        By column; times in seconds, names without ``_us``.
+
+    Raises
+    ------
+    ModelError
+        When a column or a number is missing, with the file and the line.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
+    rows = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    reader = csv.DictReader(line for _, line in rows)
+    columns = list(reader.fieldnames or ())
+    missing = [name for name in TABLE_COLUMNS if name not in columns]
+    if missing:
+        raise ModelError(f"{path}: no column {', '.join(missing)}; expected {', '.join(TABLE_COLUMNS)}")
+    wanted = [*TABLE_COLUMNS, *(each for each in FURTHER_COLUMNS if each in columns)]
+    found: dict[str, list[float]] = {name: [] for name in wanted}
+    for (number, _), row in zip(rows[1:], reader, strict=False):
+        for name in wanted:
+            try:
+                found[name].append(float(row[name]))
+            except (TypeError, ValueError) as error:
+                raise ModelError(f"{path}:{number}: {name} is {row[name]!r}; expected a number") from error
+    return {
+        name.removesuffix("_us"): np.asarray(values) / (1e6 if name.endswith("_us") else 1.0)
+        for name, values in found.items()
+    }
+
+
+def parameters_of_table(
+    table: Mapping[str, FloatArray], *, sources: Sequence[str] = (), name: str = ""
+) -> ParameterSet:
+    """All three models from a table of `read_logp_table`.
+
+    PLogP: L = T(0) - g(0) (equation 4.4 at the shortest message), g, o_s and o_r as measured. LogGP by Table 4.1.
+    Hockney from the half round trips as `hockney_of` with ``extremes``. gamma and delta are the slopes of the timed
+    reduction and copy over the larger half of sizes, where the call itself no longer counts.
+
+    Raises
+    ------
+    ModelError
+        When there are fewer than two sizes, times are not above 0, or the shortest message takes less than
+        its gap.
+    """
+    trip = PingPong(table["bytes"], table["halfrtt_median"], tuple(sources))
+    notes: list[str] = []
+    gamma, delta = _slope(table, "reduce_local", NO_GAMMA, notes), _slope(table, "copy_local", NO_DELTA, notes)
+    gap = PingPong(table["bytes"], table["gap"]).time
+    latency = float(trip.time[0] - gap[0])
+    if latency <= 0:
+        raise ModelError(
+            f"the message of {trip.size[0]:g} B takes {trip.time[0]:g} s, no more than its gap of {gap[0]:g} s: "
+            "no latency is left"
+        )
+    overheads = []
+    for side, column in (("o_s", "os"), ("o_r", "or")):
+        given = PingPong(table["bytes"], table[column]).time
+        above = given > gap
+        if above.any():
+            notes.append(
+                f"{side} cut down to the gap at {int(above.sum())} of {gap.size} sizes: PLogP's gap covers the "
+                "overheads (4.2.1), and these were measured on processes woken from idling"
+            )
+        overheads.append(tuple(np.minimum(given, gap).tolist()))
+    sizes, gaps = tuple(trip.size.tolist()), tuple(gap.tolist())
+    plogp = PLogP(latency, sizes, gaps, overheads[0], overheads[1], gamma=gamma, delta=delta)
+    least = PingPong(trip.size, table.get("halfrtt_min", trip.time))
+    hockney, residuals = hockney_of(least, gamma=gamma, delta=delta)
+    found: dict[ModelName, PointToPointModel] = {"hockney": hockney, "plogp": plogp, "loggp": plogp.to_loggp()}
+    provenance: dict[str, Any] = {
+        "how": "LogP-style measurement: half round trips, gaps of trains, overheads; LogGP by Table 4.1",
+        "sources": list(sources),
+        "assumed": notes,
+        "sizes": trip.size.tolist(),
+        "hockney_residuals": residuals.tolist(),
+    }
+    return ParameterSet(name or "LogP-style measurement", found, provenance)
+
+
+def _slope(table: Mapping[str, FloatArray], column: str, none: str, notes: list[str]) -> float:
+    """Time per byte of a timed operation through its larger sizes; without it 0, which is noted."""
+    if column not in table:
+        notes.append(none)
+        return 0.0
+    size, time = table["bytes"], table[column]
+    large = size >= max(float(np.median(size)), 1.0)
+    slope = float(np.polyfit(size[large], time[large], 1)[0]) if large.sum() > 1 else 0.0
+    if slope <= 0:
+        notes.append(f"{none} (what was timed does not grow)")
+    return max(slope, 0.0)

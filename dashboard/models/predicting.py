@@ -1,0 +1,208 @@
+"""A cube of predicted times, as `open_results` gives measured ones: what models say instead of measurements."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.decisions.map import DIMS, methods_of, select_ppn
+from dashboard.decisions.nodes import Method
+from dashboard.models.aliases import covered
+from dashboard.models.collectives.model import CollectiveModel, Variant
+from dashboard.models.errors import ModelError
+from dashboard.models.p2p import PointToPointModel
+from dashboard.models.registry import models_of
+
+FloatArray = npt.NDArray[np.float64]
+KIB = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Covered:
+    """Methods of one collective that there are models of.
+
+    Attributes
+    ----------
+    collective
+        Its name.
+    models
+        By method, in the order of the results.
+    missing
+        Labels of the methods that no model covers.
+    """
+
+    collective: str
+    models: Mapping[Method, CollectiveModel]
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, collective: str, methods: Sequence[Method]) -> Covered:
+        """Find the models of methods.
+
+        Raises
+        ------
+        ModelError
+            When there are no models of the collective, or of none of the methods.
+        """
+        models_of(collective)
+        found, missing = covered(collective, methods)
+        if not found:
+            raise ModelError(
+                f"no model covers any of {', '.join(missing) or 'no methods'}; of {collective} there are models of "
+                f"{', '.join(models_of(collective))}"
+            )
+        return cls(collective, found, tuple(missing))
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """Those with a model."""
+        return tuple(self.models)
+
+    def times(
+        self,
+        parameters: PointToPointModel,
+        comm_size: npt.ArrayLike,
+        message_size: npt.ArrayLike,
+        *,
+        variant: Variant = "corrected",
+    ) -> FloatArray:
+        """Predicted seconds, (method, …) over sizes that broadcast; NaN where an algorithm does not work.
+
+        One process has nothing to send, so there is nothing to decide: NaN too.
+        """
+        count, size = np.broadcast_arrays(np.asarray(comm_size), np.asarray(message_size))
+        found = np.full((len(self.models), *count.shape), np.nan)
+        for number, (method, model) in enumerate(self.models.items()):
+            found[number] = model.predict(parameters, count, size, method.segment_size, variant=variant)
+        return np.where(found > 0, found, np.nan)
+
+
+def candidates(
+    collective: str, algorithms: Sequence[str] | None = None, segment_sizes: Sequence[int] = (0,)
+) -> tuple[Method, ...]:
+    """Methods to choose from without measurements: algorithms, the segmented ones with each segment size.
+
+    Parameters
+    ----------
+    collective
+        Its name.
+    algorithms
+        As the models call them; None takes all.
+    segment_sizes
+        Bytes; 0 = not segmented.
+    """
+    known = models_of(collective)
+    names = list(known) if algorithms is None else list(algorithms)
+    for name in names:
+        if name not in known:
+            raise ModelError(f"there is no {collective} model {name!r}, known are {', '.join(known)}")
+    sizes = sorted(dict.fromkeys(int(size) for size in segment_sizes))
+    if not sizes or sizes[0] < 0:
+        raise ModelError(f"segment sizes are {list(segment_sizes)}; expected bytes from 0 (no segments)")
+    cut = {name: sizes if known[name].segmented not in ("", "first") else [0] for name in names}
+    return tuple(Method(_label(name, size), name, size) for name in names for size in cut[name])
+
+
+def _label(algorithm: str, segment: int) -> str:
+    if not segment:
+        return algorithm
+    return f"{algorithm} {segment // KIB}KiB" if segment % KIB == 0 else f"{algorithm} {segment}B"
+
+
+def predicted_cube(
+    known: Covered,
+    comm_size: npt.ArrayLike,
+    message_size: npt.ArrayLike,
+    parameters: PointToPointModel,
+    *,
+    variant: Variant = "corrected",
+    attrs: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Lay predictions out as a cube.
+
+    Parameters
+    ----------
+    known
+        The methods.
+    comm_size, message_size
+        Axes: processes and bytes, ascending.
+    parameters
+        Of the network; their model is used.
+    variant
+        Of the formulas.
+    attrs
+        Further attributes, such as the system.
+
+    Returns
+    -------
+    Dataset
+        ``time`` (s) over ``method``, ``comm_size`` and ``message_size``; attrs say that it was modelled.
+    """
+    rows, columns = np.asarray(comm_size, dtype=np.int64), np.asarray(message_size, dtype=np.int64)
+    time = known.times(parameters, rows[:, None], columns[None, :], variant=variant)
+    text = json.dumps(parameters.to_dict(), sort_keys=True)
+    told = "|".join([known.collective, text, variant, str(known.methods), str(rows.tolist()), str(columns.tolist())])
+    cube = xr.Dataset(
+        {"time": (DIMS, time, {"units": "s"})},
+        coords={
+            "method": [method.label for method in known.methods],
+            "algorithm": ("method", [method.algorithm for method in known.methods]),
+            "segment_size": ("method", np.array([m.segment_size for m in known.methods], dtype=np.int64)),
+            **{name: ("method", values) for name, values in _further(known.methods).items()},
+            "comm_size": rows,
+            "message_size": columns,
+        },
+        attrs={
+            **(attrs or {}),
+            "collective": known.collective,
+            "benchmark": f"{parameters.name} model",
+            "statistic": f"predicted by the {parameters.name} model",
+            "sources": "[]",
+            "digest": hashlib.sha256(told.encode()).hexdigest()[:16],
+        },
+    )
+    cube["segment_size"].attrs["units"] = cube["message_size"].attrs["units"] = "B"
+    cube["comm_size"].attrs["units"] = "processes"
+    return cube
+
+
+def _further(methods: Sequence[Method]) -> dict[str, list[Any]]:
+    """Parameters of methods as coordinates; only those that all have, since a column has one kind of values."""
+    if not methods:
+        return {}
+    common = [name for name in methods[0].parameters if all(name in method.parameters for method in methods)]
+    return {name: [method.parameters[name] for method in methods] for name in common}
+
+
+def predicted_like(
+    cube: xr.Dataset, parameters: PointToPointModel, *, ppn: int | None = None, variant: Variant = "corrected"
+) -> tuple[xr.Dataset, Covered]:
+    """Predictions for the methods and sizes of measurements.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective.
+    parameters, variant
+        As for `predicted_cube`.
+    ppn
+        As for `dashboard.decisions.select_ppn`; the models know nothing of it.
+
+    Returns
+    -------
+    tuple of Dataset and Covered
+        The cube without the methods that no model covers, and which these are.
+    """
+    flat, _ = select_ppn(cube, ppn)
+    known = Covered.of(str(cube.attrs.get("collective")), methods_of(flat))
+    kept = ("system", "network", "library", "library_version")
+    attrs = {name: cube.attrs[name] for name in kept if name in cube.attrs}
+    sizes = flat["comm_size"].values, flat["message_size"].values
+    return predicted_cube(known, *sizes, parameters, variant=variant, attrs=attrs), known

@@ -1,0 +1,225 @@
+"""``colltune model`` and deciding with models on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dashboard.cli import main
+from dashboard.models.errata import errata
+from dashboard.models.parameter_set import load_parameters
+from tests.cli.command import Run, assert_one_clear_line
+from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
+
+
+def split(text: str) -> list[str]:
+    return text.split()
+
+
+PREDICT = split("model predict -c bcast --algorithm pipeline --model hockney --comm-size 8 --message-size 65536")
+PATTERN = ["--pattern", FAST_ETHERNET_PATTERN]
+
+
+@pytest.fixture(scope="session")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Parameters of the sample data's network, as the command makes them."""
+    path = tmp_path_factory.mktemp("network") / "fast-ethernet.json"
+    assert main(["model", "parameters", str(FAST_ETHERNET / "pointtopoint.csv"), "-o", str(path)]) == 0
+    return path
+
+
+def test_predict_is_the_formula(colltune: Run) -> None:
+    answer = colltune(*PREDICT, "--segment-size", "8KiB", "--parameters", "grig-mx", "--json")
+    assert (answer.status, answer.err) == (0, "")
+    # Table 4.3 with alpha = 5.64 µs and beta = 0.0042 µs/B: (P + n_s - 2)(alpha + beta m_s), 8 segments of 8 KiB.
+    assert answer.json["time"] == pytest.approx((8 + 8 - 2) * (5.64e-6 + 0.0042e-6 * 8192))
+    assert answer.json["parameters"]["name"] == "grig-mx"
+    text = colltune(*PREDICT, "--parameters", "alpha=5.64e-6,beta=4.2e-9").out
+    # Without segments (P + 1 - 2)(alpha + beta m).
+    assert text.startswith("1.97 ms  bcast pipeline of 64 KiB on 8 processes")
+    assert "Table 4.3" in text
+
+
+def test_predict_takes_the_names_of_libraries_and_what_is_printed(colltune: Run) -> None:
+    words = split("model predict -c allgather --algorithm neighbor --comm-size 8 --message-size 1024 --json --model")
+    made = json.loads(colltune("model", "parameters", FAST_ETHERNET / "pointtopoint.csv", "--json").out)
+    assert colltune(*words, "loggp", "--parameters", "boba").json["algorithm"] == "neighbor_exchange"
+    plogp = made["parameters"]["plogp"]
+    assert plogp["latency"] == pytest.approx(114.2e-6, abs=1e-7)
+    words = split("model predict -c bcast --algorithm binary --model hockney --comm-size 8 --message-size 9 --json")
+    right = colltune(*words, "--parameters", "boba").json
+    assert right["variant"] == "corrected"
+    barrier = "model predict -c barrier --algorithm flat_tree --model hockney --comm-size 8 --json --parameters boba"
+    assert colltune(*barrier.split()).json["time"] == pytest.approx(8 * 47.6e-6)
+    # The table has P - 1: an erratum.
+    assert colltune(*barrier.split(), "--as-published").json["time"] == pytest.approx(7 * 47.6e-6)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (["--parameters", "grig"], ["no machine 'grig'", "grig-mx"]),
+        (["--parameters", "no.json"], ["no.json: No such file"]),
+        (["--parameters", "grig-mx", "--algorithm", "pipelin"], ["did you mean pipeline"]),
+        (["--parameters", "grig-mx", "--collective", "broadcast"], ["'broadcast'", "bcast"]),
+        (["--parameters", "grig-mx", "--comm-size", "0"], ["--comm-size", "at least 1"]),
+        (["--parameters", "grig-mx", "--message-size", "big"], ["--message-size", "'big' is not a size"]),
+        (["--parameters", "grig-mx", "--model", "plogp"], ["grig-mx has no PLogP parameters"]),
+        (["--parameters", "alpha=0,beta=1e-9"], ["alpha is 0 s", "more than 0"]),
+        ([], ["--parameters"]),
+    ],
+)
+def test_wrong_words_are_told_in_one_line(colltune: Run, changed: list[str], words: list[str]) -> None:
+    assert_one_clear_line(colltune(*PREDICT, *changed), *words)
+
+
+def test_an_algorithm_on_processes_that_it_does_not_work_on(colltune: Run) -> None:
+    words = "--algorithm recursive_doubling --model loggp --comm-size 6 --message-size 8 --parameters boba"
+    answer = colltune("model", "predict", "-c", "allgather", *words.split())
+    assert_one_clear_line(answer, "powers of two", "found 6")
+
+
+def test_segments_of_table_6_1(colltune: Run) -> None:
+    words = split("model segments -c bcast --algorithm split_binary --model hockney --comm-size 64 --json")
+    found = colltune(*words, "--message-size", "768KiB", "--parameters", "grig-mx").json
+    assert found["segment_size"] == pytest.approx(10308, rel=0.005)
+    low, high = found["within_10"]
+    assert low < found["within_5"][0] < found["curve_best"] < found["within_5"][1] < high
+    curve = found["curve"]
+    inside = [time for size, time in zip(curve["segment_size"], curve["time"], strict=True) if low <= size <= high]
+    assert min(inside) == min(curve["time"])
+    assert found["time"] < found["time_without"]
+    text = colltune(*words[:-1], "--message-size", "768KiB", "--parameters", "grig-mx").out
+    assert "optimal segment size 10277 B" in text
+    none = colltune(*words, "--message-size", "8", "--parameters", "grig-mx").json
+    assert none["segment_size"] == 0
+    words = split("model segments -c allgather --algorithm ring --model hockney --comm-size 64 --message-size 9")
+    assert_one_clear_line(colltune(*words, "--parameters", "grig-mx"), "ring is not cut into segments")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "list", "errata", "predict", "segments", "parameters", "fit", "runtime", "decide"]
+)
+def test_every_subcommand_has_its_help(colltune: Run, name: str) -> None:
+    answer = colltune("model", *([name] if name else []), "--help")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith(f"usage: colltune model {name}".rstrip())
+
+
+def test_errata_and_list(colltune: Run) -> None:
+    found = colltune("model", "errata", "--json").json["errata"]
+    assert [each["where"] for each in found] == [each.where for each in errata()]
+    assert "correct: " in colltune("model", "errata").out
+    listed = colltune("model", "list", "--json").json
+    assert len(listed["models"]) == 35
+    assert {each["name"] for each in listed["machines"]} >= {"grig-mx", "thunderbird"}
+    text = colltune("model", "list", "-c", "scan", "--formulas").out
+    assert "linear_segmented" in text
+    assert "PLogP: T = " in text
+    assert_one_clear_line(colltune("model", "list", "-c", "scam"), "did you mean scan")
+
+
+def test_parameters_of_a_ping_pong(colltune: Run) -> None:
+    answer = colltune("model", "parameters", FAST_ETHERNET / "pt2pt__pingpong__seg0.sko", *PATTERN, "--json")
+    assert 100e-6 < answer.json["parameters"]["hockney"]["alpha"] < 135e-6
+    assert any("Table 4.13" in note for note in answer.json["provenance"]["assumed"])
+    answer = colltune("model", "parameters", FAST_ETHERNET / "bcast__linear__seg0.sko", *PATTERN)
+    assert_one_clear_line(answer, "hold no ping-pong, but bcast")
+
+
+def test_fit_saves_what_predict_and_decide_take(colltune: Run, tmp_path: Path, network: Path) -> None:
+    made = tmp_path / "fitted.json"
+    files = [FAST_ETHERNET / f"bcast__{name}__seg0.sko" for name in ("pipeline", "linear")]
+    answer = colltune("model", "fit", *files, *PATTERN, "--parameters", network, "-o", made, "--json")
+    assert answer.status == 0
+    fits = answer.json["fits"]
+    assert set(fits) == {"hockney", "loggp", "plogp"}
+    assert fits["loggp"]["median_error_percent"] < 6
+    assert fits["loggp"]["intervals"]["latency"] == [0.0, None]
+    saved = load_parameters(made)
+    assert saved.to_dict() == {name: value for name, value in answer.json.items() if name != "fits"}
+    predicted = colltune(*PREDICT, "--parameters", made, "--json").json["time"]
+    alpha, beta = (saved.of("hockney").to_dict()[name] for name in ("alpha", "beta"))
+    assert predicted == pytest.approx(7 * (alpha + beta * 65536))
+    text = colltune("model", "fit", *files, *PATTERN, "--model", "hockney").out
+    assert "95 % from" in text
+    assert "bcast pipeline" in text
+    one = colltune("model", "fit", files[0], *PATTERN, "--method", "binomial")
+    assert_one_clear_line(one, "no method 'binomial'", "pipeline")
+
+
+def test_runtime_functions(colltune: Run) -> None:
+    words = ["model", "runtime", FAST_ETHERNET / "bcast__linear__seg0.sko", *PATTERN, "--from", "10KiB"]
+    (found,) = colltune(*words, "--json").json["collectives"]["bcast"]["linear"]
+    assert found["form"] == "linear"
+    assert found["growth"] == pytest.approx(0.085e-6, rel=0.02)
+    assert " p) b" in colltune(*words).out
+    assert_one_clear_line(colltune(*words, "--from", "1GiB"), "too few")
+
+
+def test_decide_with_a_model(colltune: Run, bcast_files: list[Path], network: Path) -> None:
+    words = ["decide", *bcast_files, *PATTERN, "-c", "bcast", "--tree", "model", "--parameters", network]
+    found = colltune(*words, "--model", "plogp", "--json").json
+    assert (found["tree"], found["options"]) == ("model", {"model": "plogp"})
+    assert found["decision"]["kind"] == "model"
+    assert 0 < found["penalty"]["mean"] < 12
+    assert found["penalty"]["unmeasured"] == 0
+    assert "model plogp" in colltune(*words, "--model", "plogp").out
+    assert colltune(*words, "--json").json["options"] == {"model": "vote"}
+    table = colltune("model", "decide", *bcast_files, *PATTERN, "--parameters", network, "--json").json
+    assert table["collectives"]["bcast"]["penalty_of_all"]["plogp"]["mean"] == pytest.approx(found["penalty"]["mean"])
+    text = colltune("model", "decide", *bcast_files, *PATTERN, "--parameters", network).out
+    assert "no model covers chain" in text
+
+
+def test_export_and_compare_with_a_model(colltune: Run, bcast_files: list[Path], network: Path) -> None:
+    where = [*bcast_files, *PATTERN, "-c", "bcast", "--parameters", network]
+    source = colltune("export", *where, "--tree", "model", "--model", "loggp", "--to", "c").out
+    assert "int colltune_bcast(" in source
+    pair = colltune("compare", *where, "--trees", "model:model=loggp", "model:model=hockney", "--json")
+    assert pair.status == 0
+
+
+def test_without_parameters_they_are_fitted(colltune: Run, bcast_files: list[Path]) -> None:
+    answer = colltune("decide", *bcast_files, *PATTERN, "-c", "bcast", "--tree", "model", "--model", "loggp", "--json")
+    assert answer.status == 0
+    assert "fitted to the measurements" in answer.err
+    told = answer.json["decision"]["provenance"]["models"]
+    assert told["parameters_name"] == "fitted to these measurements"
+    # Fast Ethernet: 0.085 µs per byte.
+    assert told["parameters"]["loggp"]["gap_per_byte"] == pytest.approx(0.085e-6, rel=0.1)
+    assert answer.json["penalty"]["mean"] < 12
+
+
+def test_options_of_other_trees_and_networks_without_the_model(colltune: Run, results: Path) -> None:
+    words = ["decide", results, "-c", "bcast", "--tree", "model"]
+    assert_one_clear_line(colltune(*words, "--max-depth", "3"), "--tree model takes --model")
+    answer = colltune(*words, "--model", "vote", "--parameters", "thunderbird")
+    assert_one_clear_line(answer, "vote", "hockney")
+    answer = colltune(*words, "--model", "plogp", "--parameters", "boba")
+    assert_one_clear_line(answer, "boba has no PLogP", "LogGP")
+    both = ["decide", results, "-c", "bcast", "-c", "reduce", "--combined", "--tree", "model", "--parameters", "boba"]
+    assert_one_clear_line(colltune(*both), "2 tables")
+
+
+def test_models_on_the_frontier(colltune: Run, results: Path, network: Path) -> None:
+    words = ["frontier", results, "-c", "reduce", "--held-out", "none", "--all", "--family", "exact", "model", "--json"]
+    found = colltune(*words, "--parameters", network).json["points"]
+    assert [point["options"].get("model", "vote") for point in found if point["family"] == "model"] == [
+        "hockney",
+        "loggp",
+        "plogp",
+        "vote",
+    ]
+
+
+def test_sparse_measurements_are_completed_and_it_is_said(colltune: Run, results: Path) -> None:
+    words = ["decide", results, "-c", "bcast", "--tree", "exact", "--complete", "loggp", "--parameters", "grig-tcp"]
+    answer = colltune(*words, "--json")
+    assert answer.status == 0
+    assert "times predicted by the loggp model, calibrated by method" in answer.err
+    fitted = colltune(*words[:-2], "--json")
+    assert fitted.status == 0
+    assert "fitted to the measurements" in fitted.err

@@ -1,0 +1,56 @@
+"""Optimal implementations (Figure 6.2): against every segment size there is, and what the figure shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.models.errors import ModelError, SizeError
+from dashboard.models.optimal_map import optimal_map
+from dashboard.models.presets import machine
+from dashboard.models.registry import models_of
+from tests.models.networks import NETWORKS
+
+SIZES = np.array([1, 100, 2000, 10_000])
+
+
+@pytest.mark.parametrize("model", ["hockney", "loggp", "plogp"])
+def test_no_segment_size_is_much_better(model: str) -> None:
+    network = next(each for name, each in NETWORKS.items() if name == model)
+    found = optimal_map("bcast", network, [2, 5, 12], SIZES)
+    every = np.concatenate([[0], np.arange(1, 10_001)])
+    for row, count in enumerate(found["comm_size"].values):
+        for column, size in enumerate(SIZES):
+            best = min(each.predict(network, count, size, every).min() for each in models_of("bcast").values())
+            # Closed forms take numbers of segments that are not whole: a few percent.
+            assert best <= found["time"].values[row, column] * (1 + 1e-12)
+            assert found["time"].values[row, column] <= best * 1.06
+
+
+def test_what_figure_6_2_shows() -> None:
+    # Hockney segments later, and in larger pieces; LogGP messages of 1 KB already (6.1.2).
+    sizes = [1, 256, 1024, 4096, 65536, 393216]
+    hockney = optimal_map("bcast", machine("grig-tcp").parameters("hockney"), np.arange(4, 29), sizes, multiple=8)
+    loggp = optimal_map("bcast", machine("grig-tcp").parameters("loggp"), np.arange(4, 29), sizes, multiple=8)
+    assert (hockney["segment_size"].sel(message_size=slice(1, 1024)) == 0).all()
+    assert (hockney["segment_size"].sel(message_size=slice(65536, None)) > 0).all()
+    assert (loggp["segment_size"].sel(message_size=1024) > 0).any()
+    assert (hockney["segment_size"] % 8 == 0).all()
+    large = {"comm_size": 28, "message_size": 393216}
+    assert hockney["segment_size"].sel(large) > loggp["segment_size"].sel(large)
+    assert set(hockney["candidate"].values[hockney["algorithm"].sel(message_size=1)]) == {"binomial"}
+
+
+def test_collectives_without_segments_and_wrong_arguments() -> None:
+    found = optimal_map("allgather", NETWORKS["loggp"], [3, 4, 6], [8, 65536])
+    assert (found["segment_size"] == 0).all()
+    assert (found["algorithm"] >= 0).all()
+    only = optimal_map("allgather", NETWORKS["loggp"], [3, 4], [8], ["recursive_doubling"])
+    assert only["algorithm"].values.tolist() == [[-1], [0]]
+    assert np.isnan(only["time"].values[0, 0])
+    with pytest.raises(ModelError, match="no bcast model"):
+        optimal_map("bcast", NETWORKS["loggp"], [4], [8], ["chain"])
+    with pytest.raises(ModelError, match="multiples of 0"):
+        optimal_map("bcast", NETWORKS["loggp"], [4], [8], multiple=0)
+    with pytest.raises(SizeError, match="one process has nothing to send"):
+        optimal_map("bcast", NETWORKS["loggp"], [1, 4], [8])

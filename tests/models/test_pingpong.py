@@ -1,0 +1,146 @@
+"""Parameters from point-to-point measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.models.errors import ModelError, ParameterError
+from dashboard.models.p2p import LogGP, PLogP
+from dashboard.models.pingpong import (
+    PingPong,
+    hockney_of,
+    parameters_of_pingpong,
+    parameters_of_table,
+    pingpong_of,
+    read_logp_table,
+)
+from loaders import open_results
+from tests.conftest import FAST_ETHERNET
+
+SIZES = np.array([0.0, 8.0, 1024.0, 65536.0, 1048576.0])
+TABLE = FAST_ETHERNET / "pointtopoint.csv"
+
+
+def test_a_straight_line_is_found_both_ways() -> None:
+    measured = PingPong(SIZES, 50e-6 + 8e-9 * SIZES)
+    line, residuals = hockney_of(measured, "least_squares")
+    assert (line.alpha, line.beta) == (pytest.approx(50e-6, rel=1e-6), pytest.approx(8e-9, rel=1e-6))
+    assert np.abs(residuals).max() < 1e-6
+    extremes, _ = hockney_of(measured)
+    assert extremes.alpha == pytest.approx(50e-6)
+    # The largest message is not infinitely large: its latency is left in, 50 µs of 8.4 ms.
+    assert extremes.beta == pytest.approx(8e-9 + 50e-6 / 1048576, rel=1e-9)
+
+
+def test_one_wild_time_does_not_bend_the_line() -> None:
+    time = 50e-6 + 8e-9 * np.linspace(0, 1e6, 40)
+    time[20] *= 30
+    line, _ = hockney_of(PingPong(np.linspace(0, 1e6, 40), time), "least_squares")
+    assert line.alpha == pytest.approx(50e-6, rel=0.05)
+    assert line.beta == pytest.approx(8e-9, rel=0.05)
+
+
+def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:
+    measured = PingPong(SIZES, 50e-6 + 8e-9 * SIZES, ("here",))
+    found = parameters_of_pingpong(measured)
+    loggp, plogp = found.of("loggp"), found.of("plogp")
+    assert isinstance(loggp, LogGP)
+    assert isinstance(plogp, PLogP)
+    # What a ping-pong does measure holds, however it was divided.
+    assert loggp.latency + 2 * loggp.overhead == pytest.approx(50e-6)
+    assert plogp.message_time(SIZES) == pytest.approx(measured.time)
+    assert found.provenance["sources"] == ["here"]
+    assert any("Table 4.13" in note for note in found.provenance["assumed"])
+    with pytest.raises(ParameterError, match=r"overhead share is 0\.6"):
+        parameters_of_pingpong(measured, overhead_share=0.6)
+
+
+@pytest.mark.parametrize(
+    ("size", "time", "words"),
+    [
+        ([1.0], [1e-5], "found 1 B only"),
+        ([], [], "found none"),
+        ([1.0, 2.0], [1e-5, 0.0], "the time at 2 B is 0 s"),
+        ([1.0, 2.0], [1e-5, np.nan], "the time at 2 B is nan s"),
+        ([2.0, 1.0], [1e-5, 2e-5], "must ascend"),
+    ],
+)
+def test_what_is_no_ping_pong(size: list[float], time: list[float], words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        PingPong(np.array(size), np.array(time))
+
+
+def test_the_ping_pong_of_the_sample_data(fast_ethernet: xr.DataTree) -> None:
+    found = pingpong_of(fast_ethernet["pt2pt"].to_dataset())
+    hockney, _ = hockney_of(found)
+    # Fast Ethernet carries 12.5 MB/s less its headers; the README names 11.7 MB/s and 104 to 130 µs.
+    assert 100e-6 < hockney.alpha < 135e-6
+    assert 10.5e6 < 1 / hockney.beta < 11.8e6
+    with pytest.raises(ModelError, match="no ping-pong"):
+        pingpong_of(fast_ethernet["bcast"].to_dataset())
+
+
+def test_a_ping_pong_of_imb(samples: Path) -> None:
+    (path,) = (samples / "imb").glob("*roce-gcc9-openmpi4-ucx*PingPong*.out")
+    network = parameters_of_pingpong(pingpong_of(open_results(path)["pt2pt"].to_dataset()))
+    hockney = network.to_dict()["parameters"]["hockney"]
+    text = [line.split() for line in path.read_text().splitlines()]
+    rows = [row for row in text if len(row) == 4 and row[0].isdigit()]
+    # Columns: bytes, repetitions, t[usec] (half a round trip), Mbytes/sec of 10^6 bytes.
+    assert hockney["alpha"] == pytest.approx(min(float(row[2]) for row in rows) / 1e6)
+    assert 1e-6 / hockney["beta"] == pytest.approx(max(float(row[3]) for row in rows), rel=0.01)
+
+
+def test_the_table_of_the_sample_data() -> None:
+    table = read_logp_table(TABLE)
+    found = parameters_of_table(table, sources=[TABLE.name])
+    plogp, loggp, hockney = (found.of(name) for name in ("plogp", "loggp", "hockney"))
+    assert isinstance(plogp, PLogP)
+    assert isinstance(loggp, LogGP)
+    # The file's own comment: L = half round trip(0 B) - g(0 B) = 114.2 us.
+    assert plogp.latency == pytest.approx(114.2e-6, abs=0.05e-6)
+    assert plogp.gap_at(8192) == pytest.approx(699.50e-6)
+    assert hockney.to_dict()["alpha"] == pytest.approx(104.25e-6)
+    assert 1 / hockney.to_dict()["beta"] == pytest.approx(1048576 / 89.69989e-3, rel=1e-9)
+    # Table 4.1 with the columns at 1 B: o = (o_s + o_r) / 2, where o_s = 13.70 is cut down to g = 9.01.
+    assert loggp.overhead == pytest.approx((9.01e-6 + 2.03e-6) / 2)
+    assert loggp.gap_per_byte == pytest.approx((89545.04 - 45035.72) / 524288 * 1e-6, rel=1e-6)
+    assert 0 < plogp.gamma < 1e-10
+    assert any("o_s cut down to the gap at 6 of 28 sizes" in note for note in found.provenance["assumed"])
+
+
+def test_what_was_timed_locally_is_gamma_and_delta(tmp_path: Path) -> None:
+    head = "bytes,halfrtt_median_us,gap_us,os_us,or_us,reduce_local_us,copy_local_us\n"
+    rows = [
+        f"{size},{100 + size},{10 + size},3,3,{5 + 2e-4 * size},{1 + 1e-4 * size}\n" for size in (0, 8, 1024, 65536)
+    ]
+    (tmp_path / "table.csv").write_text(head + "".join(rows))
+    found = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
+    for model in found.models:
+        assert found.of(model).gamma == pytest.approx(2e-10)
+        assert found.of(model).delta == pytest.approx(1e-10)
+    assert found.provenance["assumed"] == []
+
+
+def test_wrong_tables(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    head = "bytes,halfrtt_median_us,gap_us,os_us,or_us\n"
+    path.write_text("# nothing\nbytes,gap_us\n1,2\n")
+    with pytest.raises(ModelError, match=r"no column halfrtt_median_us, os_us, or_us"):
+        read_logp_table(path)
+    path.write_text(f"# c\n{head}0,100,9,3,3\n8,x,9,3,3\n")
+    with pytest.raises(ModelError, match=r"table\.csv:4: halfrtt_median_us is 'x'"):
+        read_logp_table(path)
+    path.write_text(f"{head}0,100,9,3,3\n")
+    with pytest.raises(ModelError, match="found 0 B only"):
+        parameters_of_table(read_logp_table(path))
+    path.write_text(f"{head}0,5,9,3,3\n8,6,9,3,3\n")
+    with pytest.raises(ModelError, match="no latency is left"):
+        parameters_of_table(read_logp_table(path))
+    path.write_text(f"{head}0,100,-9,3,3\n8,6,9,3,3\n")
+    with pytest.raises(ModelError, match=r"the time at 0 B is -9e-06 s"):
+        parameters_of_table(read_logp_table(path))
