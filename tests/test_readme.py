@@ -39,7 +39,7 @@ def test_one_line_sets_up_and_runs_each_of_dashboard_and_tests() -> None:
 
 def test_the_tour_of_the_command_line_can_be_typed(beside_the_samples: Path) -> None:
     lines = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(lines) == 11
+    assert len(lines) == 16
     printed = {}
     for line in lines:
         program, _, arguments = line.partition(" ")
