@@ -151,6 +151,10 @@ class RunWriter:
     def __init__(self, path: str | os.PathLike[str], attrs: Mapping[str, Any]) -> None:
         self.path = Path(path)
         torn = self.path.exists() and self.path.stat().st_size > 0 and not self._ends_whole()
+        if torn and b"\n" not in self.path.read_bytes():
+            # Only a header that a crash cut off: without a whole one in front, no reader would know the file.
+            self.path.write_bytes(b"")
+            torn = False
         self._stream = self.path.open("a", encoding="utf-8")
         if torn:
             self._stream.write("\n")

@@ -1,0 +1,192 @@
+"""A campaign's folder: the plan, the results as they come, how far it is, and how it ended.
+
+::
+
+    plan.json      what is measured; never changed once there are results
+    results.jsonl  colltune's own run format, see `loaders.run`
+    progress.json  written by the worker: points done and to do, what it does now
+    state.json     written by what started it: launcher, job, state, reason, exit code
+    log.txt        what the ranks printed
+    jobs/          what each launch was told, and how it ended
+
+Everything survives the end of whatever started it; nothing is held in memory only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.plan import Cell, Plan, PointKey, point_key
+
+#: All states that a campaign can be in.
+STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
+ENDED = ("finished", "failed", "cancelled", "timed out")
+_TAIL_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Done:
+    """Points of a run file: measured ones, and those that were refused or wrong with the reason."""
+
+    measured: frozenset[PointKey]
+    refused: Mapping[PointKey, str]
+
+    @property
+    def all(self) -> set[PointKey]:
+        """All that need not be measured any more."""
+        return set(self.measured) | set(self.refused)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The folder of one campaign."""
+
+    folder: Path
+
+    @property
+    def plan_file(self) -> Path:
+        """What is measured."""
+        return self.folder / "plan.json"
+
+    @property
+    def results(self) -> Path:
+        """Points in colltune's own run format."""
+        return self.folder / "results.jsonl"
+
+    @property
+    def progress_file(self) -> Path:
+        """How far the worker is."""
+        return self.folder / "progress.json"
+
+    @property
+    def state_file(self) -> Path:
+        """How it was started and ended."""
+        return self.folder / "state.json"
+
+    @property
+    def log(self) -> Path:
+        """What the ranks printed."""
+        return self.folder / "log.txt"
+
+    @classmethod
+    def create(cls, folder: Path, plan: Plan) -> Campaign:
+        """Make the folder with its plan.
+
+        Raises
+        ------
+        CampaignError
+            When it holds another plan, or cannot be written.
+        """
+        campaign = cls(folder)
+        if campaign.plan_file.exists():
+            if campaign.plan() != plan:
+                raise CampaignError(f"{folder} holds another plan; resume that one, or name another folder")
+            return campaign
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json(campaign.plan_file, plan.to_json())
+        except OSError as error:
+            raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
+        return campaign
+
+    def plan(self) -> Plan:
+        """Read the plan.
+
+        Raises
+        ------
+        CampaignError
+            When there is none, or it cannot be read.
+        """
+        try:
+            return Plan.from_json(json.loads(self.plan_file.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise CampaignError(f"{self.folder} is no campaign: it holds no plan.json (make one: bench plan)") from None
+        except (OSError, ValueError) as error:
+            if isinstance(error, PlanError):
+                raise CampaignError(f"{self.plan_file}: {error}") from error
+            raise CampaignError(f"{self.plan_file} cannot be read: {error}") from error
+
+    def done(self) -> Done:
+        """What the results hold already."""
+        return read_done(self.results)
+
+    def progress(self) -> dict[str, Any]:
+        """What the worker wrote last; empty when nothing."""
+        return read_json(self.progress_file)
+
+    def state(self) -> dict[str, Any]:
+        """How it was started and ended; ``{"state": "planned"}`` when it never was."""
+        return read_json(self.state_file) or {"state": "planned"}
+
+    def tail(self, lines: int = 20) -> list[str]:
+        """Last lines of the log."""
+        try:
+            with self.log.open("rb") as stream:
+                stream.seek(max(0, self.log.stat().st_size - _TAIL_BYTES))
+                return stream.read().decode("utf-8", errors="replace").splitlines()[-lines:]
+        except FileNotFoundError:
+            return []
+
+
+def read_done(results: Path) -> Done:
+    """Points of a run file, whole lines only; a line that a crash cut off counts as not measured."""
+    measured: set[PointKey] = set()
+    refused: dict[PointKey, str] = {}
+    if not results.exists():
+        return Done(frozenset(), {})
+    with results.open(encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            try:
+                record = json.loads(line)
+                key = _key(record)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+            if "error" in record:
+                refused[key] = str(record["error"])
+            elif record.get("samples"):
+                measured.add(key)
+    return Done(frozenset(measured), {key: why for key, why in refused.items() if key not in measured})
+
+
+def _key(record: Mapping[str, Any]) -> PointKey:
+    cell = Cell(record["collective"], record["comm_size"], record["message_size"], record.get("ppn"))
+    return point_key(cell, Method.from_json(record))
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a file that is whole at every moment, whoever reads it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(record, stream, allow_nan=False, indent=1)
+        # A temporary file is private; what others may read of the folder's other files they may read of this one.
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@cache
+def _umask() -> int:
+    text = Path("/proc/self/status").read_text(encoding="utf-8") if Path("/proc/self/status").exists() else ""
+    found = next((line.split()[1] for line in text.splitlines() if line.startswith("Umask:")), "022")
+    return int(found, 8)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read such a file; empty when it is not there or no object."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}

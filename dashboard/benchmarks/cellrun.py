@@ -1,0 +1,298 @@
+"""One cell of a campaign: every method verified, then timed in turns. Under mpiexec; mpi4py is not imported here."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks.methods import ROOTED, Method
+from dashboard.benchmarks.mpit import PeerCounters
+from dashboard.benchmarks.operations import Operation, Types
+from dashboard.benchmarks.plan import ROTATED_BYTES, Cell, Plan, Protocol, buffer_bytes
+from dashboard.benchmarks.statistics import relative_error
+from dashboard.benchmarks.timing import Group, Window, looped, synchronised
+
+_DIGITS = 10
+_HASH = 16
+
+
+@dataclass
+class Found:
+    """What was found of one method in a cell.
+
+    Attributes
+    ----------
+    samples
+        Seconds, raw.
+    late
+        Repetitions that were left out because a process started late.
+    error
+        Why it was not timed; empty when it was.
+    graph
+        Of messages, see `graph_of`; empty when not recorded.
+    """
+
+    samples: list[float] = field(default_factory=list)
+    late: int = 0
+    error: str = ""
+    graph: Mapping[str, Any] = field(default_factory=dict)
+    tries: int = 0
+    spent: float = 0.0
+
+
+@dataclass
+class Team:
+    """Processes of one communicator size, and how they are given a method.
+
+    Attributes
+    ----------
+    group
+        For everything but the operation itself.
+    types
+        Handles of the MPI library.
+    switch
+        Gives the communicator that takes a method, and makes the library ready for it.
+    counters
+        Messages sent to each process of the whole job; None when they are not recorded.
+    members
+        Ranks of this team's processes in the whole job.
+    note
+        Told the point that is about to be called for the first time, and None when all have come back.
+    """
+
+    group: Group
+    types: Types
+    switch: Callable[[str, Method], Any]
+    counters: PeerCounters | None
+    members: Sequence[int]
+    note: Callable[[Mapping[str, Any] | None], None]
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process decides and writes."""
+        return bool(self.group.comm.Get_rank() == 0)
+
+
+def measure(team: Team, plan: Plan, cell: Cell, methods: Sequence[Method], attempt: int) -> list[dict[str, Any]]:
+    """Measure all methods of a cell; collective over the team.
+
+    Parameters
+    ----------
+    attempt
+        Number of the launch, from 1; with the plan's seed it gives the order of the methods in each round.
+
+    Returns
+    -------
+    list of dict
+        Points as a run file takes them; the same on all processes, but for refusals' texts.
+    """
+    protocol = plan.protocol
+    copies = 1
+    if protocol.buffers == "rotate" and cell.message_size:
+        copies = max(2, min(64, math.ceil(min(ROTATED_BYTES, plan.memory) / buffer_bytes(cell))))
+    operation = Operation(cell, team.group.comm.Get_rank(), team.types, plan.datatype, copies)
+    found = {}
+    for method in methods:
+        team.note(_identity(cell, method))
+        found[method] = _verified(team, operation, cell, method, protocol)
+    team.note(None)
+    timed = [method for method in methods if not found[method].error]
+    seeded = np.random.default_rng([plan.seed, attempt, *cell.collective.encode(), cell.comm_size, cell.message_size])
+    if protocol.name == "occ":
+        _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Occ(team.group, protocol))
+    else:
+        _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Skampi(team.group))
+    return [_point(cell, method, found[method], attempt) for method in methods]
+
+
+def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Protocol) -> Found:
+    """Call a method once with known data; what it sent is counted meanwhile."""
+    problem: str = ""
+    sent: list[tuple[int, int, int]] | None = None
+    roots = {0, cell.comm_size - 1} if protocol.roots == "rotate" and cell.collective in ROOTED else {0}
+    try:
+        comm = team.switch(cell.collective, method)
+        for root in sorted(roots, reverse=True):
+            operation.prepare(root)
+            sent = _counted(team, partial(operation.call, comm, 0, root))
+            if not operation.right(root):
+                problem = f"wrong result on rank {operation.rank}"
+    except RuntimeError as error:
+        problem = f"refused: {' '.join(str(error).split())}"[:200]
+    told = team.group.comm.allgather((problem, sent))
+    first = next((one for one, _ in told if one), "")
+    rows = [row for _, row in told]
+    return Found(error=first, graph={} if first or None in rows else graph_of(rows))
+
+
+def _counted(team: Team, call: Callable[[], None]) -> list[tuple[int, int, int]] | None:
+    """Run a call; messages and bytes that this process sent to others of the team as (to, messages, bytes)."""
+    if team.counters is None:
+        call()
+        return None
+    team.counters.start()
+    before = np.array(team.counters.read())
+    try:
+        call()
+    finally:
+        sent = np.array(team.counters.read()) - before
+        team.counters.stop()
+    sent = sent[:, list(team.members)]
+    return [(to, int(sent[0, to]), int(sent[1, to])) for to in map(int, np.flatnonzero(sent[0]))]
+
+
+def graph_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> dict[str, Any]:
+    """Messages of one call.
+
+    Parameters
+    ----------
+    rows
+        For each process what it sent, as ``(to, messages, bytes)``.
+
+    Returns
+    -------
+    dict
+        ``digest`` of all of it, ``messages`` and ``bytes`` of all processes together, and the ``busiest`` process's
+        number of messages sent. Equal digests mean that the same messages went the same ways, not in which order.
+    """
+    text = repr([sorted(tuple(map(int, sent)) for sent in row) for row in rows])
+    messages = [sum(count for _, count, _ in row) for row in rows]
+    return {
+        "digest": hashlib.sha256(text.encode()).hexdigest()[:_HASH],
+        "messages": sum(messages),
+        "bytes": sum(size for row in rows for _, _, size in row),
+        "busiest": max(messages, default=0),
+    }
+
+
+class _Skampi:
+    """Batches of repetitions that start at common times; each method has its own window."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._windows: dict[Method, Window] = {}
+
+    def start_round(self, repetitions: int) -> None:
+        """Nothing to do."""
+
+    def batch(self, method: Method, step: Callable[[int], None], repetitions: int) -> tuple[list[float], int]:
+        """Seconds of the repetitions, and how many were late."""
+        times, late = synchronised(self._group, step, repetitions, self._windows.setdefault(method, Window()))
+        return times.tolist(), late
+
+    def finish(self, found: Found) -> None:
+        """Nothing to do."""
+
+
+class _Occ:
+    """Batches of loops of operation and barrier; the barrier alone is measured in every round."""
+
+    def __init__(self, group: Group, protocol: Protocol) -> None:
+        self._group, self._iterations = group, protocol.iterations
+        self._barriers: list[float] = []
+
+    def start_round(self, repetitions: int) -> None:
+        """Measure the barrier alone."""
+        self._barriers += looped(self._group, None, repetitions, self._iterations).tolist()
+
+    def batch(self, method: Method, step: Callable[[int], None], repetitions: int) -> tuple[list[float], int]:
+        """Seconds of an iteration in each loop."""
+        return looped(self._group, step, repetitions, self._iterations).tolist(), 0
+
+    def finish(self, found: Found) -> None:
+        """Take the barrier's median off; what is not above 0 then is no time."""
+        barrier = float(np.median(self._barriers))
+        times = [sample - barrier for sample in found.samples]
+        found.samples = [sample for sample in times if sample > 0]
+        found.late = len(times) - len(found.samples)
+        if not found.samples:
+            found.error = f"not resolved: no longer than the barrier of {barrier:.3g} s; take more iterations"
+
+
+def _in_turns(
+    team: Team,
+    cell: Cell,
+    operation: Operation,
+    protocol: Protocol,
+    found: Mapping[Method, Found],
+    random: np.random.Generator,
+    way: _Skampi | _Occ,
+) -> None:
+    """Time the methods in rounds until each is precise enough, has its repetitions or its time."""
+    batch = math.ceil(protocol.min_repetitions / protocol.rounds)
+    longest = {method: _warmed(team, cell, operation, method, protocol) for method in found}
+    active, rounds = list(found), 0
+    while active:
+        way.start_round(batch)
+        for place in random.permutation(len(active)):
+            method = active[place]
+            one = found[method]
+            comm = team.switch(cell.collective, method)
+            per = protocol.iterations if protocol.name == "occ" else 1
+            repetitions = max(1, min(batch, int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))))
+            start = time.perf_counter()
+            step = _stepper(operation, comm, cell, protocol, one.tries)
+            samples, late = way.batch(method, step, repetitions)
+            one.samples += samples
+            one.late += late
+            one.tries += repetitions
+            one.spent += time.perf_counter() - start
+        rounds += 1
+        still = [not _enough(found[method], protocol, rounds) for method in active]
+        still = team.group.comm.bcast(still, 0)
+        active = [method for method, more in zip(active, still, strict=True) if more]
+    for one in found.values():
+        way.finish(one)
+
+
+def _warmed(team: Team, cell: Cell, operation: Operation, method: Method, protocol: Protocol) -> float:
+    """Call a method untimed; seconds of the last call on the slowest process."""
+    comm = team.switch(cell.collective, method)
+    took = np.zeros(1)
+    for turn in range(max(1, protocol.warm_up)):
+        start = time.perf_counter()
+        operation.call(comm, turn)
+        took[0] = time.perf_counter() - start
+    slowest = np.zeros(1)
+    team.group.comm.Allreduce(took, slowest, op=team.group.maximum)
+    return float(slowest[0])
+
+
+def _stepper(operation: Operation, comm: Any, cell: Cell, protocol: Protocol, first: int) -> Callable[[int], None]:
+    if protocol.roots == "rotate" and cell.collective in ROOTED:
+        return lambda turn: operation.call(comm, first + turn, (first + turn) % cell.comm_size)
+    return lambda turn: operation.call(comm, first + turn)
+
+
+def _enough(found: Found, protocol: Protocol, rounds: int) -> bool:
+    if found.tries >= protocol.max_repetitions or found.spent >= protocol.seconds:
+        return True
+    if rounds < protocol.rounds or len(found.samples) < protocol.min_repetitions:
+        return False
+    return relative_error(found.samples) <= protocol.relative_error
+
+
+def _point(cell: Cell, method: Method, found: Found, attempt: int) -> dict[str, Any]:
+    """The point as a run file takes it."""
+    point = {**_identity(cell, method), "attempt": attempt}
+    if found.error:
+        return {**point, "error": found.error}
+    if found.graph:
+        point["graph"] = dict(found.graph)
+    if found.late:
+        point["late"] = found.late
+    return {**point, "samples": [round(sample, _DIGITS) for sample in found.samples]}
+
+
+def _identity(cell: Cell, method: Method) -> dict[str, Any]:
+    """What tells the point from all others, as a run file takes it."""
+    point: dict[str, Any] = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
+    point["message_size"] = cell.message_size
+    return point if cell.ppn is None else {**point, "ppn": cell.ppn}

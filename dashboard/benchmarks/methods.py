@@ -1,0 +1,148 @@
+"""A method as a campaign measures it, and what a library must offer so that it can be switched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from dashboard.benchmarks.errors import PlanError
+
+#: Collectives that the worker can measure and verify.
+COLLECTIVES = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "allgather",
+    "alltoall",
+    "gather",
+    "scatter",
+    "reduce_scatter",
+    "scan",
+)
+ROOTED = ("bcast", "reduce", "gather", "scatter")
+REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan")
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Method:
+    """An algorithm with its parameters.
+
+    Attributes
+    ----------
+    algorithm
+        The library's own name; ``default`` is the library's own decision.
+    segment_size
+        Bytes; 0 = none.
+    parameters
+        Further parameters as ``(name, value)``, such as ``("fan_out", 4)``.
+    library_id
+        The library's number; 0 for its own decision, None where it has no numbers.
+    """
+
+    algorithm: str
+    segment_size: int = 0
+    parameters: tuple[tuple[str, int], ...] = ()
+    library_id: int | None = None
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Method:
+        """Read a method of a plan or of a point of a run; what else stands there is not looked at."""
+        parameters = tuple(sorted((str(name), value) for name, value in (record.get("parameters") or {}).items()))
+        return cls(record["algorithm"], record.get("segment_size") or 0, parameters, record.get("library_id"))
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in a plan and in each point of a run."""
+        record: dict[str, Any] = {"algorithm": self.algorithm, "segment_size": self.segment_size}
+        if self.parameters:
+            record["parameters"] = dict(self.parameters)
+        if self.library_id is not None:
+            record["library_id"] = self.library_id
+        return record
+
+
+@dataclass(frozen=True)
+class Variants:
+    """Values of the parameters that methods are made with.
+
+    Attributes
+    ----------
+    segment_sizes
+        Bytes, 0 = none; for algorithms that cut messages into segments.
+    fan_outs
+        For trees and chains with a choosable number of children.
+    radixes
+        For k-nomial trees.
+    """
+
+    segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
+    fan_outs: tuple[int, ...] = (4,)
+    radixes: tuple[int, ...] = (4,)
+
+    def __post_init__(self) -> None:
+        for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):
+            values = getattr(self, name)
+            if not values or any(type(v) is not int or not low <= v < 2**31 for v in values):
+                raise PlanError(f"{name}: {list(values)}; allowed are whole numbers of at least {low}, at least one")
+
+
+class Library(Protocol):
+    """What a campaign must know of an MPI library; one file for each library."""
+
+    @property
+    def name(self) -> str:
+        """Such as ``Open MPI``."""
+
+    @property
+    def version(self) -> str:
+        """Such as ``5.0.11``."""
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """All methods of a collective, the library's own decision first."""
+
+    def settings(self, collective: str, method: Method) -> dict[str, int]:
+        """Control variables that make new communicators take the method."""
+
+    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+        """Environment variables for ``mpiexec``."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A library without a tool interface or of an unknown kind: only its own decision can be measured."""
+
+    name: str
+    version: str
+    why: str
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """Only the library's own decision."""
+        return [Method(DEFAULT, library_id=0)]
+
+    def settings(self, collective: str, method: Method) -> dict[str, int]:
+        """Nothing can be set."""
+        return {}
+
+    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+        """Nothing needs to be said."""
+        return dict(self.extra)
+
+
+def choose(offered: Sequence[Method], wanted: Sequence[str], collective: str) -> list[Method]:
+    """Methods whose algorithm is among those wanted; all when none is named.
+
+    Raises
+    ------
+    PlanError
+        When one is not offered; the message lists what is.
+    """
+    if not wanted:
+        return list(offered)
+    names = list(dict.fromkeys(method.algorithm for method in offered))
+    for name in wanted:
+        if name not in names:
+            raise PlanError(f"{collective} has no algorithm {name!r} in this library; it has {', '.join(names)}")
+    return [method for method in offered if method.algorithm in wanted]

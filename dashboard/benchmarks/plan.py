@@ -1,0 +1,322 @@
+"""What a campaign measures, in which order, and how long that will take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.methods import COLLECTIVES, REDUCING, Method
+from dashboard.benchmarks.ranges import levels
+from loaders.collectives import BLOCK
+
+#: Bytes of an element of reductions.
+DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
+_VERSION = 1
+#: What a first estimate takes for granted: seconds for a message, bytes per second, seconds to make and verify a
+#: communicator, and to start the job.
+_LATENCY, _BANDWIDTH, _SWITCH, _START = 2e-5, 1e9, 1e-2, 2.0
+#: Rotated buffers reach beyond the last-level cache.
+ROTATED_BYTES = 64 << 20
+
+PointKey = tuple[str, Method, int, int, int | None]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How one point is measured.
+
+    Attributes
+    ----------
+    name
+        ``skampi``: every repetition starts at a common time, and takes until the last process has ended.
+        ``occ``: a loop of operation and dissemination barrier, less the loop of barriers alone.
+    min_repetitions, max_repetitions, relative_error
+        Repetitions go on until the standard error of the mean without the lowest and the highest quartile is at most
+        this share of it.
+    rounds
+        The methods of a cell take turns so many times at least.
+    warm_up
+        Calls that are not timed, of each method before its first round.
+    iterations
+        Operations in one loop of ``occ``.
+    seconds
+        Longest time for the repetitions of one point; it may end with fewer than `min_repetitions`.
+    buffers
+        ``reuse`` the same memory, or ``rotate`` through more than the caches hold.
+    roots
+        Root of rooted collectives: the ``first`` process, or ``rotate`` from repetition to repetition.
+    """
+
+    name: Literal["skampi", "occ"] = "skampi"
+    min_repetitions: int = 9
+    max_repetitions: int = 60
+    relative_error: float = 0.05
+    rounds: int = 3
+    warm_up: int = 2
+    iterations: int = 10
+    seconds: float = 5.0
+    buffers: Literal["reuse", "rotate"] = "reuse"
+    roots: Literal["first", "rotate"] = "first"
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("name", ("skampi", "occ")), ("buffers", ("reuse", "rotate")), ("roots", _ROOTS)):
+            if getattr(self, name) not in allowed:
+                raise PlanError(f"protocol {name}: {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
+        for name, low in (("min_repetitions", 1), ("max_repetitions", 1), ("rounds", 1), ("warm_up", 0)):
+            if type(getattr(self, name)) is not int or getattr(self, name) < low:
+                raise PlanError(f"{name}: {getattr(self, name)!r}; allowed are whole numbers of at least {low}")
+        if self.max_repetitions < self.min_repetitions:
+            raise PlanError(f"max_repetitions {self.max_repetitions} is below min_repetitions {self.min_repetitions}")
+        if type(self.iterations) is not int or self.iterations < 1:
+            raise PlanError(f"iterations: {self.iterations!r}; allowed are whole numbers of at least 1")
+        if not 0 < self.relative_error < 1:
+            raise PlanError(f"relative_error: {self.relative_error!r}; allowed is a share above 0 and below 1")
+        if not 0 < self.seconds < math.inf:
+            raise PlanError(f"seconds: {self.seconds!r}; allowed is a time above 0")
+
+
+_ROOTS = ("first", "rotate")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pair of sizes of a collective; all methods are measured in turns there. `ppn` None: as placed."""
+
+    collective: str
+    comm_size: int
+    message_size: int
+    ppn: int | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a campaign will cost: points, seconds that are likely, seconds that it cannot exceed by much, core-hours."""
+
+    points: int
+    seconds: float
+    at_most: float
+    core_hours: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign.
+
+    Attributes
+    ----------
+    ranks
+        Processes that are launched; communicators are made of them.
+    methods
+        Of each collective, in the order of the cube.
+    comm_sizes, message_sizes
+        Grids; message sizes in bytes by the project's convention, ignored for the barrier.
+    ppns
+        Processes per node; empty: as the launcher places them.
+    datatype
+        Of reductions; message sizes that it does not divide are left out for them.
+    memory
+        Bytes of buffers that a process may hold; cells above it are left out.
+    settings
+        Of each collective, for each of its methods: control variables to write before a communicator is made, and
+        again before it is used. Empty where the library cannot be switched.
+    graph_counters
+        Performance variables that count messages by peer; empty when message graphs are not recorded.
+    library, library_version
+        What the methods were read from; the worker refuses another version.
+    """
+
+    ranks: int
+    methods: Mapping[str, tuple[Method, ...]]
+    comm_sizes: tuple[int, ...]
+    message_sizes: tuple[int, ...]
+    ppns: tuple[int, ...] = ()
+    protocol: Protocol = field(default_factory=Protocol)
+    datatype: str = "float32"
+    memory: int = 1 << 28
+    settings: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
+    graph_counters: tuple[str, ...] = ()
+    seed: int = 1
+    library: str = ""
+    library_version: str = ""
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.methods if name not in COLLECTIVES]
+        if unknown or not self.methods:
+            raise PlanError(f"collectives {unknown}: allowed are {', '.join(COLLECTIVES)}, at least one")
+        if empty := [name for name, methods in self.methods.items() if not methods]:
+            raise PlanError(f"{empty[0]}: no method to measure")
+        if self.ranks < 2:
+            raise PlanError(f"{self.ranks} rank: collectives need at least 2; launch more (--ranks)")
+        if not self.comm_sizes or not all(2 <= size <= self.ranks for size in self.comm_sizes):
+            raise PlanError(
+                f"communicator sizes {list(self.comm_sizes)}: allowed are 2 to {self.ranks}, the ranks launched"
+            )
+        if set(self.methods) != {"barrier"} and (not self.message_sizes or min(self.message_sizes) < 1):
+            raise PlanError(f"message sizes {list(self.message_sizes)}: allowed are whole bytes of at least 1")
+        counts = {name: len(methods) for name, methods in self.methods.items()}
+        if self.settings and {name: len(each) for name, each in self.settings.items()} != counts:
+            raise PlanError("settings: there must be one for each method of each collective, or none at all")
+        if self.datatype not in DATATYPES:
+            raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
+
+    def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
+        """Control variables that make the library take a method."""
+        settings = self.settings.get(collective)
+        return settings[self.methods[collective].index(method)] if settings else {}
+
+    def cells(self) -> list[Cell]:
+        """All cells, coarse to fine, so that a campaign that was stopped covers both axes."""
+        placed: list[tuple[tuple[int, int, int], Cell]] = []
+        comm_levels = dict(zip(self.comm_sizes, levels(len(self.comm_sizes)), strict=True))
+        for number, collective in enumerate(self.methods):
+            sizes = (0,) if collective == "barrier" else self.message_sizes
+            size_levels = dict(zip(sizes, levels(len(sizes)), strict=True))
+            for ppn in self.ppns or (None,):
+                for comm_size in self.comm_sizes:
+                    for size in sizes:
+                        cell = Cell(collective, comm_size, size, ppn)
+                        level = max(comm_levels[comm_size], size_levels[size])
+                        if self.why_left_out(cell) is None:
+                            placed.append(((level, comm_size, number), cell))
+        return [cell for _, cell in sorted(placed, key=lambda pair: pair[0])]
+
+    def why_left_out(self, cell: Cell) -> str | None:
+        """Why a cell of the grid is not measured; None when it is."""
+        if cell.collective in REDUCING and cell.message_size % DATATYPES[self.datatype]:
+            return f"not a whole number of {self.datatype}"
+        if buffer_bytes(cell) > self.memory:
+            return f"buffers above the limit of {self.memory} bytes per process"
+        if cell.ppn is not None and (cell.comm_size % cell.ppn or cell.ppn > cell.comm_size):
+            return "not a whole number of nodes"
+        return None
+
+    def left_out(self) -> dict[str, int]:
+        """How many cells of the grid are not measured, by the reason."""
+        found: dict[str, int] = {}
+        for collective in self.methods:
+            for ppn in self.ppns or (None,):
+                for comm_size in self.comm_sizes:
+                    for size in (0,) if collective == "barrier" else self.message_sizes:
+                        reason = self.why_left_out(Cell(collective, comm_size, size, ppn))
+                        if reason:
+                            found[reason] = found.get(reason, 0) + 1
+        return found
+
+    def methods_of(self, cell: Cell) -> list[Method]:
+        """Methods of a cell; segments that hold the whole message change nothing and are left out."""
+        return [m for m in self.methods[cell.collective] if not 0 < cell.message_size <= m.segment_size]
+
+    def points(self) -> Iterator[PointKey]:
+        """All points, in the order of the cells."""
+        for cell in self.cells():
+            for method in self.methods_of(cell):
+                yield point_key(cell, method)
+
+    def estimate(self, done: frozenset[PointKey] | set[PointKey] = frozenset(), cores: int | None = None) -> Estimate:
+        """Estimate what is left to measure.
+
+        Parameters
+        ----------
+        done
+            Points that are there already.
+        cores
+            Of the machine; more ranks than cores make everything slower.
+        """
+        protocol, points, seconds = self.protocol, 0, 0.0
+        slower = max(1.0, self.ranks / cores) if cores else 1.0
+        each = protocol.iterations if protocol.name == "occ" else 2
+        for cell in self.cells():
+            for method in self.methods_of(cell):
+                if point_key(cell, method) in done:
+                    continue
+                points += 1
+                repetitions = (protocol.min_repetitions + protocol.max_repetitions) / 2
+                calls = each * repetitions + protocol.warm_up + 1
+                seconds += _SWITCH * slower + min(calls * guess(cell) * slower, protocol.seconds)
+        if points:
+            seconds += _START
+        at_most = points * (protocol.seconds + _SWITCH * slower) + (_START if points else 0.0)
+        return Estimate(points, seconds, at_most, seconds * self.ranks / 3600)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the campaign's folder."""
+        record = {one.name: getattr(self, one.name) for one in fields(self)}
+        record["methods"] = {name: [m.to_json() for m in methods] for name, methods in self.methods.items()}
+        record["settings"] = {name: [dict(one) for one in each] for name, each in self.settings.items()}
+        record["protocol"] = asdict(self.protocol)
+        return {"colltune_plan": _VERSION, **record}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Plan:
+        """Read a plan.
+
+        Raises
+        ------
+        PlanError
+            When the record is no plan, or one of another version.
+        """
+        if not isinstance(record, Mapping) or record.get("colltune_plan") != _VERSION:
+            raise PlanError(f"not a plan of this version: 'colltune_plan' must be {_VERSION}")
+        known = {one.name for one in fields(cls)}
+        if unknown := sorted(set(record) - known - {"colltune_plan"}):
+            raise PlanError(f"a plan has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
+        given = {name: record[name] for name in known & set(record)}
+        try:
+            given["methods"] = {n: tuple(map(Method.from_json, ms)) for n, ms in record["methods"].items()}
+            given["protocol"] = Protocol(**record["protocol"])
+            given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
+            for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters"):
+                given[name] = tuple(given.get(name, ()))
+            return cls(**given)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise PlanError(f"the plan cannot be read: {error!r}") from error
+
+
+def point_key(cell: Cell, method: Method) -> PointKey:
+    """What tells one point of a run from all others."""
+    return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn)
+
+
+def missing(plan: Plan, done: set[PointKey]) -> list[tuple[Cell, list[Method]]]:
+    """Cells with the methods that are still to be measured there, in order."""
+    found = [(cell, [m for m in plan.methods_of(cell) if point_key(cell, m) not in done]) for cell in plan.cells()]
+    return [(cell, methods) for cell, methods in found if methods]
+
+
+def buffer_bytes(cell: Cell) -> int:
+    """Bytes that one process holds in send and receive buffers at most."""
+    if cell.collective == "alltoall":
+        return 2 * cell.comm_size * cell.message_size
+    if cell.collective in BLOCK:
+        return (cell.comm_size + 1) * cell.message_size
+    return 2 * cell.message_size
+
+
+def guess(cell: Cell) -> float:
+    """Seconds that one operation will hardly exceed on a common network, before anything was measured."""
+    messages = cell.comm_size
+    bytes_moved = cell.message_size * cell.comm_size * (cell.comm_size if cell.collective == "alltoall" else 1)
+    return messages * _LATENCY + bytes_moved / _BANDWIDTH
+
+
+def placed(nodes: Sequence[str], comm_size: int, ppn: int | None) -> list[int] | None:
+    """Ranks of a communicator: the first ones, or `ppn` of each of the first nodes; None when there are too few.
+
+    Parameters
+    ----------
+    nodes
+        Name of each rank's node.
+    """
+    if ppn is None:
+        return list(range(comm_size)) if comm_size <= len(nodes) else None
+    by_node: dict[str, list[int]] = {}
+    for rank, node in enumerate(nodes):
+        by_node.setdefault(node, []).append(rank)
+    able = [ranks[:ppn] for ranks in by_node.values() if len(ranks) >= ppn]
+    wanted = comm_size // ppn
+    if comm_size % ppn or len(able) < wanted:
+        return None
+    return sorted(rank for ranks in able[:wanted] for rank in ranks)

@@ -1,0 +1,78 @@
+"""Processes of this machine by id and start, so that an id that was given anew is never taken for the old one."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+_PROC = Path("/proc")
+#: Fields of /proc/PID/stat after the name in parentheses: the first is the state, the 20th the start time.
+_STATE, _START = 0, 19
+_POLL_S = 0.02
+_PR_SET_PDEATHSIG = 1
+
+
+def started_at(pid: int) -> int | None:
+    """Start of a process in clock ticks since boot; None when it is gone or a zombie."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return None if fields[_STATE] in ("Z", "X") else int(fields[_START])
+
+
+def alive(pid: int, started: int) -> bool:
+    """Whether the process of this id that started then still runs."""
+    return started_at(pid) == started
+
+
+def marked(mark: str) -> list[int]:
+    """Ids of the running processes whose environment holds ``COLLTUNE_JOB=mark``, this one left out."""
+    wanted = f"COLLTUNE_JOB={mark}".encode()
+    found = []
+    for entry in _PROC.iterdir():
+        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            if wanted in (entry / "environ").read_bytes().split(b"\0") and started_at(int(entry.name)) is not None:
+                found.append(int(entry.name))
+    return found
+
+
+def end_marked(mark: str, patience: float) -> list[int]:
+    """End all processes of a job: asked first, and killed when they are still there after `patience` seconds.
+
+    Returns
+    -------
+    list of int
+        Those that are there even so.
+    """
+    send(marked(mark), signal.SIGTERM)
+    until = time.monotonic() + patience
+    while (left := marked(mark)) and time.monotonic() < until:
+        time.sleep(_POLL_S)
+    for _ in range(50):
+        if not left:
+            break
+        send(left, signal.SIGKILL)
+        time.sleep(_POLL_S)
+        left = marked(mark)
+    return left
+
+
+def send(pids: Iterable[int], number: int) -> None:
+    """Send a signal to processes that may be gone."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def die_with_parent() -> None:
+    """Ask Linux to end this process when the one that made it ends, however that ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

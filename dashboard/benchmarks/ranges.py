@@ -1,0 +1,87 @@
+"""Grids of sizes said in a few words: ``2-16``, ``1-1MiB:x4``, ``2-64:+2``, ``8B-1MiB:9``, ``1,2,4-8``."""
+
+from __future__ import annotations
+
+import re
+
+from dashboard.benchmarks.errors import PlanError
+
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
+_SIZE = re.compile(r"(\d{1,12})\s*([a-zA-Z]*)", re.ASCII)
+_RANGE = re.compile(r"(?P<low>[^-:]+)-(?P<high>[^-:]+)(?::(?P<how>.+))?")
+_MOST = 4096
+_FORMS = "LOW-HIGH (all), LOW-HIGH:xF (times F), LOW-HIGH:+S (steps of S), LOW-HIGH:N (N log-spaced) or a list"
+
+
+def parse_size(text: str) -> int:
+    """Bytes, or a plain number: ``8192``, ``8KiB``, ``1M`` (binary units).
+
+    Raises
+    ------
+    PlanError
+        When the text is not a size.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or match[2].lower() not in _UNITS:
+        raise PlanError(f"{text!r} is not a size; right would be such as 8192, 8KiB or 1MiB")
+    return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Sizes of a grid, ascending and each once.
+
+    Raises
+    ------
+    PlanError
+        When a part is neither a size nor a range, or would give thousands of sizes.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        found.update(_spread(part, match) if match else [parse_size(part)])
+        if len(found) > _MOST:
+            raise PlanError(f"{text!r} gives more than {_MOST} sizes; use steps: {_FORMS}")
+    return tuple(sorted(found))
+
+
+def _spread(part: str, match: re.Match[str]) -> list[int]:
+    low, high, how = parse_size(match["low"]), parse_size(match["high"]), (match["how"] or "+1").strip()
+    if low > high:
+        raise PlanError(f"{part!r}: the range ends at {high}, below its start {low}")
+    number = parse_size(how.lstrip("x*+")) if how.lstrip("x*+") else 0
+    if how[0] in "x*" and number >= 2 and low >= 1:
+        return _powers(low, high, number)
+    if how[0] == "+" and number >= 1:
+        if (high - low) // number >= _MOST:
+            raise PlanError(f"{part!r} gives more than {_MOST} sizes; use steps: {_FORMS}")
+        return list(range(low, high + 1, number))
+    if how[0].isdigit() and 2 <= number <= _MOST and low >= 1:
+        return [round(low * (high / low) ** (i / (number - 1))) for i in range(number)]
+    raise PlanError(f"{part!r} is not a range; right would be {_FORMS}, from at least 1 where factors are taken")
+
+
+def _powers(low: int, high: int, factor: int) -> list[int]:
+    sizes = [low]
+    while sizes[-1] * factor <= high:
+        sizes.append(sizes[-1] * factor)
+    return sizes
+
+
+def levels(count: int) -> list[int]:
+    """Level of each place on an axis, so that each level halves the gaps that the ones before left.
+
+    The ends have level 0, the middle 1, the quarters 2, and so on.
+    """
+    found = [-1] * count
+    if count:
+        found[0] = found[-1] = 0
+    gaps, level = [(0, count - 1)], 0
+    while gaps:
+        level, halves = level + 1, []
+        for low, high in gaps:
+            middle = (low + high) // 2
+            if low < middle < high:
+                found[middle] = level
+                halves += [(low, middle), (middle, high)]
+        gaps = halves
+    return found

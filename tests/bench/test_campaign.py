@@ -1,0 +1,100 @@
+"""A campaign's folder: what survives a crash at any byte, and what is measured again."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.benchmarks.campaign import Campaign, read_done, read_json, write_json
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.plan import Plan, missing
+from loaders import RunWriter, open_results
+
+LINEAR, CHAIN = Method("linear", library_id=1), Method("chain", 64, (("fan_out", 4),), 2)
+PLAN = Plan(4, {"bcast": (LINEAR, CHAIN)}, (2, 3, 4), (8, 128, 1024))
+
+
+def measure(campaign: Campaign, most: int = 10**6) -> list[str]:
+    """Append what is missing, as the worker does, up to so many points; the points appended."""
+    written = []
+    with RunWriter(campaign.results, {"library": "test"}) as writer:
+        for cell, methods in missing(PLAN, campaign.done().all):
+            for method in methods[: most - len(written)]:
+                point = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
+                point |= {"message_size": cell.message_size}
+                refused = method == CHAIN and cell.comm_size == 3
+                writer.append({**point, "error": "refused"} if refused else {**point, "samples": [1e-6, 2e-6]})
+                written.append(json.dumps(point))
+    return written
+
+
+@given(st.lists(st.integers(1, 5), max_size=4), st.integers(0, 10_000))
+def test_cut_off_at_any_byte_nothing_whole_is_lost_and_nothing_measured_twice(stops: list[int], cut: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = Campaign.create(Path(folder), PLAN)
+        for most in stops:
+            measure(campaign, most)
+        if campaign.results.exists():
+            text = campaign.results.read_bytes()
+            campaign.results.write_bytes(text[: cut % (len(text) + 1)])
+        before = campaign.done().all
+        written = measure(campaign)
+        assert len(set(written)) == len(written) == len(list(PLAN.points())) - len(before)
+        assert campaign.done().all == set(PLAN.points())
+        assert measure(campaign) == []
+        cube = open_results([campaign.results])["bcast"].to_dataset()
+        assert int(cube["time"].notnull().sum()) == len(campaign.done().measured)
+        assert set(cube["repetitions"].values[cube["repetitions"].notnull().values]) == {2}
+
+
+def test_refused_points_are_told_apart_and_not_called_again(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, PLAN)
+    measure(campaign)
+    done = campaign.done()
+    assert {key[2] for key in done.refused} == {3}
+    assert set(done.refused.values()) == {"refused"}
+    assert missing(PLAN, done.all) == []
+
+
+def test_a_folder_takes_one_plan_only(tmp_path: Path) -> None:
+    Campaign.create(tmp_path / "deep" / "er", PLAN)
+    assert Campaign.create(tmp_path / "deep" / "er", PLAN).plan() == PLAN
+    with pytest.raises(CampaignError, match="another plan"):
+        Campaign.create(tmp_path / "deep" / "er", Plan(4, {"bcast": (LINEAR,)}, (2,), (8,)))
+
+
+@pytest.mark.parametrize(("content", "told"), [(None, "bench plan"), ("{", "cannot be read"), ("{}", "not a plan")])
+def test_what_is_no_campaign_is_said_in_one_line(tmp_path: Path, content: str | None, told: str) -> None:
+    if content is not None:
+        (tmp_path / "plan.json").write_text(content, encoding="utf-8")
+    with pytest.raises(CampaignError, match=told):
+        Campaign(tmp_path).plan()
+
+
+def test_without_files_a_campaign_is_planned(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path)
+    assert campaign.state() == {"state": "planned"}
+    assert campaign.progress() == {}
+    assert campaign.tail() == []
+    assert read_done(tmp_path / "none.jsonl").all == set()
+
+
+def test_a_file_that_is_replaced_is_whole_or_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(ValueError, match="Out of range"):
+        write_json(path, {"a": float("nan")})
+    assert read_json(path) == {"a": 1}
+    assert [one.name for one in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_the_log_shows_its_last_lines(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path)
+    campaign.log.write_text("\n".join(map(str, range(50_000))), encoding="utf-8")
+    assert campaign.tail(3) == ["49997", "49998", "49999"]

@@ -1,0 +1,142 @@
+"""``colltune bench`` without MPI: plans, their cost, and one clear line when something is missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks import library
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Fixed
+from dashboard.benchmarks.openmpi import OpenMpi
+
+OPEN_MPI = OpenMpi(
+    "5.0.11",
+    {"bcast": {1: "basic_linear", 3: "pipeline"}, "barrier": {1: "linear"}},
+    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_bcast_algorithm_segmentsize": 0},
+)
+INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.11"
+PLAN = ("--ranks", "4", "-c", "bcast", "--comm-sizes", "2,4", "--message-sizes", "8-8KiB:x32")
+
+
+@pytest.fixture
+def open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An MPI as `find` would find it; nothing can be started with it."""
+    monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), OPEN_MPI))
+
+
+@pytest.fixture
+def one_line(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Give ``one_line(*arguments)``: the clear line of a command that ends with 2."""
+
+    def run(*arguments: str) -> str:
+        assert cli.main(["bench", *arguments]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        lines = [line for line in err.splitlines() if "error:" in line]
+        assert len(lines) == 1
+        return lines[0]
+
+    return run
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "plan", str(tmp_path / "c"), *PLAN, "--segment-sizes", "0,1KiB", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["methods"] == {"bcast": 4}
+    # Sizes 8, 256 and 8192 for two communicators; the segment of 1 KiB is measured at 8192 only.
+    assert (told["cells"], told["points"]) == (6, 2 * (3 + 3 + 4))
+    assert 0 < told["seconds"] <= told["at_most"]
+    assert told["core_hours"] == pytest.approx(told["seconds"] * 4 / 3600, abs=1e-3)
+    assert cli.main(["bench", "status", str(tmp_path / "c"), "--json"]) == 0
+    now = json.loads(capsys.readouterr().out)
+    assert (now["state"], now["points"], now["measured"]) == ("planned", told["points"], 0)
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ("--message-sizes", "8", "--memory", "8")
+    assert cli.main(["bench", "plan", str(tmp_path), *PLAN[:4], "-c", "barrier", *sizes]) == 0
+    out = capsys.readouterr().out
+    assert "4 ranks, Open MPI 5.0.11" in out
+    assert "core-hours" in out
+    assert "left out: 2 cells, buffers above the limit of 8 bytes" in out
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--ranks", "1"), "at least 2"),
+        (("--ranks", "4", "--comm-sizes", "8"), "2 to 4"),
+        (("-c", "bkast"), "allowed are barrier, bcast"),
+        (("--algorithms", "binomail"), "basic_linear"),
+        (("--message-sizes", "8-4"), "below its start"),
+        (("--protocol", "osu"), "skampi, occ"),
+        (("--datatype", "half"), "float32"),
+        (("--ranks", "x"), "not a whole number"),
+        (("--wish", "x"), "unrecognized arguments"),
+    ],
+)
+def test_a_wrong_plan_is_one_clear_line(tmp_path: Path, one_line: Any, arguments: tuple[str, ...], told: str) -> None:
+    assert told in one_line("plan", str(tmp_path / "c"), *arguments)
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_a_run_that_cannot_start_ends_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "run", str(tmp_path), *PLAN]) == 2
+    err = capsys.readouterr().err
+    assert "time limit 2 min" in err
+    assert "/nowhere/mpiexec cannot be run" in err
+    assert cli.main(["bench", "cancel", str(tmp_path)]) == 0
+    assert "failed" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_orders_that_do_not_fit_the_folder(tmp_path: Path, one_line: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for order in ("status", "cancel", "resume"):
+        assert "bench plan" in one_line(order, str(tmp_path / "none"))
+    assert cli.main(["bench", "plan", str(tmp_path), *PLAN]) == 0
+    capsys.readouterr()
+    assert "another plan" in one_line("plan", str(tmp_path), *PLAN, "--seed", "2")
+    assert "never started" in one_line("cancel", str(tmp_path))
+    assert "above 0" in one_line("resume", str(tmp_path), "--time-limit", "0")
+
+
+def test_without_mpi_it_says_what_to_install(tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "pip install 'colltune[mpi]'" in one_line("plan", str(tmp_path / "c"), *PLAN)
+    (tmp_path / "mpiexec").touch(mode=0o755)
+    monkeypatch.setattr(library.importlib.util, "find_spec", lambda name: None)
+    assert "pip install mpi4py" in one_line("plan", str(tmp_path / "c"), *PLAN)
+
+
+@pytest.mark.parametrize(
+    ("printed", "name", "version"),
+    [
+        ("HYDRA build details:\n    Version:           5.0.2\n", "MPICH", "5.0.2"),
+        (
+            INTEL,
+            INTEL,
+            "2021.11",
+        ),
+    ],
+)
+def test_a_library_that_is_not_known_is_measured_as_it_decides(
+    tmp_path: Path, printed: str, name: str, version: str
+) -> None:
+    mpiexec = tmp_path / "mpiexec"
+    mpiexec.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\n", encoding="utf-8")
+    mpiexec.chmod(0o755)
+    found = library.library_of(mpiexec)
+    assert isinstance(found, Fixed)
+    assert (found.name, found.version) == (name, version)
+    assert "own decision" in found.why

@@ -1,0 +1,165 @@
+"""Starting, watching and resuming with a launcher that runs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.launch import Job, Status
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import DEFAULT, Fixed, Method
+from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
+from dashboard.benchmarks.plan import Plan
+from loaders import RunWriter
+
+LIBRARY = OpenMpi(
+    "5.0.11",
+    {"bcast": {1: "basic_linear", 6: "binomial"}, "reduce": {5: "binomial"}},
+    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_reduce_algorithm": 0},
+)
+HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
+POINT = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size": 2, "message_size": 8}
+
+
+@dataclass
+class Played:
+    """A launcher whose jobs are in the state that the test says."""
+
+    now: Status = field(default_factory=lambda: Status("running"))
+    jobs: list[Job] = field(default_factory=list)
+    name: str = "played"
+
+    def start(self, job: Job) -> dict[str, Any]:
+        self.jobs.append(job)
+        self.now = Status("running")
+        return {"number": len(self.jobs)}
+
+    def status(self, handle: Mapping[str, Any]) -> Status:
+        return self.now
+
+    def cancel(self, handle: Mapping[str, Any]) -> Status:
+        self.now = Status("cancelled", "cancelled")
+        return self.now
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign.create(tmp_path, PLAN)
+
+
+def measured(campaign: Campaign, **changes: Any) -> None:
+    with RunWriter(campaign.results, {}) as writer:
+        writer.append({**POINT, "samples": [1e-6], **changes})
+
+
+def test_what_is_launched_is_an_argument_list_with_a_limit(campaign: Campaign) -> None:
+    launcher = Played()
+    now = control.start(campaign, launcher, HERE, 100.0)
+    (job,) = launcher.jobs
+    assert (now["state"], now["attempt"], now["points"]) == ("running", 1, 4)
+    assert (job.ranks, job.seconds) == (2, 100.0)
+    assert job.program[1:5] == ("-m", "mpi4py", "-m", "dashboard.benchmarks.worker")
+    # The worker stops by itself before the launcher must end it.
+    assert float(job.program[job.program.index("--seconds") + 1]) == 95.0
+    assert job.environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+
+
+def test_a_campaign_runs_once_at_a_time(campaign: Campaign) -> None:
+    launcher = Played()
+    control.start(campaign, launcher, HERE, 100.0)
+    with pytest.raises(CampaignError, match="running already"):
+        control.start(campaign, launcher, HERE, 100.0)
+    assert control.cancel(campaign, launcher)["state"] == "cancelled"
+    assert control.start(campaign, launcher, HERE, 100.0)["attempt"] == 2
+
+
+def test_how_far_it_is_comes_from_disk(campaign: Campaign) -> None:
+    launcher = Played()
+    control.start(campaign, launcher, HERE, 100.0)
+    measured(campaign)
+    write_json(campaign.progress_file, {"done": 1, "points": 4, "elapsed": 2.0, "now": "bcast", "ended": ""})
+    now = control.status(campaign, Played())
+    assert (now["measured"], now["remaining"], now["now"]) == (1, 6.0, "bcast")
+
+
+def test_a_worker_that_stopped_in_time_has_timed_out(campaign: Campaign) -> None:
+    launcher = Played()
+    control.start(campaign, launcher, HERE, 100.0)
+    write_json(campaign.progress_file, {"ended": "time limit"})
+    launcher.now = Status("finished", "", 0)
+    now = control.status(campaign, launcher)
+    assert (now["state"], now["reason"]) == ("timed out", "stopped at its time limit of 100 s")
+
+
+def test_a_failure_is_told_in_the_worker_s_words(campaign: Campaign) -> None:
+    launcher = Played()
+    control.start(campaign, launcher, HERE, 100.0)
+    launcher.now = Status("failed", "exit code 3", 3)
+    assert control.status(campaign, launcher)["reason"] == "exit code 3"
+    campaign.log.write_text("noise\ncolltune worker: too few ranks\nmore noise\n", encoding="utf-8")
+    assert control.status(campaign, launcher)["reason"] == "too few ranks"
+
+
+def test_with_nothing_missing_nothing_is_launched(campaign: Campaign) -> None:
+    for algorithm in ("a", "b"):
+        for size in (8, 64):
+            measured(campaign, algorithm=algorithm, message_size=size)
+    with pytest.raises(CampaignError, match="nothing is missing"):
+        control.start(campaign, Played(), HERE, 100.0)
+
+
+@pytest.mark.parametrize(("state", "given_up"), [("failed", True), ("timed out", True), ("cancelled", False)])
+def test_a_method_that_never_comes_back_twice_is_given_up(campaign: Campaign, state: Any, *, given_up: bool) -> None:
+    launcher = Played()
+    for attempt in range(3):
+        control.start(campaign, launcher, HERE, 100.0)
+        refused = campaign.done().refused
+        assert bool(refused) == (given_up and attempt == 2)
+        write_json(campaign.progress_file, {"calling": POINT, "ended": ""})
+        launcher.now = Status(state, "")
+    assert all("never came back" in why for why in refused.values())
+    assert {key[1].algorithm for key in refused} <= {"a"}
+
+
+def test_a_plan_holds_what_the_library_offers_and_how_it_is_set() -> None:
+    wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), algorithms=("basic_linear", DEFAULT))
+    plan = control.make_plan(wish, HERE)
+    assert {name: [m.algorithm for m in each] for name, each in plan.methods.items()} == {
+        "bcast": [DEFAULT, "basic_linear"],
+        "reduce": [DEFAULT],
+    }
+    linear = plan.methods["bcast"][1]
+    assert plan.settings_of("bcast", linear)["coll_tuned_bcast_algorithm"] == 1
+    assert plan.graph_counters == GRAPH_COUNTERS
+    assert plan.library_version == "5.0.11"
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+def test_a_library_that_cannot_be_switched_gives_a_plan_without_settings() -> None:
+    plan = control.make_plan(
+        control.Wish(2, ("bcast",), (2,), (8,)), Installation(Path("/nowhere"), Fixed("MPICH", "5.0.2", "why"))
+    )
+    assert plan.methods == {"bcast": (Method(DEFAULT, library_id=0),)}
+    assert (plan.settings, plan.graph_counters) == ({}, ())
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ({"collectives": ("pt2pt",)}, "allowed are barrier"),
+        ({"algorithms": ("bruck",)}, "default, basic_linear, binomial"),
+    ],
+)
+def test_a_wish_that_the_library_cannot_meet_is_refused(wish: dict[str, Any], told: str) -> None:
+    given = {"ranks": 2, "collectives": ("bcast",), "comm_sizes": (2,), "message_sizes": (8,)}
+    with pytest.raises(PlanError, match=told):
+        control.make_plan(control.Wish(**{**given, **wish}), HERE)

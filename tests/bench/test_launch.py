@@ -1,0 +1,125 @@
+"""Jobs on this machine: how they end, and that nothing of them stays. The start command is played by a script."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks import processes
+from dashboard.benchmarks.launch import Job, LocalLauncher, Status
+
+FAKE = Path(__file__).with_name("fake_mpiexec.py")
+RANKS = 3
+_PATIENCE_S = 20.0
+
+
+def until(what: Callable[[], Any]) -> Any:
+    """Wait until something holds."""
+    end = time.monotonic() + _PATIENCE_S
+    while not (found := what()):
+        assert time.monotonic() < end, "waited in vain"
+        os.sched_yield()
+    return found
+
+
+@dataclass
+class Launched:
+    """A job that was started, and where its ranks tell their ids."""
+
+    launcher: LocalLauncher
+    handle: dict[str, Any]
+    folder: Path
+
+    def ranks(self) -> list[int]:
+        return [int(path.name.removeprefix("rank-")) for path in self.folder.glob("rank-*")]
+
+    def running(self) -> list[int]:
+        return [pid for pid in self.ranks() if processes.started_at(pid) is not None]
+
+    def end(self) -> Status:
+        return until(lambda: (now := self.launcher.status(self.handle)).state != "running" and now)
+
+
+def launch(folder: Path, code: str, seconds: float = 60.0) -> Launched:
+    launcher = LocalLauncher((sys.executable, str(FAKE)))
+    handle = launcher.start(Job(folder, RANKS, (code, str(folder)), {"GIVEN": "1"}, seconds, folder / "log.txt"))
+    job = Launched(launcher, handle, folder)
+    if code in ("stay", "deaf") and seconds > 10:
+        until(lambda: len(job.ranks()) == RANKS)
+        assert launcher.status(handle) == Status("running")
+    return job
+
+
+def test_a_job_that_ends_well_has_finished(tmp_path: Path) -> None:
+    job = launch(tmp_path, "0")
+    assert job.end() == Status("finished", "", 0)
+    assert len(job.ranks()) == RANKS
+    assert (tmp_path / "log.txt").read_text(encoding="utf-8") == "the ranks have ended\n"
+
+
+def test_a_job_that_fails_tells_its_exit_code(tmp_path: Path) -> None:
+    assert launch(tmp_path, "7").end() == Status("failed", "exit code 7", 7)
+
+
+def test_a_command_that_is_not_there_is_said(tmp_path: Path) -> None:
+    launcher = LocalLauncher((str(tmp_path / "mpiexec"),))
+    handle = launcher.start(Job(tmp_path, 2, ("x",), {}, 60.0, tmp_path / "log.txt"))
+    ended = Launched(launcher, handle, tmp_path).end()
+    assert ended.state == "failed"
+    assert "cannot be run: No such file" in ended.reason
+
+
+@pytest.mark.parametrize("code", ["stay", "deaf"])
+def test_cancel_ends_every_rank(tmp_path: Path, code: str) -> None:
+    job = launch(tmp_path, code)
+    assert job.launcher.cancel(job.handle).state == "cancelled"
+    assert job.running() == []
+    assert job.launcher.cancel(job.handle).state == "cancelled"
+
+
+def test_the_time_limit_ends_every_rank(tmp_path: Path) -> None:
+    job = launch(tmp_path, "deaf", seconds=0.5)
+    ended = job.end()
+    assert (ended.state, ended.reason) == ("timed out", "ended at its time limit of 0.5 s")
+    assert job.running() == []
+
+
+def test_a_launcher_of_another_process_can_watch_and_cancel(tmp_path: Path) -> None:
+    job = launch(tmp_path, "stay")
+    other = LocalLauncher()
+    assert other.status(dict(job.handle)) == Status("running")
+    assert other.cancel(dict(job.handle)).state == "cancelled"
+    assert job.running() == []
+
+
+def test_when_the_supervisor_is_killed_the_ranks_end_and_the_job_has_failed(tmp_path: Path) -> None:
+    job = launch(tmp_path, "deaf")
+    os.kill(job.handle["pid"], signal.SIGKILL)
+    ended = job.end()
+    assert ended.state == "failed"
+    assert "killed" in ended.reason
+    assert job.running() == []
+
+
+def test_when_the_start_command_is_killed_its_ranks_end(tmp_path: Path) -> None:
+    job = launch(tmp_path, "stay")
+    first = next(pid for pid in processes.marked(job.handle["mark"]) if pid not in job.ranks())
+    os.kill(first, signal.SIGKILL)
+    assert job.end() == Status("failed", "ended by signal SIGKILL", -9)
+    assert job.running() == []
+
+
+def test_a_process_of_the_same_id_is_not_taken_for_the_old_one() -> None:
+    started = processes.started_at(os.getpid())
+    assert started is not None
+    assert processes.alive(os.getpid(), started)
+    assert not processes.alive(os.getpid(), started - 1)
+    assert processes.started_at(2**22 + 1) is None

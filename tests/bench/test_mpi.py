@@ -1,0 +1,244 @@
+"""Campaigns on the real MPI: what ran, what was verified, and that killed ones lose nothing. At most four ranks."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks import control, library, processes
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, Variants
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Protocol
+from loaders import open_results
+from tests.conftest import need
+
+RANKS, SIZE = 4, 4096
+_PATIENCE_S = 100.0
+QUICK = Protocol(min_repetitions=3, max_repetitions=6, rounds=3, warm_up=1)
+
+
+@pytest.fixture(scope="session")
+def installation(mpiexec: str) -> Installation:
+    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    found = library.find()
+    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
+    return found
+
+
+def until(what: Callable[[], Any]) -> Any:
+    """Wait until something holds."""
+    end = time.monotonic() + _PATIENCE_S
+    while not (found := what()):
+        assert time.monotonic() < end, "waited in vain"
+        os.sched_yield()
+    return found
+
+
+def campaign_of(folder: Path, installation: Installation, **wish: Any) -> Campaign:
+    given: dict[str, Any] = {"ranks": RANKS, "protocol": QUICK, "comm_sizes": (RANKS,), "message_sizes": (SIZE,)}
+    return Campaign.create(folder, control.make_plan(control.Wish(**{**given, **wish}), installation))
+
+
+def run(campaign: Campaign, installation: Installation, seconds: float = _PATIENCE_S) -> dict[str, Any]:
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    control.start(campaign, launcher, installation, seconds)
+    return control.wait(campaign, launcher, 0.05)
+
+
+def points(campaign: Campaign) -> list[dict[str, Any]]:
+    lines = campaign.results.read_text(encoding="utf-8").splitlines()
+    return [record for line in lines if "colltune_run" not in (record := json.loads(line))]
+
+
+@pytest.fixture(scope="session")
+def measured(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    """Every collective and every method on four ranks and on three of them."""
+    folder = tmp_path_factory.mktemp("campaign")
+    variants = Variants((0, 1024), (4,), (4,))
+    wish = {"collectives": COLLECTIVES, "comm_sizes": (3, RANKS), "message_sizes": (2, SIZE), "variants": variants}
+    campaign = campaign_of(folder, installation, **wish)
+    ended = run(campaign, installation)
+    assert ended["state"] == "finished", (ended, campaign.tail())
+    assert ended["measured"] + ended["refused"] == ended["points"]
+    return campaign
+
+
+def graphs(campaign: Campaign, collective: str, size: int = SIZE) -> dict[str, dict[str, Any]]:
+    """Message graphs of a collective on all ranks, by method."""
+    return {
+        f"{one['algorithm']} {one['segment_size']}": one["graph"]
+        for one in points(campaign)
+        if (one["collective"], one["comm_size"], one["message_size"]) == (collective, RANKS, size) and "graph" in one
+    }
+
+
+def test_every_algorithm_of_the_library_is_measured_or_refused(measured: Campaign, installation: Installation) -> None:
+    assert isinstance(installation.library, OpenMpi)
+    there = {(one["collective"], one["algorithm"]) for one in points(measured)}
+    for collective in COLLECTIVES:
+        for name in ("default", *installation.library.algorithms[collective].values()):
+            assert (collective, name) in there
+    # It is for two processes only, and the library says so.
+    assert {key[1].algorithm for key in measured.done().refused} == {"two_proc"}
+    assert all(why.startswith("refused: MPI_ERR") for why in measured.done().refused.values())
+
+
+def test_results_are_read_by_the_loaders(measured: Campaign) -> None:
+    results = open_results([measured.results])
+    assert set(results.children) == set(COLLECTIVES)
+    cube = results["bcast"].to_dataset()
+    assert cube.sizes["comm_size"] == cube.sizes["message_size"] == 2
+    assert cube.attrs["library"] == "Open MPI"
+    assert cube.attrs["statistic_kind"] == "completion"
+    times = cube["time"].values[np.isfinite(cube["time"].values)]
+    assert ((times > 1e-8) & (times < 1.0)).all()
+
+
+# What each process must send by the algorithm's definition: all messages, bytes of all, messages of the busiest.
+@pytest.mark.parametrize(
+    ("collective", "method", "expected"),
+    [
+        ("bcast", "basic_linear 0", (3, 3 * SIZE, 3)),
+        ("bcast", "pipeline 0", (3, 3 * SIZE, 1)),
+        ("bcast", "pipeline 1024", (3 * 4, 3 * SIZE, 4)),
+        ("bcast", "binomial 0", (3, 3 * SIZE, 2)),
+        ("bcast", "binomial 1024", (3 * 4, 3 * SIZE, 2 * 4)),
+        ("bcast", "knomial 0", (3, 3 * SIZE, 3)),
+        ("reduce", "linear 0", (3, 3 * SIZE, 1)),
+        ("reduce", "pipeline 1024", (3 * 4, 3 * SIZE, 4)),
+        ("allreduce", "basic_linear 0", (6, 6 * SIZE, 3)),
+        ("allreduce", "recursive_doubling 0", (4 * 2, 4 * 2 * SIZE, 2)),
+        ("allreduce", "ring 0", (4 * 6, 6 * SIZE, 6)),
+        ("allreduce", "rabenseifner 0", (4 * 4, 6 * SIZE, 4)),
+        ("allgather", "ring 0", (4 * 3, 4 * 3 * SIZE, 3)),
+        ("allgather", "bruck 0", (4 * 2, 4 * 3 * SIZE, 2)),
+        ("allgather", "recursive_doubling 0", (4 * 2, 4 * 3 * SIZE, 2)),
+        ("alltoall", "pairwise 0", (4 * 3, 4 * 3 * SIZE, 3)),
+        ("alltoall", "modified_bruck 0", (4 * 2, 4 * 4 * SIZE, 2)),
+        ("gather", "basic_linear 0", (3, 3 * SIZE, 1)),
+        ("gather", "binomial 0", (3, 4 * SIZE, 1)),
+        ("scatter", "basic_linear 0", (3, 3 * SIZE, 3)),
+        ("scatter", "binomial 0", (3, 4 * SIZE, 2)),
+        ("reduce_scatter", "ring 0", (4 * 3, 4 * 3 * SIZE, 3)),
+        ("scan", "linear 0", (3, 3 * SIZE, 1)),
+    ],
+)
+def test_a_forced_algorithm_sends_its_own_messages(
+    measured: Campaign, collective: str, method: str, expected: tuple[int, int, int]
+) -> None:
+    graph = graphs(measured, collective)[method]
+    assert (graph["messages"], graph["bytes"], graph["busiest"]) == expected
+
+
+def test_a_silent_fall_back_shows_in_the_graph(measured: Campaign) -> None:
+    # With fewer elements than processes scatter_allgather runs linear.
+    tiny, large = graphs(measured, "bcast", 2), graphs(measured, "bcast")
+    assert tiny["scatter_allgather 0"]["digest"] == tiny["basic_linear 0"]["digest"]
+    assert large["scatter_allgather 0"]["digest"] != large["basic_linear 0"]["digest"]
+    off = {one["algorithm"]: one["graph"] for one in points(measured) if _is(one, "allgather", 3, SIZE)}
+    # Off powers of two recursive doubling becomes bruck, on an odd number neighbour exchange becomes ring.
+    assert off["recursive_doubling"]["digest"] == off["bruck"]["digest"]
+    assert off["neighbor"]["digest"] == off["ring"]["digest"]
+
+
+def _is(one: dict[str, Any], collective: str, comm_size: int, size: int) -> bool:
+    here = (one["collective"], one["comm_size"], one["message_size"]) == (collective, comm_size, size)
+    return here and "graph" in one
+
+
+def test_the_occ_protocol_takes_the_barrier_off(installation: Installation, tmp_path: Path) -> None:
+    protocol = Protocol("occ", min_repetitions=3, max_repetitions=6, iterations=5, buffers="rotate", roots="rotate")
+    wish = {"collectives": ("bcast", "reduce"), "algorithms": ("default", "binomial"), "protocol": protocol}
+    campaign = campaign_of(tmp_path, installation, **wish, message_sizes=(1 << 18,), comm_sizes=(2, 3))
+    assert run(campaign, installation)["state"] == "finished"
+    cube = open_results([campaign.results])["bcast"].to_dataset()
+    assert cube["time"].notnull().all()
+    assert "less the barrier" in cube.attrs["statistic"]
+
+
+def test_killed_again_and_again_nothing_is_lost_and_nothing_measured_twice(
+    installation: Installation, tmp_path: Path
+) -> None:
+    wish = {"collectives": ("bcast", "allreduce"), "comm_sizes": (2, 3, 4), "message_sizes": (8, 256, SIZE)}
+    campaign = campaign_of(tmp_path, installation, **wish)
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    for victim in ("worker", "mpiexec", "supervisor"):
+        there = len(campaign.done().all)
+        control.start(campaign, launcher, installation, _PATIENCE_S)
+        handle = campaign.state()["handle"]
+        until(lambda there=there: len(campaign.done().all) > there)
+        os.kill(_pid_of(victim, handle), signal.SIGKILL)
+        ended = control.wait(campaign, launcher, 0.02)
+        assert ended["state"] == "failed", (victim, ended)
+        assert processes.marked(handle["mark"]) == []
+    ended = run(campaign, installation)
+    assert ended["state"] == "finished"
+    assert ended["measured"] == ended["points"]
+    keys = Counter(json.dumps({k: v for k, v in one.items() if k in _KEY}) for one in points(campaign))
+    assert set(keys.values()) == {1}
+    assert len(keys) == ended["points"]
+
+
+_KEY = ("collective", "algorithm", "segment_size", "parameters", "comm_size", "message_size")
+
+
+def _pid_of(victim: str, handle: dict[str, Any]) -> int:
+    if victim == "supervisor":
+        return int(handle["pid"])
+    for pid in processes.marked(handle["mark"]):
+        words = (Path("/proc") / str(pid) / "cmdline").read_bytes().split(b"\0")
+        if (b"dashboard.benchmarks.worker" in words and b"-n" not in words) == (victim == "worker"):
+            return pid
+    raise AssertionError(victim)
+
+
+def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, tmp_path: Path) -> None:
+    campaign = campaign_of(tmp_path, installation, collectives=COLLECTIVES, comm_sizes=(2, 3, 4))
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    control.start(campaign, launcher, installation, _PATIENCE_S)
+    mark = campaign.state()["handle"]["mark"]
+    until(lambda: campaign.done().measured)
+    begin = time.monotonic()
+    assert control.cancel(campaign, launcher)["state"] == "cancelled"
+    assert processes.marked(mark) == []
+    assert time.monotonic() - begin < 5
+
+
+def test_a_plan_for_another_library_is_refused_by_the_ranks(installation: Installation, tmp_path: Path) -> None:
+    campaign = campaign_of(tmp_path, installation, collectives=("barrier",))
+    record = json.loads(campaign.plan_file.read_text(encoding="utf-8"))
+    campaign.plan_file.write_text(json.dumps({**record, "library_version": "9.9.9"}), encoding="utf-8")
+    ended = run(campaign, installation)
+    assert ended["state"] == "failed"
+    assert "the plan was made for Open MPI 9.9.9" in ended["reason"]
+    assert "plan anew" in ended["reason"]
+
+
+def test_the_command_measures_watches_and_resumes(
+    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--ranks", "2", "-c", "bcast", "--message-sizes", "8,1KiB", "--repetitions", "3-6", "--time-limit", "90"]
+    assert cli.main(["bench", "run", str(tmp_path), *options, "--json"]) == 0
+    out, err = capsys.readouterr()
+    now = json.loads(out)
+    assert now["state"] == "finished"
+    assert now["measured"] == now["points"] > 10
+    assert f"{now['points']} points, estimated" in err
+    assert cli.main(["bench", "resume", str(tmp_path)]) == 2
+    assert "nothing is missing" in capsys.readouterr().err
+    assert cli.main(["map", str(tmp_path / "results.jsonl"), "-c", "bcast", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["message_size"] == [8, 1024]

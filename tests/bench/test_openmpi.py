@@ -1,0 +1,110 @@
+"""What is read from ompi_info, and the variables that force a method. The excerpt is of 5.0.11."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.benchmarks import openmpi
+from dashboard.benchmarks.errors import NoMpiError, PlanError
+from dashboard.benchmarks.methods import DEFAULT, Fixed, Method, Variants, choose
+
+OMPI_INFO = """\
+mca:coll:tuned:version:"mca:2.1.0"
+mca:coll:tuned:version:"component:5.0.11"
+mca:coll:tuned:param:coll_tuned_priority:value:30
+mca:coll:tuned:param:coll_tuned_use_dynamic_rules:value:false
+mca:coll:tuned:param:coll_tuned_use_dynamic_rules:enumerator:value:0:false
+mca:coll:tuned:param:coll_tuned_use_dynamic_rules:enumerator:value:1:true
+mca:coll:tuned:param:coll_tuned_dynamic_rules_filename:value:
+mca:coll:tuned:param:coll_tuned_bcast_algorithm_count:value:10
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:value:ignore
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:help:Which bcast algorithm is used. 1 basic linear, 2 chain
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:0:ignore
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:basic_linear
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:2:chain
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:7:knomial
+mca:coll:tuned:param:coll_tuned_bcast_algorithm_segmentsize:value:0
+mca:coll:tuned:param:coll_tuned_bcast_algorithm_tree_fanout:value:4
+mca:coll:tuned:param:coll_tuned_bcast_algorithm_chain_fanout:value:4
+mca:coll:tuned:param:coll_tuned_bcast_algorithm_knomial_radix:value:4
+mca:coll:tuned:param:coll_tuned_reduce_scatter_algorithm:value:ignore
+mca:coll:tuned:param:coll_tuned_reduce_scatter_algorithm:enumerator:value:3:ring
+mca:coll:tuned:param:coll_tuned_reduce_scatter_block_algorithm:value:ignore
+mca:coll:tuned:param:coll_tuned_reduce_scatter_block_algorithm:enumerator:value:4:butterfly
+"""
+
+
+@pytest.fixture(scope="module")
+def library() -> openmpi.OpenMpi:
+    return openmpi.parse(OMPI_INFO)
+
+
+def test_algorithms_are_those_that_the_library_names(library: openmpi.OpenMpi) -> None:
+    assert library.version == "5.0.11"
+    assert library.algorithms["bcast"] == {1: "basic_linear", 2: "chain", 7: "knomial"}
+    assert library.algorithms["reduce_scatter"] == {3: "ring"}
+    assert library.algorithms["reduce_scatter_block"] == {4: "butterfly"}
+
+
+def test_methods_are_algorithms_with_all_their_parameters(library: openmpi.OpenMpi) -> None:
+    methods = library.methods("bcast", Variants((0, 1024), (2, 8), (4,)))
+    assert methods[0] == Method(DEFAULT, library_id=0)
+    assert methods[1] == Method("basic_linear", library_id=1)
+    assert [(m.segment_size, dict(m.parameters)) for m in methods if m.algorithm == "chain"] == [
+        (0, {"fan_out": 2}),
+        (1024, {"fan_out": 2}),
+        (0, {"fan_out": 8}),
+        (1024, {"fan_out": 8}),
+    ]
+    assert {m.parameters for m in methods if m.algorithm == "knomial"} == {(("radix", 4),)}
+    assert library.methods("scan", Variants()) == [Method(DEFAULT, library_id=0)]
+
+
+def test_forcing_sets_every_variable_of_the_collective(library: openmpi.OpenMpi) -> None:
+    said = library.settings("bcast", Method("chain", 1024, (("fan_out", 8),), 2))
+    assert said["coll_tuned_use_dynamic_rules"] == 1
+    assert said["coll_tuned_bcast_algorithm"] == 2
+    assert said["coll_tuned_bcast_algorithm_segmentsize"] == 1024
+    assert said["coll_tuned_bcast_algorithm_chain_fanout"] == 8
+    assert said["coll_tuned_bcast_algorithm_knomial_radix"] == 4
+    assert "coll_tuned_bcast_algorithm_count" not in said
+    assert not any("reduce_scatter" in name for name in said)
+
+
+def test_the_default_is_the_library_as_it_was(library: openmpi.OpenMpi) -> None:
+    said = library.settings("bcast", Method(DEFAULT, library_id=0))
+    assert said["coll_tuned_use_dynamic_rules"] == said["coll_tuned_bcast_algorithm"] == 0
+    assert said["coll_tuned_priority"] == 30
+
+
+def test_settings_of_one_collective_leave_the_other_of_a_longer_name_alone(library: openmpi.OpenMpi) -> None:
+    said = library.settings("reduce_scatter", Method("ring", library_id=3))
+    assert said["coll_tuned_reduce_scatter_algorithm"] == 3
+    assert not any("block" in name for name in said)
+
+
+def test_the_environment_lets_root_and_many_ranks_run(library: openmpi.OpenMpi) -> None:
+    here = library.environment(one_node=True, graphs=True)
+    assert here["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+    assert here["OMPI_MCA_pml_monitoring_enable"] == "1"
+    # `ob1` alone would switch the monitoring off.
+    assert here["OMPI_MCA_pml"] == "^ucx,cm"
+    assert "OMPI_MCA_btl" not in library.environment(one_node=False, graphs=False)
+
+
+def test_a_library_without_tuned_is_refused_with_what_to_install() -> None:
+    with pytest.raises(NoMpiError, match="install"):
+        openmpi.parse('mca:coll:basic:version:"component:5.0.11"\n')
+
+
+def test_an_algorithm_that_is_not_offered_is_refused_with_those_that_are(library: openmpi.OpenMpi) -> None:
+    offered = library.methods("bcast", Variants())
+    assert {m.algorithm for m in choose(offered, ["knomial"], "bcast")} == {"knomial"}
+    with pytest.raises(PlanError, match="basic_linear, chain, knomial"):
+        choose(offered, ["binomail"], "bcast")
+
+
+def test_a_library_that_cannot_be_switched_offers_its_own_decision() -> None:
+    fixed = Fixed("MPICH", "5.0.2", "why")
+    assert fixed.methods("bcast", Variants()) == [Method(DEFAULT, library_id=0)]
+    assert fixed.settings("bcast", Method(DEFAULT)) == {}

@@ -1,0 +1,96 @@
+"""Each collective's check accepts the right result and nothing else; the collectives here are played by NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.benchmarks.methods import COLLECTIVES
+from dashboard.benchmarks.operations import Operation, Types
+from dashboard.benchmarks.plan import Cell
+
+TYPES = Types("byte", "float", "sum")
+
+
+class Recorder:
+    """A communicator that writes down the calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args: self.calls.append((name, args))
+
+
+def played(collective: str, size: int, message: int, root: int) -> list[Operation]:
+    """All processes' operations after the collective, as MPI defines it."""
+    team = [Operation(Cell(collective, size, message), rank, TYPES, "float32") for rank in range(size)]
+    for one in team:
+        one.prepare(root)
+    sent = np.array([one._pairs[0][0] for one in team])
+    blocks = sent.reshape(size, -1, team[0].count) if message else sent
+    for rank, one in enumerate(team):
+        result = {
+            "bcast": lambda: sent[root],
+            "reduce": lambda: sent.sum(0),
+            "allreduce": lambda: sent.sum(0),
+            "scan": lambda rank=rank: sent[: rank + 1].sum(0),
+            "gather": sent.ravel,
+            "allgather": sent.ravel,
+            "scatter": lambda rank=rank: blocks[root, rank],
+            "alltoall": lambda rank=rank: blocks[:, rank].ravel(),
+            "reduce_scatter": lambda rank=rank: blocks.sum(0)[rank],
+            "barrier": lambda: sent[0],
+        }[collective]()
+        only_root = collective in ("reduce", "gather")
+        if not only_root or rank == root:
+            one._pairs[0][0 if collective == "bcast" else 1][:] = result
+    return team
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@given(st.integers(2, 7), st.integers(1, 40), st.integers(0, 6))
+def test_the_right_result_is_accepted_by_every_process(collective: str, size: int, count: int, root: int) -> None:
+    team = played(collective, size, 0 if collective == "barrier" else 4 * count, root % size)
+    assert [one.right(root % size) for one in team] == [True] * size
+
+
+@pytest.mark.parametrize("collective", [one for one in COLLECTIVES if one != "barrier"])
+@given(st.integers(2, 7), st.integers(1, 40), st.data())
+def test_one_wrong_element_anywhere_is_found(collective: str, size: int, count: int, data: st.DataObject) -> None:
+    root = 0
+    team = played(collective, size, 4 * count, root)
+    rank = root if collective in ("reduce", "gather") else data.draw(st.integers(0, size - 1))
+    held = team[rank]._pairs[0][0 if collective == "bcast" else 1]
+    held[data.draw(st.integers(0, held.size - 1))] += 1
+    assert not team[rank].right(root)
+
+
+@pytest.mark.parametrize("collective", [one for one in COLLECTIVES if one not in ("barrier", "bcast")])
+def test_a_collective_that_does_nothing_is_found(collective: str) -> None:
+    one = Operation(Cell(collective, 4, 16), 0, TYPES, "float32")
+    assert not one.verify(Recorder())
+
+
+def test_counts_are_the_blocks_of_the_project_s_convention() -> None:
+    comm = Recorder()
+    for collective in ("alltoall", "allreduce", "reduce_scatter"):
+        Operation(Cell(collective, 4, 16), 1, TYPES, "float32").call(comm)
+    (_, (sent, received)), (_, (vector, _, _)), (_, (whole, part, counts, _)) = comm.calls
+    assert (sent[0].nbytes, sent[1], received[1]) == (64, 16, 16)
+    assert (vector[0].nbytes, vector[1]) == (16, 4)
+    assert (whole[0].nbytes, part[0].nbytes, counts) == (64, 16, [4, 4, 4, 4])
+
+
+def test_buffers_take_turns() -> None:
+    comm = Recorder()
+    operation = Operation(Cell("bcast", 2, 16), 0, TYPES, "float32", copies=3)
+    for turn in range(4):
+        operation.call(comm, turn)
+    arrays = [args[0][0] for _, args in comm.calls]
+    assert len({id(array) for array in arrays}) == 3
+    assert arrays[3] is arrays[0]

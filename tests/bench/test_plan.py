@@ -1,0 +1,142 @@
+"""What a campaign measures, in which order; placement of communicators."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.methods import Method, Variants
+from dashboard.benchmarks.plan import Cell, Plan, Protocol, buffer_bytes, missing, placed, point_key
+
+LINEAR, PIPELINE = Method("linear", library_id=1), Method("pipeline", 1024, library_id=3)
+
+
+def plan_of(**changes: Any) -> Plan:
+    given: dict[str, Any] = {"ranks": 8, "methods": {"bcast": (LINEAR, PIPELINE)}, "comm_sizes": (2, 4, 8)}
+    return Plan(**{**given, "message_sizes": (8, 64, 512, 4096, 32768), **changes})
+
+
+def test_the_corners_of_the_grid_come_first() -> None:
+    cells = plan_of().cells()
+    assert [(cell.comm_size, cell.message_size) for cell in cells[:4]] == [(2, 8), (2, 32768), (8, 8), (8, 32768)]
+    assert len(set(cells)) == len(cells) == 15
+
+
+def test_a_segment_that_holds_the_whole_message_is_not_measured() -> None:
+    plan = plan_of(message_sizes=(512, 1024, 1025))
+    has = {cell.message_size: PIPELINE in plan.methods_of(cell) for cell in plan.cells()}
+    assert has == {512: False, 1024: False, 1025: True}
+
+
+def test_the_barrier_has_one_cell_for_each_communicator_size() -> None:
+    plan = plan_of(methods={"barrier": (LINEAR,)}, message_sizes=())
+    assert [(cell.comm_size, cell.message_size) for cell in plan.cells()] == [(2, 0), (8, 0), (4, 0)]
+
+
+def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
+    plan = plan_of(methods={"reduce": (LINEAR,)}, message_sizes=(1, 4, 1 << 20), memory=1 << 20)
+    assert plan.left_out() == {
+        "not a whole number of float32": 3,
+        "buffers above the limit of 1048576 bytes per process": 3,
+    }
+    assert {cell.message_size for cell in plan.cells()} == {4}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"ranks": 1, "comm_sizes": (1,)}, "at least 2"),
+        ({"comm_sizes": (2, 9)}, "2 to 8"),
+        ({"message_sizes": (0,)}, "at least 1"),
+        ({"methods": {"bkast": (LINEAR,)}}, "allowed are barrier, bcast"),
+        ({"methods": {"bcast": ()}}, "no method"),
+        ({"datatype": "float16"}, "float32"),
+        ({"settings": {"bcast": ({},)}}, "one for each method"),
+    ],
+)
+def test_a_plan_that_cannot_be_measured_says_what_is_allowed(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(PlanError, match=told):
+        plan_of(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "osu"},
+        {"min_repetitions": 0},
+        {"max_repetitions": 3},
+        {"relative_error": 0},
+        {"seconds": -1},
+        {"buffers": "new"},
+        {"roots": "all"},
+        {"rounds": 0},
+        {"iterations": 0},
+    ],
+)
+def test_a_protocol_outside_its_range_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(PlanError):
+        Protocol(**changes)
+
+
+@pytest.mark.parametrize("changes", [{"segment_sizes": ()}, {"fan_outs": (0,)}, {"radixes": (1,)}])
+def test_parameters_outside_their_range_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(PlanError):
+        Variants(**changes)
+
+
+def test_a_plan_comes_back_from_json_as_it_was() -> None:
+    plan = plan_of(
+        ppns=(1, 2),
+        protocol=Protocol("occ", seconds=1.5),
+        settings={"bcast": ({"a": 1}, {"a": 2})},
+        graph_counters=("count",),
+        methods={"bcast": (LINEAR, dataclasses.replace(PIPELINE, parameters=(("fan_out", 4),)))},
+    )
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+@pytest.mark.parametrize("record", [{}, {"colltune_plan": 2}, {"colltune_plan": 1, "ranks": 4}, [], None])
+def test_what_is_no_plan_is_refused(record: Any) -> None:
+    with pytest.raises(PlanError):
+        Plan.from_json(record)
+
+
+@given(st.sets(st.integers(0, 26)))
+def test_what_is_missing_and_what_is_there_make_the_whole_plan(there: set[int]) -> None:
+    plan = plan_of()
+    points = list(plan.points())
+    done = {points[place] for place in there if place < len(points)}
+    left = [point_key(cell, method) for cell, methods in missing(plan, done) for method in methods]
+    assert set(left) | done == set(points)
+    assert len(left) + len(done) == len(points)
+    assert plan.estimate(done).points == len(left)
+
+
+def test_more_work_is_estimated_to_take_longer() -> None:
+    short, long = plan_of().estimate(), plan_of(message_sizes=(8, 64, 512, 4096, 32768, 1 << 20)).estimate()
+    assert 0 < short.seconds < long.seconds <= long.at_most
+    assert plan_of().estimate(cores=2).seconds > short.seconds
+    assert plan_of().estimate(set(plan_of().points())).seconds == 0
+
+
+def test_buffers_are_what_the_collective_needs() -> None:
+    assert buffer_bytes(Cell("alltoall", 8, 100)) == 1600
+    assert buffer_bytes(Cell("allgather", 8, 100)) == 900
+    assert buffer_bytes(Cell("allreduce", 8, 100)) == 200
+
+
+def test_communicators_are_placed_node_by_node() -> None:
+    nodes = ["a", "a", "a", "b", "b", "b", "c"]
+    assert placed(nodes, 3, None) == [0, 1, 2]
+    assert placed(nodes, 2, 1) == [0, 3]
+    assert placed(nodes, 4, 2) == [0, 1, 3, 4]
+    assert placed(nodes, 3, 1) == [0, 3, 6]
+    assert placed(nodes, 6, 2) is None
+    assert placed(nodes, 3, 2) is None
+    assert placed(nodes, 8, None) is None

@@ -1,0 +1,40 @@
+"""When repetitions suffice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.benchmarks.statistics import completion, inner, relative_error
+
+
+def test_the_lowest_and_the_highest_quartile_are_dropped() -> None:
+    assert inner([9, 1, 2, 100, 3, 4, 5, 0]).tolist() == [2, 3, 4, 5]
+    assert inner([3, 1, 2]).tolist() == [1, 2, 3]
+
+
+def test_the_relative_standard_error_is_that_of_the_inner_half() -> None:
+    # Inner half 2, 3, 4, 5: mean 3.5, sample deviation sqrt(5/3), error of the mean sqrt(5/12).
+    assert relative_error([0, 1, 2, 3, 4, 5, 9, 100]) == pytest.approx(np.sqrt(5 / 12) / 3.5)
+    assert relative_error([1.0]) == float("inf")
+
+
+@given(st.lists(st.floats(1e-6, 1e-3), min_size=8, max_size=40), st.floats(1e-2, 10))
+def test_one_wild_repetition_does_not_change_what_suffices(samples: list[float], factor: float) -> None:
+    wild = [*samples, max(samples) * 1e6]
+    assert relative_error([one * factor for one in samples]) == pytest.approx(relative_error(samples))
+    assert inner(wild).max() <= max(samples)
+
+
+def test_late_repetitions_are_left_out() -> None:
+    planned = np.array([0.0, 10.0, 20.0])
+    times, late = completion(np.array([0.0, 13.0, 20.5]), np.array([2.0, 15.0, 23.0]), planned, tolerance=1.0)
+    assert (times.tolist(), late) == ([2.0, 3.0], 1)
+
+
+def test_when_all_are_late_the_time_is_from_the_last_start() -> None:
+    planned = np.array([0.0, 10.0])
+    times, late = completion(np.array([5.0, 14.0]), np.array([6.0, 17.0]), planned, tolerance=1.0)
+    assert (times.tolist(), late) == ([1.0, 3.0], 2)
