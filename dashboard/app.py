@@ -21,6 +21,7 @@ from dashboard.pages.data import DataPage
 from dashboard.pages.decisions import DecisionsPage
 from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.loading import bytes_below, load, read
+from dashboard.pages.models import ModelsPage
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
 from dashboard.registry import results_by_digest
@@ -213,6 +214,7 @@ _VIEWS: dict[str, Callable[[State], Viewer]] = {
     "Decisions": DecisionsPage,
     "Compare": ComparePage,
     "Frontier": FrontierPage,
+    "Models": ModelsPage,
 }
 
 #: White on the header's blue; the page on show is filled.

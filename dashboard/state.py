@@ -17,7 +17,7 @@ from dashboard.computed import TIE_TESTS, TIES, Computed, Grown
 from dashboard.decisions.families import FAMILIES
 from dashboard.registry import COMPUTED, Results, load_results
 
-PAGES = ("Decisions", "Compare", "Frontier", "Data")
+PAGES = ("Decisions", "Compare", "Frontier", "Models", "Data")
 #: Not a decision between algorithms: measured beside the collectives to know the network.
 POINT_TO_POINT = "pt2pt"
 #: Params that say which measurements are decided on, and how they are treated.

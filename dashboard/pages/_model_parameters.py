@@ -1,0 +1,293 @@
+"""Parameters of the network on the page *Models*: machines, fits, and a slider for each number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError
+from dashboard.decisions.family import Progress
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, PLogP
+from dashboard.models.fit import fit_all
+from dashboard.models.observations import observe
+from dashboard.models.parameter_set import ParameterSet, typed_in
+from dashboard.models.pingpong import parameters_of_pingpong, pingpong_of
+from dashboard.pages._growing import Background
+from dashboard.pages._later import Rested
+from dashboard.pages._model_choice import ModelChoice
+from dashboard.pages.widgets import Alert, Button, Select, TextInput, float_slider
+from dashboard.plots.units import format_time
+from dashboard.state import POINT_TO_POINT, State
+
+WIDTH = 300
+#: Seconds after which the figures beside the sliders follow; the slider that moves has its own at once.
+REST = 0.15
+#: Ends of the sliders, as powers of ten of s and of s/B; the low end of what may be 0 stands for it.
+_TIMES, _PER_BYTE, _LOCAL = (-7.0, -2.0), (-11.0, -6.0), (-12.0, -7.0)
+FITTED, PINGPONG = "fitted", "ping-pong of the results"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One number.
+
+    Attributes
+    ----------
+    model, name
+        Whose parameter.
+    title
+        Symbol and what it is.
+    ends
+        Of the slider, powers of ten.
+    zero
+        Whether the low end stands for 0.
+    per_byte
+        Whether it is a time per byte.
+    """
+
+    model: ModelName
+    name: str
+    title: str
+    ends: tuple[float, float]
+    zero: bool = False
+    per_byte: bool = False
+
+    def position(self, value: float) -> float:
+        """Where a value lies on the slider."""
+        return min(max(math.log10(value), self.ends[0]), self.ends[1]) if value > 0 else self.ends[0]
+
+    def value(self, position: float) -> float:
+        """What a position of the slider stands for."""
+        return 0.0 if self.zero and position <= self.ends[0] else float(f"{10**position:.4g}")
+
+    def told(self, value: float) -> str:
+        """Title with the value."""
+        number = f"{value * 1e9:.4g} ns/B" if self.per_byte else format_time(value)
+        return f"{self.title}: {number}"
+
+
+def _local(model: ModelName) -> tuple[Knob, ...]:
+    return (
+        Knob(model, "gamma", "γ, computing", _LOCAL, zero=True, per_byte=True),  # noqa: RUF001 - Greek
+        Knob(model, "delta", "δ, copying", _LOCAL, zero=True, per_byte=True),
+    )
+
+
+KNOBS: tuple[Knob, ...] = (
+    Knob("hockney", "alpha", "α, latency", _TIMES),
+    Knob("hockney", "beta", "β, time per byte", _PER_BYTE, per_byte=True),
+    *_local("hockney"),
+    Knob("loggp", "latency", "L, latency", _TIMES),
+    Knob("loggp", "overhead", "o, overhead", _TIMES),
+    Knob("loggp", "gap", "g, gap", _TIMES),
+    Knob("loggp", "gap_per_byte", "G, gap per byte", _PER_BYTE, zero=True, per_byte=True),
+    *_local("loggp"),
+    Knob("plogp", "latency", "L, latency", _TIMES),
+    *_local("plogp"),
+)
+#: PLogP's functions of the size are stretched as a whole.
+STRETCH = (0.1, 10.0)
+
+
+class ParameterPanel(Viewer):
+    """Machine chooser, fit, and sliders that move the curves.
+
+    Parameters
+    ----------
+    state
+        Results to fit to.
+    choice
+        Whose parameters these are.
+    """
+
+    def __init__(self, state: State, choice: ModelChoice) -> None:
+        super().__init__()
+        self._state, self.choice = state, choice
+        self._quiet = False
+        self._base: PLogP | None = None
+        self.machine = Select(label="Parameters of", options=self._titles(), value=choice.name_of_set, width=WIDTH)
+        self.source = pn.pane.HTML("", width=WIDTH, margin=(0, 10))
+        self.fit = Button(label="Fit to the measurements", variant="outlined", size="small", on_click=self._fit)
+        self.pingpong = Button(label="Take the ping-pong", variant="outlined", size="small", on_click=self._pingpong)
+        self.fitting = Background(again=self._fit)
+        self.message = Alert(object="", severity="error", width=WIDTH, visible=False)
+        self.sliders = {(knob.model, knob.name): self._slider(knob) for knob in KNOBS}
+        self.stretch = float_slider(
+            label="Stretch", start=-1.0, end=1.0, step=0.01, value=0.0, show_value=False, width=WIDTH - 30
+        )
+        self.stretch.param.watch(self._stretch, "value")
+        self.typed = {name: self._text(name) for name in MODEL_NAMES if name != "plogp"}
+        self.notes = {name: pn.pane.HTML("", width=WIDTH, margin=(4, 10, 0, 10)) for name in MODEL_NAMES}
+        self.groups = {name: pn.Column(*self._group(name), margin=0) for name in MODEL_NAMES}
+        self.machine.param.watch(self._choose, "value")
+        self.rested = Rested(self.refresh, REST)
+        choice.param.watch(self.rested.ask, ["parameters", "models", "name_of_set", "collective"])
+        self.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        head = [self.machine, self.source, pn.Column(self.fit, self.pingpong, margin=0), self.fitting]
+        return pn.Column(*head, self.message, *self.groups.values(), width=WIDTH + 20, margin=0)
+
+    def _titles(self) -> dict[str, str]:
+        return {name: name for name in self.choice.sets}
+
+    def _group(self, model: ModelName) -> Iterator[Any]:
+        yield self.notes[model]
+        for knob in KNOBS:
+            if knob.model == model:
+                yield self.sliders[model, knob.name]
+        yield self.stretch if model == "plogp" else self.typed[model]
+
+    def _slider(self, knob: Knob) -> Any:
+        low, high = knob.ends
+        slider = float_slider(
+            label=knob.title, start=low, end=high, step=0.01, value=low, show_value=False, width=WIDTH - 30
+        )
+        slider.param.watch(lambda event: self._move(knob, event.new), "value")
+        return slider
+
+    def _text(self, model: ModelName) -> TextInput:
+        text = TextInput(label="In s and s/B, to be typed over", width=WIDTH - 30, size="small")
+        text.param.watch(lambda event: self._type(model, event.new), "value")
+        return text
+
+    def refresh(self, *_: Any) -> None:
+        """Follow the choice."""
+        choice, effective = self.choice, self.choice.effective()
+        self._quiet = True
+        try:
+            self.machine.param.update(options=self._titles(), value=choice.name_of_set)
+            self.source.object = _told(choice.sets[choice.name_of_set])
+            self.fit.visible = choice.cube() is not None
+            self.pingpong.visible = self._state.results is not None and POINT_TO_POINT in self._state.results.children
+            for name, group in self.groups.items():
+                group.visible = name in choice.models
+                self.notes[name].object = self._note(name)
+                for knob in KNOBS:
+                    if knob.model == name:
+                        self._set(knob, name in choice.parameters, effective.get(name))
+            self._set_stretch()
+            for name, text in self.typed.items():
+                text.visible = name in choice.parameters
+                if text.visible:
+                    text.value = _written(choice.parameters[name])
+        finally:
+            self._quiet = False
+
+    def _note(self, name: ModelName) -> str:
+        title = f"<strong>{MODEL_TITLES[name]}</strong>"
+        if name in self.choice.parameters:
+            return title
+        if name == "plogp" and "plogp" in self.choice.effective():
+            return f"{title}<br>converted from LogP / LogGP (Table 4.1), and moves with it"
+        return f"{title}<br>no parameters are known; fit them or choose another machine"
+
+    def _set(self, knob: Knob, own: bool, parameters: Any) -> None:  # noqa: FBT001 - for `refresh` alone
+        slider = self.sliders[knob.model, knob.name]
+        if not own:
+            slider.visible = False
+            return
+        value = getattr(parameters, knob.name)
+        # A position that stands for the value already is left alone, or the slider would jump under the hand.
+        at = slider.value if knob.value(slider.value) == value else knob.position(value)
+        slider.param.update(visible=True, value=at, label=knob.told(value))
+
+    def _set_stretch(self) -> None:
+        known = self.choice.parameters.get("plogp")
+        self.stretch.visible = known is not None
+        if not isinstance(known, PLogP):
+            self._base = None
+            return
+        if self._base is None or self._base.sizes != known.sizes:
+            self._base = known
+            self.stretch.value = 0.0
+        factor = known.gap[-1] / self._base.gap[-1]
+        self.stretch.label = f"g, o_s, o_r at all sizes: × {factor:.3g}"
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except ModelError as error:
+            self.message.param.update(object=str(error), visible=True)
+        else:
+            self.message.visible = False
+
+    def _move(self, knob: Knob, position: float) -> None:
+        if not self._quiet:
+            value = knob.value(position)
+            self._guarded(lambda: self.choice.put(knob.model, **{knob.name: value}))
+            self.sliders[knob.model, knob.name].label = knob.told(value)
+
+    def _stretch(self, event: Any) -> None:
+        base, known = self._base, self.choice.parameters.get("plogp")
+        if self._quiet or base is None or not isinstance(known, PLogP):
+            return
+        factor = 10**event.new
+        scaled = {
+            name: tuple(each * factor for each in getattr(base, name))
+            for name in ("gap", "send_overhead", "receive_overhead")
+        }
+        self._guarded(lambda: self.choice.put_parameters(replace(known, **scaled)))
+
+    def _type(self, model: ModelName, text: str) -> None:
+        known = self.choice.parameters.get(model)
+        if self._quiet or known is None or text == _written(known):
+            return
+        self._guarded(lambda: self.choice.put_parameters(typed_in(text, model).of(model)))
+
+    def _choose(self, event: Any) -> None:
+        if not self._quiet and event.new in self.choice.sets:
+            self._base = None
+            self.message.visible = False
+            self.choice.take(event.new)
+
+    def _pingpong(self, *_: Any) -> None:
+        def take() -> None:
+            found = parameters_of_pingpong(pingpong_of(self._state.results[POINT_TO_POINT].to_dataset()))
+            self._base = None
+            self.choice.add(PINGPONG, found)
+
+        self._guarded(take)
+
+    def _fit(self, *_: Any) -> None:
+        cube, collective, models = self.choice.cube(), self.choice.collective, tuple(self.choice.models)
+        labels = [each.measured for each in self.choice.methods if each.measured]
+        if cube is None or not models:
+            return
+
+        def work(progress: Progress) -> ParameterSet:
+            try:
+                return fit_all(observe(cube, labels or None), models, name=collective, progress=progress)[0]
+            except ModelError as error:
+                raise DecisionError(str(error)) from error
+
+        def show(found: ParameterSet) -> None:
+            self._base = None
+            self.choice.add(f"{FITTED}, {collective}", found)
+
+        self.fitting.start("Fitting to the methods on show", work, show)
+
+
+def _written(parameters: Any) -> str:
+    return ",".join(f"{name}={getattr(parameters, name):.6g}" for name in parameters.ranges())
+
+
+def _told(known: ParameterSet) -> str:
+    provenance = known.provenance
+    told = [str(provenance.get("how", "")), "; ".join(map(str, provenance.get("sources", ())))]
+    told += [str(provenance[name]) for name in ("note",) if name in provenance]
+    fits = provenance.get("fits", {})
+    told += [
+        f"{MODEL_TITLES[name]}: median error {fits[name]['median_error_percent']:.3g} %"
+        for name in MODEL_NAMES
+        if name in fits
+    ]
+    told += [str(each) for name in MODEL_NAMES if name in fits for each in fits[name]["assumed"]]
+    told += map(str, provenance.get("assumed", ()))
+    return f"<small>{escape('; '.join(dict.fromkeys(filter(None, told))))}</small>"

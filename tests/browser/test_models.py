@@ -1,0 +1,37 @@
+"""The page *Models* as someone opens it: drawn, moved by a slider, formulas set, nothing asked of anybody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.maps import wait_until_drawn
+from tests.conftest import WatchedPage
+from tests.serving import Served
+
+pytestmark = pytest.mark.browser
+
+
+def test_models_are_drawn_and_follow_their_parameters(
+    serve_dashboard: Callable[..., Served], watched_page: WatchedPage
+) -> None:
+    page = watched_page.page
+    page.goto(serve_dashboard().url + "?page=Models")
+    wait_until_drawn(page, "Model and measurement")
+    page.locator("canvas").locator("visible=true").first.wait_for()
+    row = page.get_by_role("table", name="Lines, and how far the models are off").get_by_role("row").nth(1)
+    before = row.text_content() or ""
+    page.get_by_role("slider", name=re.compile("^α, latency")).press("ArrowRight")
+    expect(row).not_to_have_text(before)
+    page.get_by_role("tab", name="Optimal segment size").click()
+    wait_until_drawn(page, "Duration over segment size")
+    page.get_by_role("tab", name="Time line").click()
+    wait_until_drawn(page, "Time line")
+    page.get_by_role("tab", name="Formulas").click()
+    page.get_by_role("heading", name=re.compile("Split-binary")).wait_for()
+    assert page.locator("math").count() >= 15
+    assert watched_page.foreign == []
+    assert watched_page.errors == []
