@@ -13,8 +13,8 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from dashboard.cli_options import parse
-from dashboard.cli_usage import Usage
+from dashboard.commands.options import parse
+from dashboard.commands.usage import Usage
 
 #: Errors whose message says what the user can do, by the module that defines them.
 _USER_ERRORS = {
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str]) -> None:
     """Read the arguments and do what they say."""
     args = parse(arguments)
-    from dashboard import cli_commands
+    from dashboard.commands import dispatch as cli_commands
 
     cli_commands.run(args)
 

@@ -26,7 +26,7 @@ class Terminal(io.StringIO):
 def test_a_long_load_shows_progress_on_a_terminal_only(
     colltune: Run, bcast_files: Sequence[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.cli_output._PROGRESS_AFTER_S", -1)
+    monkeypatch.setattr("dashboard.commands.output._PROGRESS_AFTER_S", -1)
     assert colltune("map", *bcast_files).err == ""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -127,8 +127,8 @@ def test_streams_may_be_closed(results: Path, tmp_path: Path, arguments: str, cl
 def test_a_search_shows_how_far_it_is_on_a_terminal(
     colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.cli_output._PROGRESS_AFTER_S", -1)
-    monkeypatch.setattr("dashboard.cli_output._PROGRESS_EVERY_S", 0)
+    monkeypatch.setattr("dashboard.commands.output._PROGRESS_AFTER_S", -1)
+    monkeypatch.setattr("dashboard.commands.output._PROGRESS_EVERY_S", 0)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     assert colltune("frontier", results, "-c", "reduce", "--family", "quadtree", "cart").status == 0

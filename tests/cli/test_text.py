@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dashboard import cli_text
+from dashboard.commands import text as cli_text
 from dashboard.decisions import decision_map
 from tests.cubes import synthetic_cube
 

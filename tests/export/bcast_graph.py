@@ -68,7 +68,7 @@ def main() -> None:
             comm.Free()
         found.append(world.gather(sent))
     if world.rank == 0:
-        print(json.dumps(found))
+        sys.stdout.write(json.dumps(found) + "\n")
 
 
 main()

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text, cli_trees
-from dashboard.cli_output import Working, finite, say, show
-from dashboard.cli_problem import Task, one_task
-from dashboard.cli_usage import Usage
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
+from dashboard.commands.output import Working, finite, say, show
+from dashboard.commands.problem import Task, one_task
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text
-from dashboard.cli_load import cubes_of
-from dashboard.cli_output import Working, say
-from dashboard.cli_usage import Usage
+from dashboard.commands import text as cli_text
+from dashboard.commands.load import cubes_of
+from dashboard.commands.output import Working, say
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from dashboard import cli_values
-from dashboard.cli_output import say
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import say
 
 MODELS = ("hockney", "loggp", "plogp")
 VOTE = "vote"
@@ -20,14 +20,14 @@ PARAMETERS_HELP = (
 )
 
 _COMMANDS = {
-    "list": "dashboard.cli_predict:listing",
-    "errata": "dashboard.cli_predict:errata",
-    "predict": "dashboard.cli_predict:predict",
-    "segments": "dashboard.cli_predict:segments",
-    "parameters": "dashboard.cli_fit:parameters",
-    "fit": "dashboard.cli_fit:fit",
-    "runtime": "dashboard.cli_fit:runtime",
-    "decide": "dashboard.cli_fit:decide",
+    "list": "dashboard.commands.predict:listing",
+    "errata": "dashboard.commands.predict:errata",
+    "predict": "dashboard.commands.predict:predict",
+    "segments": "dashboard.commands.predict:segments",
+    "parameters": "dashboard.commands.fit:parameters",
+    "fit": "dashboard.commands.fit:fit",
+    "runtime": "dashboard.commands.fit:runtime",
+    "decide": "dashboard.commands.fit:decide",
 }
 
 

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.cli_output import answer, say
-from dashboard.cli_usage import Usage
+from dashboard.commands.output import answer, say
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.cli_options import HINTS
-from dashboard.cli_output import Loading, say
-from dashboard.cli_usage import Usage
+from dashboard.commands.options import HINTS
+from dashboard.commands.output import Loading, say
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr

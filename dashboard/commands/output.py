@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dashboard.cli_usage import Usage
+from dashboard.commands.usage import Usage
 
 _PROGRESS_AFTER_S = 0.5
 _PROGRESS_EVERY_S = 0.1

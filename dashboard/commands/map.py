@@ -6,9 +6,9 @@ import argparse
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text
-from dashboard.cli_load import cubes_of
-from dashboard.cli_output import finite, say, show
+from dashboard.commands import text as cli_text
+from dashboard.commands.load import cubes_of
+from dashboard.commands.output import finite, say, show
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_values
-from dashboard.cli_output import Working, say, show
-from dashboard.cli_usage import Usage
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.campaign import Campaign

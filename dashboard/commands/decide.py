@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text, cli_trees
-from dashboard.cli_options import TARGETS
-from dashboard.cli_output import Working, answer, say, show
-from dashboard.cli_problem import Task, grow, one_task, tasks_of
-from dashboard.cli_usage import Usage
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
+from dashboard.commands.options import TARGETS
+from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.problem import Task, grow, one_task, tasks_of
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import pandas as pd

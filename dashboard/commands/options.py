@@ -6,8 +6,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from dashboard import cli_bench, cli_lint, cli_model, cli_translate, cli_trees, cli_values
-from dashboard.cli_usage import Usage
+from dashboard.commands import bench as cli_bench
+from dashboard.commands import lint as cli_lint
+from dashboard.commands import model as cli_model
+from dashboard.commands import translate as cli_translate
+from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
+from dashboard.commands.usage import Usage
 
 #: Named in the design, not built yet.
 LATER_COMMANDS = ("report",)

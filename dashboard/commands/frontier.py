@@ -8,9 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text, cli_trees
-from dashboard.cli_output import Working, show
-from dashboard.cli_problem import one_task
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
+from dashboard.commands.output import Working, show
+from dashboard.commands.problem import one_task
 
 if TYPE_CHECKING:
     from dashboard.decisions.frontier import Frontier

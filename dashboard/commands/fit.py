@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text
-from dashboard.cli_load import load
-from dashboard.cli_output import Working, finite, say, show
-from dashboard.cli_usage import Usage
+from dashboard.commands import text as cli_text
+from dashboard.commands.load import load
+from dashboard.commands.output import Working, finite, say, show
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr

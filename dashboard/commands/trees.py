@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_model
-from dashboard.cli_usage import Usage
+from dashboard.commands import model as cli_model
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.decisions.family import Family, Option

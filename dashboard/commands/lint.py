@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboard.cli_output import finite, show
-from dashboard.cli_usage import Usage
+from dashboard.commands.output import finite, show
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.decisions.penalty import PenaltySummary
@@ -66,7 +66,7 @@ def lint(args: argparse.Namespace) -> None:
 
 
 def _cubes(args: argparse.Namespace) -> dict[str, Any]:
-    from dashboard.cli_load import load
+    from dashboard.commands.load import load
 
     results = load(args)
     return {str(name): child.to_dataset() for name, child in results.children.items()}

@@ -10,10 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_model, cli_text
-from dashboard.cli_load import file_report, hints_of, load
-from dashboard.cli_output import Loading, say, show
-from dashboard.cli_usage import Usage
+from dashboard.commands import model as cli_model
+from dashboard.commands import text as cli_text
+from dashboard.commands.load import file_report, hints_of, load
+from dashboard.commands.output import Loading, say, show
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -146,15 +147,15 @@ def _stored(
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "info": info,
     "convert": convert,
-    "map": "dashboard.cli_map:decision_map",
-    "decide": "dashboard.cli_decide:decide",
-    "export": "dashboard.cli_decide:export",
-    "frontier": "dashboard.cli_frontier:frontier",
-    "compare": "dashboard.cli_compare:compare",
-    "lint": "dashboard.cli_lint:lint",
-    "model": "dashboard.cli_model:model",
-    "translate": "dashboard.cli_translate:translate",
-    "bench": "dashboard.cli_bench:bench",
+    "map": "dashboard.commands.map:decision_map",
+    "decide": "dashboard.commands.decide:decide",
+    "export": "dashboard.commands.decide:export",
+    "frontier": "dashboard.commands.frontier:frontier",
+    "compare": "dashboard.commands.compare:compare",
+    "lint": "dashboard.commands.lint:lint",
+    "model": "dashboard.commands.model:model",
+    "translate": "dashboard.commands.translate:translate",
+    "bench": "dashboard.commands.bench:bench",
     "serve": serve,
 }
 

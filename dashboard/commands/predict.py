@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dashboard import cli_text
-from dashboard.cli_output import finite, show
-from dashboard.cli_usage import Usage
+from dashboard.commands import text as cli_text
+from dashboard.commands.output import finite, show
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,1 @@
+"""The subcommands of ``colltune``, one module each, and what they share; `dashboard.cli` is the way in."""
