@@ -191,11 +191,12 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
 def front_table(points: pd.DataFrame, value: str, titles: Mapping[str, str]) -> str:
     """Write the points that no other one beats: the chart for those who read."""
     best = front(points, value)
-    heads = [("leaves", True), ("tree", False), ("in sample, mean", True)]
+    heads = [("leaves", True), ("tree", False), ("tests on the way", True), ("in sample, mean", True)]
     outside = "held_out_mean" in points
     heads += [("held out, mean", True)] if outside else []
     rows = []
     for row in best.to_dict("records"):
-        cells = [f"{row['leaves']:,}", escape(str(row["told"])), format_percent(row["penalty_mean"])]
+        cells = [f"{row['leaves']:,}", escape(str(row["told"])), f"{row['expected_depth']:.1f}"]
+        cells.append(format_percent(row["penalty_mean"]))
         rows.append([*cells, format_percent(row["held_out_mean"])] if outside else cells)
     return table("On the frontier", heads, rows)

@@ -23,6 +23,7 @@ def points() -> pd.DataFrame:
             "family": ["cart", "cart", "c45", "c45"],
             "told": ["one", "two", "three", "four"],
             "leaves": [1, 4, 4, 16],
+            "expected_depth": [0.0, 2.0, 2.5, 4.0],
             "penalty_mean": [50.0, 5.0, 8.0, 0.0],
             "held_out_mean": [60.0, 9.0, np.nan, 12.0],
         }
