@@ -64,7 +64,7 @@ class Computed:
         whole, outliers, interpolate = self.measured(name), self.outliers, self.interpolate and filled
         if whole is None or not (outliers or interpolate):
             return whole
-        make = lambda: treatment.treated(whole, outliers=outliers, interpolate=interpolate)  # noqa: E731
+        make = partial(treatment.treated, whole, outliers=outliers, interpolate=interpolate)
         return self._once("treated", make, name, outliers, interpolate)
 
     def remarks(self: State) -> list[str]:
@@ -82,7 +82,7 @@ class Computed:
         cube, ppn, tolerance = self.cube(), self._ppn(), float(self.tolerance)
         if cube is None:
             return None
-        make = lambda: decisions.decision_map(cube, ppn=ppn, tolerance=tolerance)  # noqa: E731
+        make = partial(decisions.decision_map, cube, ppn=ppn, tolerance=tolerance)
         return self._once("map", make, ppn, tolerance, self.outliers, self.interpolate)
 
     def tied(self: State) -> tuple[NDArray[np.bool_], str] | None:
@@ -93,7 +93,7 @@ class Computed:
         if self.tie_test == TIE_TESTS[0]:
             words = f"methods within {self.tolerance:g} % of the best" if self.tolerance else "equally fast methods"
             return dmap["ties"].values > 1, words
-        make = lambda: indistinguishable(cube, ppn=ppn)  # noqa: E731
+        make = partial(indistinguishable, cube, ppn=ppn)
         found = self._once("tests", make, ppn, self.outliers)
         return found["tied"].sum("method").values > 1, str(found.attrs["note"])
 
@@ -131,7 +131,7 @@ class Computed:
         tolerance = None if self.ties == TIES[0] else float(self.tolerance)
         if tolerance is None and not self.interpolate:
             return problem
-        make = lambda: treatment.learnt(problem, interpolate=self.interpolate, tolerance=tolerance)  # noqa: E731
+        make = partial(treatment.learnt, problem, interpolate=self.interpolate, tolerance=tolerance)
         # A part of the measurements, such as a fold, has no key to be found again by.
         return self._once("learnt", make, *self.data_key()) if problem is self.problem() else make()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dashboard.decisions.attributes import attribute
 from dashboard.decisions.flat import FlatTree, Level
@@ -29,3 +31,16 @@ def bounded_levels(tree: FlatTree) -> Iterator[Level]:
     for level in levels:
         nothing = impossible(tree.attributes, level.low, level.high)
         yield replace(level, high=np.where(nothing[:, None], level.low, level.high))
+
+
+def opened(bound: int) -> float:
+    """A bound as float; the extreme int64 values mean there is none."""
+    limits = np.iinfo(np.int64)
+    return -math.inf if bound == limits.min else math.inf if bound == limits.max else float(bound)
+
+
+def opened_many(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Bounds as floats, as `opened`."""
+    limits = np.iinfo(np.int64)
+    values = bounds.astype(np.float64)
+    return np.where(bounds == limits.min, -math.inf, np.where(bounds == limits.max, math.inf, values))

@@ -24,7 +24,7 @@ from dashboard.decisions.attributes import (
     required,
     whole,
 )
-from dashboard.decisions.bounds import bounded_levels
+from dashboard.decisions.bounds import bounded_levels, opened, opened_many
 from dashboard.decisions.errors import DecisionError, DecisionFormatError
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.nodes import Leaf, Method, Node, Rule, Split, Test
@@ -210,7 +210,7 @@ class DecisionFunction:
             for row in np.flatnonzero((level.codes >= 0) & level.reachable):
                 bounds = {}
                 for column, name in enumerate(self.tree.attributes):
-                    low, high = _open(int(level.low[row, column])), _open(int(level.high[row, column]))
+                    low, high = opened(int(level.low[row, column])), opened(int(level.high[row, column]))
                     if (low, high) != self._range(name):
                         bounds[name] = (low, high)
                 rules.append(Rule(bounds, int(level.codes[row])))
@@ -240,7 +240,7 @@ class DecisionFunction:
             for short, name in (("comm", COMM_SIZE), ("message", MESSAGE_SIZE)):
                 if name in self.tree.attributes:
                     column = self.tree.attributes.index(name)
-                    low, high = _opened(level.low[kept, column]), _opened(level.high[kept, column])
+                    low, high = opened_many(level.low[kept, column]), opened_many(level.high[kept, column])
                 else:
                     low, high = np.full(kept.sum(), -math.inf), np.full(kept.sum(), math.inf)
                 part[f"{short}_low"], part[f"{short}_high"] = low, high
@@ -399,15 +399,3 @@ class DecisionFunction:
         known = attribute(name)
         low = -math.inf if known.minimum is None else float(known.minimum - 1)
         return low, math.inf if known.maximum is None else float(known.maximum)
-
-
-def _open(bound: int) -> float:
-    """A bound as float; the extreme int64 values mean there is none."""
-    limits = np.iinfo(np.int64)
-    return -math.inf if bound == limits.min else math.inf if bound == limits.max else float(bound)
-
-
-def _opened(bounds: IntArray) -> npt.NDArray[np.float64]:
-    limits = np.iinfo(np.int64)
-    values = bounds.astype(np.float64)
-    return np.where(bounds == limits.min, -math.inf, np.where(bounds == limits.max, math.inf, values))
