@@ -18,7 +18,7 @@ from dashboard.plots.units import format_bytes
 MOST_LINES = 160
 LINE = 26
 #: Width of a level: from, to, and what a letter of the longest condition takes.
-NARROW, WIDE, LETTER = 120, 340, 6.1
+NARROW, WIDE, LETTER = 120, 420, 6.1
 _BYTES = ("message_size", "total_size", "data_per_node")
 _NAMES = {
     "comm_size": "processes",
