@@ -246,7 +246,7 @@ class Computed:
         cube, decision, ppn, penalties = self.cube(), self.decision(choice), self._ppn(), self.penalty(choice)
         if cube is None or decision is None or penalties is None:
             return None
-        make = lambda: decisions.statistics(cube, decision, ppn=ppn, penalties=penalties)  # noqa: E731
+        make = partial(decisions.statistics, cube, decision, ppn=ppn, penalties=penalties)
         return self._once("statistics", make, *self._tree_key(choice))
 
     def summary(self: State) -> PenaltySummary | None:
@@ -261,7 +261,7 @@ class Computed:
         cube, ppn, threshold = self.cube(), self._ppn(), float(self.threshold)
         if cube is None:
             return None
-        make = lambda: decisions.sweep_depth(cube, ppn=ppn, threshold=threshold)  # noqa: E731
+        make = partial(decisions.sweep_depth, cube, ppn=ppn, threshold=threshold)
         return self._once("depths", make, *self.data_key(), threshold)
 
     def sweep_threshold(self: State) -> Any:
@@ -269,7 +269,7 @@ class Computed:
         cube, ppn, depth = self.cube(), self._ppn(), self.depth
         if cube is None:
             return None
-        make = lambda: decisions.sweep_threshold(cube, ppn=ppn, max_depth=depth)  # noqa: E731
+        make = partial(decisions.sweep_threshold, cube, ppn=ppn, max_depth=depth)
         return self._once("thresholds", make, *self.data_key(), depth)
 
     def sweeps(self: State) -> tuple[Any, Any] | None:
