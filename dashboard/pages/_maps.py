@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -135,8 +136,14 @@ class Maps(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0)
 
-    def rebuild(self) -> None:
-        """Make the plots for other data."""
+    def rebuild(self, *, exact_only: bool = False) -> None:
+        """Make the plots for other data.
+
+        Parameters
+        ----------
+        exact_only
+            Leave the other maps to `complete`: the page's first map is so on the screen sooner.
+        """
         self.scene = scene = Scene.of(self._state)
         found = None if scene is None else self._state.penalty()
         self.figures = None
@@ -150,14 +157,24 @@ class Maps(Viewer):
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
         known = found if found is not None else nothing_chosen(scene.dmap)
         self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known))
-        for name in MAPS if found is not None else MAPS[:1]:
-            plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, known), self.live, self.figures.hook)
+        self._draw(MAPS[:1] if found is None or exact_only else MAPS, scene, known)
+        self._legends(scene, known)
+        self.show_pinned()
+
+    def complete(self) -> None:
+        """Draw the maps that were left out at first."""
+        found = self._state.penalty()
+        if self.scene is not None and found is not None and len(self._taps) < len(MAPS):
+            self._draw(MAPS[len(self._taps) :], self.scene, found)
+
+    def _draw(self, names: Sequence[str], scene: Scene, found: xr.Dataset) -> None:
+        hook = None if self.figures is None else self.figures.hook
+        for name in names:
+            plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, found), self.live, hook)
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
             self.panes[name].object = plot
-        self._legends(scene, known)
-        self.show_pinned()
 
     @property
     def stale(self) -> bool:

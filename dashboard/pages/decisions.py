@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import holoviews as hv
@@ -46,7 +47,7 @@ class DecisionsPage(Viewer):
         self.unpin = Button(label="Unpin", variant="text", on_click=self._unpin, visible=False)
         self.tree, self.noise = TreeDiagram(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.tree, self.noise)
-        self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
+        self.tabs = Tabs(*zip(TABS, self.parts, strict=True), dynamic=True, sizing_mode="stretch_width")
         self.body = pn.Column(
             self.maps,
             pn.FlexBox(
@@ -77,12 +78,15 @@ class DecisionsPage(Viewer):
         self.tabs.param.watch(self._show_details, "active")
 
     def _show_data(self, *_: Any) -> None:
-        self.body.visible = self._attempt(self.maps.rebuild) and self.maps.scene is not None
+        # While the browser is still loading the page, nothing must stand in the way of its first map.
+        drawn = self._attempt(partial(self.maps.rebuild, exact_only=not self._loaded))
+        self.body.visible = drawn and self.maps.scene is not None
         self._show_message()
         self._show_details()
 
     def _complete(self) -> None:
         self._loaded = True
+        self._attempt(self.maps.complete)
         self._follow.ask()
 
     def _show_tree(self, *_: Any) -> None:
@@ -106,7 +110,6 @@ class DecisionsPage(Viewer):
             self._attempt(self.tree.update)
 
     def _show_details(self, *_: Any) -> None:
-        # While the browser is still loading the page, nothing must stand in the way of its first map.
         if self.maps.scene is None or not self._loaded:
             return
         self._show_message()
