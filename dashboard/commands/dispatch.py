@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import model as cli_model
+from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import file_report, hints_of, load
 from dashboard.commands.output import Loading, say, show
@@ -61,18 +62,6 @@ def convert(args: argparse.Namespace) -> None:
     say(f"wrote {args.output}: {', '.join(results.children)}")
 
 
-def serve(args: argparse.Namespace) -> None:
-    """Run the dashboard until it is stopped."""
-    from dashboard.serve import serve as run
-
-    hints = {**hints_of(args), **({"format": args.format} if args.format else {})}
-    where = {"address": args.address, "port": args.port, "show": not args.no_browser, "origins": args.origins}
-    try:
-        run([*args.paths, *args.data], **where, **hints)
-    except OSError as error:
-        raise Usage(f"cannot serve at {args.address}:{args.port}: {error.strerror or error}") from error
-
-
 def coverage(cube: xr.Dataset) -> dict[str, Any]:
     """How complete and how noisy the results of one collective are.
 
@@ -80,9 +69,12 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
     -------
     dict
         ``methods`` (each with ``method, measured, cells``), the axes, ``measured`` of ``cells``, ``statistic`` and
-        ``noise``: median and 90 % quantile of ``time_std / time`` in percent, None where no spread is known.
+        ``noise``: median and 90 % quantile of ``time_std / time`` in percent, None where no spread is known;
+        ``doubles`` as `dashboard.decisions.doubles.difference` has them.
     """
     import numpy as np
+
+    from dashboard.decisions.doubles import difference
 
     there = cube["time"].notnull()
     others = [dim for dim in there.dims if dim != "method"]
@@ -106,6 +98,7 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
         "statistic": cube.attrs.get("statistic"),
         "statistic_kind": cube.attrs.get("statistic_kind"),
         "noise": noise,
+        "doubles": difference(cube),
     }
 
 
@@ -156,7 +149,10 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "model": "dashboard.commands.model:model",
     "translate": "dashboard.commands.translate:translate",
     "bench": "dashboard.commands.bench:bench",
-    "serve": serve,
+    "report": "dashboard.commands.report:report",
+    "prove": "dashboard.commands.prove:prove",
+    "tune-check": "dashboard.commands.tune_check:tune_check",
+    "serve": "dashboard.commands.serve:serve",
 }
 
 
@@ -166,5 +162,6 @@ def run(args: argparse.Namespace) -> None:
     if isinstance(command, str):
         module, _, name = command.partition(":")
         command = getattr(import_module(module), name)
+    cli_rules.keep(args)
     with cli_model.known(args):
         command(args)

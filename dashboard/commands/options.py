@@ -9,15 +9,17 @@ from typing import Any, NoReturn
 from dashboard.commands import bench as cli_bench
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import model as cli_model
+from dashboard.commands import prove as cli_prove
+from dashboard.commands import report as cli_report
+from dashboard.commands import serve as cli_serve
 from dashboard.commands import translate as cli_translate
 from dashboard.commands import trees as cli_trees
+from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
 from dashboard.commands.usage import Usage
 
-#: Named in the design, not built yet.
-LATER_COMMANDS = ("report",)
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
-TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc")
+TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload")
 #: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
 HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 
@@ -68,11 +70,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Raises
     ------
     Usage
-        They are wrong, or name something that is not built yet.
+        They are wrong.
     """
     command = next((word for word in argv if not word.startswith("-")), None)
-    if command in LATER_COMMANDS:
-        raise Usage(f"'colltune {command}' is not available yet")
     args, unknown = build(argv, command).parse_known_args(argv)
     if unknown:
         if command in cli_trees.WITH_TREE:
@@ -126,12 +126,15 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     _frontier_options(frontier)
     compare = add("compare", "Compare some decision functions with each other, cell by cell.", hints)
     _compare_options(compare)
+    report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
+    cli_report.add_options(report)
     for one in (decide, export, frontier, compare):
         _measurements(one)
-        if one is not export:
-            _held_out(one, "lines" if one is frontier else "none")
+    _treatment(report)
+    for one in (decide, frontier, compare, report):
+        _held_out(one, "lines" if one is frontier else "none")
     if command in cli_trees.WITH_TREE:
-        cli_trees.add_options(decide if command == "decide" else export, tree)
+        cli_trees.add_options({"decide": decide, "export": export, "report": report}[command], tree)
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
     lint = commands.add_parser("lint", help=about, description=about, parents=[hints, common])
     cli_lint.add_options(lint)
@@ -141,7 +144,9 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     about = "Write a rules file of one MPI library for another one, or as source code."
     cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
     cli_bench.add_parser(commands, common)
-    _serve(
+    cli_prove.add_parser(commands, common)
+    _measurements(cli_tune_check.add_parser(commands, [hints, common]))
+    cli_serve.add_options(
         commands.add_parser(
             "serve",
             help="Run the dashboard.",
@@ -256,6 +261,15 @@ def _frontier_options(parser: argparse.ArgumentParser) -> None:
         metavar="POINTS",
         help="recommend the smallest tree within so many points of the best (default: within one standard error)",
     )
+    parser.add_argument(
+        "--with-rules",
+        dest="rules_files",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="rules files of libraries, or saved decisions: judge them too, as they are and improved",
+    )
     parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
     parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
     _json(parser)
@@ -270,12 +284,24 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="TREE:OPTION=VALUE,…",
-        help='such as "quadtree:max_depth=3" "c45:min_cases=4"; two are also compared cell by cell',
+        help='such as "quadtree:max_depth=3" "c45:min_cases=4" "rules:file=FILE" "default"; two are also compared cell '
+        "by cell",
     )
     _json(parser)
 
 
 def _measurements(parser: argparse.ArgumentParser) -> None:
+    group = _treatment(parser)
+    group.add_argument(
+        "--statistical",
+        type=cli_values.level,
+        metavar="LEVEL",
+        help="so are methods that repetitions cannot tell from the best; level of the test, such as 0.05",
+    )
+    cli_model.add_measurement_options(parser)
+
+
+def _treatment(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("measurements", "what is made of them before deciding")
     group.add_argument(
         "--tolerance",
@@ -283,12 +309,6 @@ def _measurements(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         metavar="PCT",
         help="methods within PCT %% of the best are ties",
-    )
-    group.add_argument(
-        "--statistical",
-        type=cli_values.level,
-        metavar="LEVEL",
-        help="so are methods that repetitions cannot tell from the best; level of the test, such as 0.05",
     )
     group.add_argument(
         "--ties",
@@ -299,7 +319,7 @@ def _measurements(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
     group.add_argument("--interpolate", action="store_true", help="fill missing cells in between for deciding")
     group.add_argument("--without-outliers", action="store_true", help="leave outliers out; they are listed")
-    cli_model.add_measurement_options(parser)
+    return group
 
 
 def _held_out(parser: argparse.ArgumentParser, default: str) -> None:
@@ -344,20 +364,3 @@ def _hints() -> _Parser:
     )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
     return parser
-
-
-def _serve(parser: argparse.ArgumentParser) -> None:
-    what = "results to open; default: those in $COLLTUNE_DATA, else the sample data"
-    parser.add_argument("paths", nargs="*", metavar="PATH", help=what)
-    parser.add_argument("--data", action="extend", nargs="+", default=[], metavar="PATH", help="the same")
-    parser.add_argument("--port", type=cli_values.port, default=5006, help="default 5006; 0 = any free one")
-    parser.add_argument("--address", default="127.0.0.1", help="default 127.0.0.1, this machine only")
-    parser.add_argument(
-        "--allow-websocket-origin",
-        dest="origins",
-        action="append",
-        default=[],
-        metavar="HOST:PORT",
-        help="further name under which browsers reach the server, such as a proxy's",
-    )
-    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")

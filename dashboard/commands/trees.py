@@ -10,13 +10,14 @@ from dashboard.commands import model as cli_model
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
+    from dashboard.decisions.families import Families
     from dashboard.decisions.family import Family, Option
 
 DEFAULT = "quadtree"
 #: Made of parameters that are given with it, so that no family is there before.
 MODEL = cli_model.TREE
 #: Commands that make one tree, and so take its options.
-WITH_TREE = ("decide", "export")
+WITH_TREE = ("decide", "export", "report")
 
 _SHORT = {"min_cases": "-m"}
 _METAVAR = {
@@ -27,6 +28,10 @@ _METAVAR = {
     "leaves": "K",
     "max_leaves": "K",
     "attributes": "A,B,…",
+    "trust": "MODEL=W,…",
+    "methods": "A,B,…",
+    "file": "FILE",
+    "read_by": "V",
 }
 _PREFIX = "tree_"
 
@@ -50,29 +55,36 @@ def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
     Usage
         There is no such tree, or not yet.
     """
-    from dashboard.decisions.families import FAMILIES
-
-    trees = ", ".join(FAMILIES)
+    families = _families()
+    trees = ", ".join(families)
     group = parser.add_argument_group("decision")
-    group.add_argument("--tree", default=DEFAULT, metavar="TREE", help=f"{trees}, {MODEL} (default {DEFAULT})")
-    if tree in (None, MODEL):
-        cli_model.add_tree_options(parser, _PREFIX)
-    if tree == MODEL:
-        return
-    if tree is not None and tree not in FAMILIES:
-        raise Usage(f"--tree {tree}: there is no such choice; available: {trees}, {MODEL}")
+    group.add_argument("--tree", default=DEFAULT, metavar="TREE", help=f"{trees} (default {DEFAULT})")
+    if tree is not None and tree not in families:
+        raise Usage(f"--tree {tree}: there is no such choice; available: {trees}")
     several: dict[str, list[tuple[str, Option]]] = {}
-    for name in FAMILIES if tree is None else (tree,):
-        for option in FAMILIES[name].options:
+    for name in families if tree is None else (tree,):
+        for option in _typed(families[name]):
             several.setdefault(option.name, []).append((name, option))
     if tree is not None:
-        group = parser.add_argument_group(f"{FAMILIES[tree].title} ({tree})", FAMILIES[tree].source.replace("%", "%%"))
+        group = parser.add_argument_group(f"{families[tree].title} ({tree})", families[tree].source.replace("%", "%%"))
     for name, uses in several.items():
         first = uses[0][1]
         text = _help(first) if tree else f"{', '.join(owner for owner, _ in uses)}: {first.title}"
         _add(group, first, text.replace("%", "%%"), _flags(name))
     if tree is None:
         parser.epilog = f"What the options of a tree do and default to: {parser.prog} --tree {DEFAULT} --help"
+
+
+def _families() -> Families:
+    """All trees that can be grown, models among them."""
+    from dashboard.decisions.families import PLACES, Families
+
+    return Families({**PLACES, MODEL: cli_model.PLACE})
+
+
+def _typed(family: Family) -> Sequence[Option]:
+    """Options of a family that are typed as its own; the models' parameters are an option of the command."""
+    return [option for option in family.options if (family.name, option.name) != (MODEL, "parameters")]
 
 
 def chosen(args: argparse.Namespace) -> dict[str, Any]:
@@ -86,18 +98,15 @@ def chosen(args: argparse.Namespace) -> dict[str, Any]:
 
 def refuse(tree: str, unknown: Sequence[str]) -> None:
     """Usage for options that belong to other trees, naming those of this one."""
-    from dashboard.decisions.families import FAMILIES
-
+    families = _families()
     given = [word.partition("=")[0] for word in unknown if word.startswith("-")]
     for word in given:
         others = [
-            name for name, family in FAMILIES.items() if any(word in _all_flags(option) for option in family.options)
+            name for name, family in families.items() if any(word in _all_flags(option) for option in _typed(family))
         ]
         if others:
-            options = FAMILIES[tree].options if tree in FAMILIES else ()
-            own = ", ".join("/".join(_flags(option.name)) for option in options) or (
-                "--model" if tree == MODEL else "no options"
-            )
+            options = _typed(families[tree]) if tree in families else ()
+            own = ", ".join("/".join(_flags(option.name)) for option in options) or "no options"
             raise Usage(f"{word} is an option of --tree {' and '.join(others)}; --tree {tree} takes {own}")
 
 
@@ -163,6 +172,8 @@ def _all_flags(option: Option) -> list[str]:
 
 def _help(option: Option) -> str:
     text = option.help.rstrip(".")
+    if option.kind == "name":
+        return text
     if option.kind == "flag":
         return f"{text} (default {'yes' if option.default else 'no'})"
     default = option.unlimited if option.default is None else option.default
@@ -195,6 +206,8 @@ def _reader(option: Option) -> Callable[[str], Any]:
         except OptionError as error:
             # The option's name stands before it already.
             said = str(error).partition(", expected ")[2].replace("or None for", "or none for")
+            if not said:
+                raise argparse.ArgumentTypeError(str(error).removeprefix(f"{option.name}: ")) from None
             raise argparse.ArgumentTypeError(f"{text!r} given, expected {said}") from None
 
     return read_value

@@ -122,10 +122,13 @@ class CellFigures:
         Names and letters of the methods.
     collective
         Its name.
+    served
+        Whether there is a server for the pointer to ask; without one the figures are all sent with the map.
     """
 
-    def __init__(self, axes: Axes, key: MethodKey, collective: str) -> None:
-        self._large = axes.cells > MOST_SENT
+    def __init__(self, axes: Axes, key: MethodKey, collective: str, *, served: bool = True) -> None:
+        self._served = served
+        self._large = served and axes.cells > MOST_SENT
         self._figures: Callable[[], Mapping[str, NDArray[Any]]] = dict
         self._version = 0
         self._sources: weakref.WeakKeyDictionary[Any, ColumnDataSource] = weakref.WeakKeyDictionary()
@@ -190,7 +193,8 @@ class CellFigures:
     def _new_source(self) -> ColumnDataSource:
         source, ask = ColumnDataSource(), ColumnDataSource()
         self._asks[source] = ask
-        ask.on_change("tags", lambda attr, old, new: self.send(source))
+        if self._served:
+            ask.on_change("tags", lambda attr, old, new: self.send(source))
         if self._large:
             source.tags = [_STALE, self._version]
         else:

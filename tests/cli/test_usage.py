@@ -58,16 +58,6 @@ def test_bad_usage_is_one_clear_line(colltune: Run, arguments: list[str], words:
     assert_one_clear_line(colltune(*arguments), *words)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "report x -o y.html",
-    ],
-)
-def test_what_is_designed_but_not_built_says_so(colltune: Run, arguments: str) -> None:
-    assert_one_clear_line(colltune(*arguments.split()), "not available yet")
-
-
 def test_output_that_cannot_be_written(colltune: Run, results: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "no" / "where"
     assert_one_clear_line(

@@ -1,0 +1,75 @@
+"""``colltune report``: one HTML file that anyone can open."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dashboard.commands import trees as cli_trees
+from dashboard.commands.output import Working, say
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.state import State
+
+_ENDINGS = (".html", ".htm")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``report``, all but the hints, those of measurements, of trees and of what is held out."""
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .html")
+    parser.add_argument(
+        "-c", "--collective", action="append", help="report on this collective; may be given several times"
+    )
+    parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
+    parser.add_argument(
+        "--to", default="openmpi", metavar="TARGET", help="what the rules are written as (default openmpi)"
+    )
+    parser.add_argument(
+        "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
+    )
+
+
+def report(args: argparse.Namespace) -> None:
+    """Write the report."""
+    if Path(args.output).suffix.lower() not in _ENDINGS:
+        raise Usage(f"-o {args.output}: the name must end in {' or '.join(_ENDINGS)}")
+    state = _view(args)
+    from dashboard.export import TARGETS
+    from dashboard.report import Contents, to_html
+
+    if args.to not in TARGETS:
+        raise Usage(f"--to {args.to}: no such target; there are {', '.join(TARGETS)}")
+    contents = Contents(
+        collectives=tuple(args.collective or ()),
+        frontier=not args.no_frontier,
+        held_out=None if args.held_out == "none" else args.held_out,
+        target=args.to,
+    )
+    with Working() as progress:
+        text = to_html(state, contents, title=args.title, progress=progress)
+    try:
+        Path(args.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    say(f"wrote {args.output}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser, without a network")
+
+
+def _view(args: argparse.Namespace) -> State:
+    """What the page would show with these choices."""
+    from dashboard.choice import Choice
+    from dashboard.commands.load import load
+    from dashboard.registry import register
+    from dashboard.state import State
+    from loaders.workload import read_workload
+
+    state = State()
+    state.show(register(load(args)))
+    if args.weights:
+        state.weigh(read_workload(args.weights))
+    state.param.update(
+        tolerance=args.tolerance, ties=args.ties, interpolate=args.interpolate, outliers=args.without_outliers
+    )
+    state.choose(Choice.of(args.tree, cli_trees.chosen(args)))
+    return state

@@ -1,0 +1,6 @@
+"""A view as one HTML file to send to somebody: it opens anywhere, without a network and without a server."""
+
+from dashboard.report.contents import Contents
+from dashboard.report.write import to_html
+
+__all__ = ["Contents", "to_html"]

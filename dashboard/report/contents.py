@@ -1,0 +1,309 @@
+"""What a report says: sections of parts, each a figure or a piece of HTML."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+import holoviews as hv
+import pandas as pd
+import xarray as xr
+
+from dashboard.choice import Choice
+from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.family import Progress
+from dashboard.decisions.recommend import falls_below, recommend
+from dashboard.export import TARGETS, ExportError, Target, source_lines
+from dashboard.export.substitute import takes_substitutes, with_substitutes
+from dashboard.plots import coverage, frontier, legend, penalty, source, ties
+from dashboard.plots.rules import rules_page
+from dashboard.plots.statistics import statistics_table
+from dashboard.plots.table import decision_table
+from dashboard.plots.units import format_count, format_percent
+from dashboard.report.maps import MapFigures
+from dashboard.state import State
+
+#: More rules than this nobody reads; the saved decision function beside them has them all.
+MOST_RULES = 200
+#: A map of more cells is not given along as a table.
+MOST_ROWS = 100_000
+_LANGUAGES = {"c": "c", "python": "python", "json": "json"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One piece of a section.
+
+    Attributes
+    ----------
+    title
+        Above it; empty for none.
+    html
+        Text as HTML.
+    figures
+        Drawn beside each other, above the text.
+    folded
+        Whether it is closed at first.
+    """
+
+    title: str
+    html: str = ""
+    figures: tuple[hv.Element, ...] = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter of the report."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What goes into a report.
+
+    Attributes
+    ----------
+    collectives
+        Those reported on; empty: all that are decided on.
+    frontier
+        Whether all ways of deciding are compared, which takes the longest.
+    held_out
+        What they are judged by, as `dashboard.decisions.folds.SCHEMES`; None: by what they are made from.
+    target
+        What the rules are written as, one of `dashboard.export.TARGETS`.
+    """
+
+    collectives: tuple[str, ...] = ()
+    frontier: bool = True
+    held_out: str | None = None
+    target: str = "openmpi"
+
+    def sections(self, state: State, progress: Progress | None = None) -> list[Section]:
+        """Compute the sections: a summary, one for each collective, the measurements.
+
+        Parameters
+        ----------
+        state
+            The view: results, how they are treated, and which tree is asked for.
+        progress
+            Told how far it is; may raise `dashboard.decisions.family.Cancelled`.
+
+        Raises
+        ------
+        DecisionError
+            A collective that is not among the results.
+        """
+        known = [name for name in state.param.collective.objects if name is not None]
+        names = self.collectives or tuple(known)
+        for name in names:
+            if name not in known:
+                raise DecisionError(f"a report on {name}: these results hold {', '.join(known) or 'nothing'}")
+        twins = [state.beside(name) for name in names]
+        found = [
+            Section(str(twin.collective), tuple(self._parts(twin, _within(progress, number, len(twins)))))
+            for number, twin in enumerate(twins)
+        ]
+        summary = Section("Summary", (Part("", _summary(twins)),))
+        return [summary, *found, Section("Measurements", tuple(_measurements(state)))]
+
+    def _parts(self, state: State, progress: Progress | None) -> Iterator[Part]:
+        if progress is not None:
+            progress(0.0, str(state.collective))
+        choice = state.choice()
+        decision = state.job(choice)(progress)
+        found = state.penalty(choice)
+        figures = MapFigures.of(state)
+        if figures is None or found is None:
+            yield Part("", "<p>Nothing was measured that could be decided on.</p>")
+            return
+        yield Part("Decision maps", _map_text(state, figures, found), figures.draw(state, found))
+        statistics = state.statistics(choice)
+        if statistics is not None:
+            yield Part("What the decision costs", statistics_table(statistics, _lines(decision)))
+        if self.frontier:
+            yield from _frontier(state, choice, self.held_out, progress)
+        yield _rules(state, decision, figures)
+        yield _written(state, decision, TARGETS[self.target])
+        if self.target != "c":
+            yield replace(_written(state, decision, TARGETS["c"]), folded=True)
+
+
+def _lines(decision: DecisionFunction) -> int | None:
+    try:
+        return source_lines(decision)
+    except ExportError:
+        return None
+
+
+def _within(progress: Progress | None, number: int, count: int) -> Callable[[float, str], None] | None:
+    if progress is None:
+        return None
+    return lambda share, text: progress((number + share) / count, text)
+
+
+def _map_text(state: State, figures: MapFigures, found: xr.Dataset) -> str:
+    dmap = figures.dmap
+    shares = legend.method_shares(figures.key, dmap["best"].values, found["chosen"].values)
+    told = [f"<p>{escape(remark)}</p>" for remark in state.remarks()]
+    tied = state.tied()
+    if tied is not None and tied[0].any():
+        told.append(ties.tie_legend(tied[0], int((dmap["best"].values >= 0).sum()), tied[1]))
+    keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(found))
+    told.append(f'<div class="beside">{"".join(keys)}</div>')
+    if dmap["best"].size <= MOST_ROWS:
+        table = decision_table(dmap, found)
+        told.append(_download(table.to_csv(index=False), f"{state.collective}_decisions.csv", "text/csv", "All cells"))
+    return "".join(told)
+
+
+def _download(text: str, name: str, kind: str, title: str) -> str:
+    """A link that holds what it leads to."""
+    data = base64.b64encode(text.encode()).decode()
+    return (
+        f'<p><a download="{escape(name, quote=True)}" href="data:{kind};base64,{data}">'
+        f"{escape(title)} as {escape(name)}</a></p>"
+    )
+
+
+def _frontier(state: State, choice: Choice, held_out: str | None, progress: Progress | None) -> Iterator[Part]:
+    try:
+        found = state.frontier_job(held_out, "mean")(progress)
+    except DecisionError as error:
+        yield Part("All ways of deciding", f"<p>They were not compared: {escape(str(error))}.</p>")
+        return
+    table = found.table
+    choices = [
+        Choice.of(str(name), json.loads(options))
+        for name, options in zip(table["family"], table["options"], strict=True)
+    ]
+    table = table.assign(told=[each.described() for each in choices])
+    titles = {name: FAMILIES[name].title for name in dict.fromkeys(table["family"])}
+    statistics = state.statistics(choice)
+    current = None
+    if statistics is not None and statistics["penalty"]["mean"] is not None and held_out is None:
+        current = float(statistics["leaves"]), float(statistics["penalty"]["mean"])
+    charts = [("Mean penalty in sample", "penalty_mean", current)]
+    if held_out is not None:
+        at = choices.index(choice) if choice in choices else None
+        mark = None if at is None else (float(table["leaves"].iloc[at]), float(table["held_out_mean"].iloc[at]))
+        charts.insert(0, ("Mean penalty held out", "held_out_mean", mark))
+    try:
+        advice = f"<p><strong>Recommended:</strong> {escape(recommend(found).reason)}.</p>"
+    except DecisionError as error:
+        advice = f"<p>{escape(str(error))}</p>"
+    told = "".join(f"<p>{escape(note)}</p>" for note in found.notes)
+    keys = (
+        frontier.family_table(falls_below(found), titles, found.skipped),
+        frontier.front_table(table, found.value, titles),
+    )
+    yield Part(
+        "All ways of deciding",
+        f'{advice}{told}<div class="beside"><div>{keys[0]}</div><div>{keys[1]}</div></div>',
+        tuple(frontier.frontier_chart(title, table, value, titles, mark) for title, value, mark in charts),
+    )
+
+
+def _rules(state: State, decision: DecisionFunction, figures: MapFigures) -> Part:
+    merged = decision.simplified()
+    title = f"Rules: {format_count(merged.leaves, 'rule')}"
+    saved = _download(
+        json.dumps(decision.to_dict(), indent=1),
+        f"{state.collective}_decision.json",
+        "application/json",
+        "The decision function",
+    )
+    if merged.leaves > MOST_RULES:
+        return Part(title, f"<p>Too many to be read here; the file has them all.</p>{saved}", folded=True)
+    rules = merged.rules()
+    return Part(title, rules_page(merged, rules, figures.key, 0, len(rules)) + saved, folded=len(rules) > 30)
+
+
+def _written(state: State, decision: DecisionFunction, target: Target) -> Part:
+    title = f"Written as {target.title}"
+    problem = state.problem()
+    if problem is None:
+        return Part(title)
+    part = problem.slices[0]
+    options: dict[str, Any] = {"cubes": {str(state.collective): part.cube}} if "cubes" in target.options else {}
+    provenance = {
+        "statistics": {decision.collective: state.statistics()},
+        "sources": {decision.collective: part.cube.attrs.get("sources")},
+    }
+    notes: Sequence[str] = ()
+    try:
+        if takes_substitutes(target):
+            decision, notes = with_substitutes(target, decision, part.cube, part.weights, options)
+        text = target.write([decision], provenance, **options)
+    except ExportError as error:
+        return Part(title, f"<p>It cannot be written so: {escape(str(error))}</p>")
+    told = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    name = f"colltune_{state.collective}{target.extension}"
+    shown = source.highlighted(text, _LANGUAGES.get(target.name, "text"))
+    return Part(title, told + _download(text, name, "text/plain", "The file") + shown)
+
+
+def _measurements(state: State) -> Iterator[Part]:
+    tree = state.results
+    if tree is None:
+        return
+    yield Part("What was measured", _frame_html("Coverage", coverage.coverage_table(tree)))
+    yield Part("Spread, standard deviation in percent of the time", _frame_html("Spread", coverage.spread_table(tree)))
+    told = {str(name): str(value) for name, value in tree.attrs.items() if isinstance(value, str | int | float)}
+    for node in tree.children.values():
+        attrs = node.to_dataset().attrs
+        told |= {str(name): str(attrs[name]) for name in _TOLD if attrs.get(name) and name not in told}
+    where = [(name.replace("_", " "), value) for name, value in told.items() if name in _TOLD]
+    if where:
+        yield Part("Where", _table("System", [("", False), ("", False)], where))
+    told_of = ("format", "rows", "skipped", "sha256", "error")
+    rows = [
+        (str(each.get("path") or "").rpartition("/")[2], *map(each.get, told_of))
+        for each in json.loads(tree.attrs.get("sources", "[]"))
+    ]
+    heads = [("file", False), ("format", False), ("rows", True), ("skipped", True), ("SHA-256", False), ("", False)]
+    yield Part(f"Files: {len(rows)}", _table("Files", heads, rows), folded=True)
+
+
+_TOLD = ("system", "network", "library", "library_version", "benchmark", "statistic")
+
+
+def _frame_html(title: str, frame: pd.DataFrame) -> str:
+    heads = [(str(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame.columns]
+    return _table(title, heads, frame.itertuples(index=False))
+
+
+def _table(title: str, heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[Any]]) -> str:
+    """Write a table of plain values."""
+    return legend.table(title, heads, [[_text(value) for value in row] for row in rows])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else escape(str(value or ""))
+
+
+def _summary(states: list[State]) -> str:
+    heads = [("collective", False), ("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
+    heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
+    rows = []
+    for state in states:
+        statistics, dmap, cube = state.statistics(), state.decision_map(), state.cube()
+        if statistics is None or dmap is None or cube is None:
+            rows.append([escape(str(state.collective)), *["–"] * 7])
+            continue
+        cells = [escape(str(state.collective)), f"{cube.sizes['method']:,}", f"{int((dmap['best'] >= 0).sum()):,}"]
+        cells += [escape(state.choice().described()), f"{statistics['leaves']:,}"]
+        for name in ("mean", "median", "max"):
+            value = statistics["penalty"][name]
+            cells.append("–" if value is None else format_percent(value))
+        rows.append(cells)
+    return legend.table("Decisions", heads, rows)

@@ -1,0 +1,81 @@
+"""From sections to the file: every figure, script and style is inside."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from importlib import metadata
+from importlib.resources import files
+
+import holoviews as hv
+from bokeh.embed import components
+from bokeh.resources import Resources
+from jinja2 import Environment
+
+from dashboard.decisions.family import Progress
+from dashboard.plots import cell, legend, source, ties
+from dashboard.report.contents import Contents
+from dashboard.state import State
+
+
+def to_html(
+    state: State, contents: Contents | None = None, *, title: str = "", progress: Progress | None = None
+) -> str:
+    """Write a view as one HTML file.
+
+    Parameters
+    ----------
+    state
+        The view: results, how they are treated, and which tree is asked for.
+    contents
+        What goes into it; default: everything but what is judged held out.
+    title
+        Of the report; default: the system's name, where the measurements tell it.
+    progress
+        Told how far it is; may raise `dashboard.decisions.family.Cancelled`.
+
+    Raises
+    ------
+    DecisionError
+        A collective that is not among the results, or a tree that does not suit them.
+    """
+    if "bokeh" not in hv.Store.loaded_backends():
+        hv.extension("bokeh", logo=False)
+    sections = (contents or Contents()).sections(state, progress)
+    figures = [figure for section in sections for part in section.parts for figure in part.figures]
+    scripts, places = _embedded(figures)
+    template = Environment(autoescape=True, trim_blocks=True).from_string(
+        files("dashboard.report").joinpath("page.html").read_text(encoding="utf-8")
+    )
+    return template.render(
+        title=title or _title(state),
+        made=dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        version=metadata.version("colltune"),
+        digest=state.results_id,
+        sections=sections,
+        place=lambda figure: places[id(figure)],
+        styles=legend.STYLE + cell.STYLE + ties.STYLE + source.STYLE,
+        library=_library(),
+        scripts=scripts,
+    )
+
+
+def _embedded(figures: Sequence[hv.Element]) -> tuple[str, dict[int, str]]:
+    """The script that draws the figures, and the element where each of them goes."""
+    if not figures:
+        return "", {}
+    renderer = hv.renderer("bokeh")
+    script, places = components([renderer.get_plot(figure).state for figure in figures])
+    return script, {id(figure): place for figure, place in zip(figures, places, strict=True)}
+
+
+def _library() -> str:
+    """Bokeh's own scripts, without those for widgets and tables."""
+    found = Resources(mode="inline", components=["bokeh"])
+    return "\n".join(f"<script>{text}</script>" for text in found.js_raw)
+
+
+def _title(state: State) -> str:
+    attrs = {} if state.results is None else next(iter(state.results.children.values())).to_dataset().attrs
+    system = attrs.get("system")
+    return f"Collective operations on {system}" if system else "Collective operations: measurements and decisions"

@@ -1,0 +1,136 @@
+"""The report: one file that opens without a network and shows everything."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from dashboard import decisions
+from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.registry import register
+from dashboard.report import Contents, to_html
+from dashboard.state import State
+from tests.cubes import synthetic_cube
+
+QUICK = Contents(frontier=False)
+EVIL = "<script>document.title='taken'</script>"
+
+
+def state_of(**cubes: xr.Dataset) -> State:
+    named = {f"/{name}": cube.assign_attrs(collective=name) for name, cube in cubes.items()}
+    state = State()
+    state.show(register(xr.DataTree.from_dict(named)))
+    return state
+
+
+@pytest.fixture(scope="module")
+def sample() -> State:
+    return state_of(bcast=synthetic_cube(6, 9, 5, seed=1, missing=0.1), reduce=synthetic_cube(5, 7, 3, seed=2))
+
+
+@pytest.fixture
+def offline(chromium: Browser) -> Iterator[BrowserContext]:
+    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    yield context
+    context.close()
+
+
+def opened(context: BrowserContext, path: Path) -> tuple[Page, list[str]]:
+    wrong: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+    page.goto(path.as_uri())
+    return page, wrong
+
+
+_DRAWN = """(count) => {
+    const found = (root) => [...root.querySelectorAll('*')].flatMap(
+        (e) => [...(e.tagName === 'CANVAS' && e.width > 200 ? [e] : []), ...(e.shadowRoot ? found(e.shadowRoot) : [])])
+    return found(document).length >= count
+}"""
+
+
+def test_it_opens_without_a_network_and_draws_every_figure(
+    sample: State, offline: BrowserContext, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(to_html(sample, Contents(held_out=None)), encoding="utf-8")
+    page, wrong = opened(offline, path)
+    # Three maps and a frontier for each of two collectives.
+    page.wait_for_function(_DRAWN, arg=8)
+    assert wrong == []
+    assert page.locator("h2").all_inner_texts() == ["Summary", "bcast", "reduce", "Measurements"]
+    assert "Recommended" in page.inner_text("main")
+
+
+def test_the_pointer_tells_a_cell_without_a_server(sample: State, offline: BrowserContext, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(to_html(sample, Contents(("bcast",), frontier=False)), encoding="utf-8")
+    page, wrong = opened(offline, path)
+    page.wait_for_function(_DRAWN, arg=3)
+    figure = page.locator(".figures > div").first.bounding_box()
+    page.mouse.move(figure["x"] + figure["width"] / 2, figure["y"] + figure["height"] / 2)
+    page.get_by_text("methods measured").first.wait_for()
+    assert wrong == []
+
+
+def test_its_figures_are_those_of_the_command(sample: State) -> None:
+    html = to_html(sample, QUICK)
+    for name in ("bcast", "reduce"):
+        twin = sample.beside(name)
+        mean = twin.statistics()["penalty"]["mean"]
+        assert f"{mean:.2f}"[:3] in html
+    held = {
+        name: base64.b64decode(data)
+        for name, data in re.findall(r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"', html)
+    }
+    loaded = DecisionFunction.from_dict(json.loads(held["bcast_decision.json"]))
+    twin = sample.beside("bcast")
+    sizes = np.array([2, 3, 7, 64]), np.array([1, 100, 5000, 1 << 20])
+    assert (loaded.predict(*sizes) == twin.decision(twin.choice()).predict(*sizes)).all()
+    assert held["bcast_decisions.csv"].count(b"\n") == 1 + twin.decision_map()["best"].size
+    assert b"colltune_bcast" in held["colltune_bcast.c"]
+
+
+def test_what_a_target_lacks_is_said(sample: State) -> None:
+    html = to_html(sample, Contents(("reduce",), frontier=False, target="ucc"))
+    assert re.search(r"cannot be written so|It has no ", html)
+
+
+def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> None:
+    cube = synthetic_cube(4, 5, 3, seed=3)
+    labels = [f"{EVIL}{number}" for number in range(3)]
+    cube = cube.assign_coords(method=labels, algorithm=("method", labels)).assign_attrs(system=EVIL)
+    path = tmp_path / "report.html"
+    path.write_text(to_html(state_of(bcast=cube), Contents(frontier=False)), encoding="utf-8")
+    page, wrong = opened(offline, path)
+    page.wait_for_function(_DRAWN, arg=3)
+    assert "script" in page.title()
+    assert wrong == []
+    assert page.locator("main script").count() == 0
+
+
+def test_a_collective_that_is_not_there(sample: State) -> None:
+    with pytest.raises(DecisionError, match="a report on scan: these results hold bcast, reduce"):
+        to_html(sample, Contents(("scan",)))
+
+
+def test_nothing_measured_is_said() -> None:
+    cube = synthetic_cube(3, 4, 2, seed=1)
+    cube["time"][:] = np.nan
+    try:
+        html = to_html(state_of(bcast=cube), QUICK)
+    except decisions.DecisionError as error:
+        assert "measured" in str(error)  # noqa: PT017 - either is a clear answer
+    else:
+        assert "Nothing was measured" in html
