@@ -1,0 +1,93 @@
+"""``colltune portability``: two campaigns, and what the decisions of one cost on the other."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.problem import Problem
+
+_FIGURES = ("mean", "median", "max")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``portability``, all but the hints, those of measurements and of trees."""
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="the other campaign: another machine, another version of the library, after a change",
+    )
+    parser.add_argument("--against-system", metavar="NAME", help="--system of the other campaign, where it is another")
+    parser.set_defaults(combined=False)
+    parser.add_argument(
+        "--all-methods",
+        action="store_true",
+        help="decide between all methods of each campaign (default: those that both have)",
+    )
+
+
+def portability(args: argparse.Namespace) -> None:
+    """Show what differs, and the penalties of both decisions on both campaigns."""
+    from dashboard.commands.output import Working, finite, show
+    from dashboard.commands.problem import one_task
+    from dashboard.decisions.families import family
+    from dashboard.decisions.portability import campaign_facts, time_ratios
+    from dashboard.decisions.portability import portability as judge
+
+    first = one_task(args)
+    other = {"paths": args.against, "system": args.against_system or args.system}
+    second = one_task(argparse.Namespace(**{**vars(args), **other}))
+    options = cli_trees.chosen(args)
+    with Working() as progress:
+
+        def grow(problem: Problem) -> DecisionFunction:
+            return family(args.tree).grow(first.prepare(problem), progress=progress, **options)
+
+        found = judge(first.problem, second.problem, grow, common=not args.all_methods)
+    cubes = [task.problem.single("a comparison of two campaigns").cube for task in (first, second)]
+    result = {
+        "collective": first.problem.collective,
+        "tree": args.tree,
+        "differs": campaign_facts(*cubes).to_dict("records"),
+        "times": time_ratios(*cubes).to_dict("records"),
+        "penalties": [
+            {name: finite(value) if isinstance(value, float) else value for name, value in row.items()}
+            for row in found.table.to_dict("records")
+        ],
+    }
+    show(args, result, lambda: _lines(result))
+
+
+def _lines(result: Mapping[str, Any]) -> list[str]:
+    lines = [f"{result['collective']}: A and the campaign it is set against, B", ""]
+    if result["differs"]:
+        lines += cli_text.table(["", "A", "B"], [[row["what"], row["A"], row["B"]] for row in result["differs"]])
+    else:
+        lines.append("nothing differs in what the files tell, nor in methods and sizes")
+    times = [
+        [row["method"], str(row["cells"]), *(f"{row[name]:.2f}" for name in ("low", "median", "high"))]
+        for row in result["times"]
+    ]
+    lines += ["", "time of B / time of A, over the cells of both:"]
+    lines += cli_text.table(["method", "cells", "10 %", "median", "90 %"], times, right=range(1, 5))
+    head = ["decision made from", "judged on", "leaves", *(f"{name} (%)" for name in _FIGURES), "unmeasured"]
+    rows = [
+        [row["made"], row["judged"], str(row["leaves"])]
+        + ["-" if row[name] is None else f"{row[name]:.2f}" for name in _FIGURES]
+        + [str(row["unmeasured"])]
+        for row in result["penalties"]
+    ]
+    lines += ["", f"penalty of {result['tree']} decisions:", *cli_text.table(head, rows, right=range(2, len(head)))]
+    ported, own = result["penalties"][1], result["penalties"][3]
+    if ported["mean"] is not None and own["mean"] is not None:
+        gap = ported["mean"] - own["mean"]
+        lines += ["", f"on B the decision of A costs {gap:+.2f} points more than one made from B itself"]
+    return lines

@@ -1,0 +1,60 @@
+"""Two campaigns beside each other as tables: what differs, and what each decision costs on each of them."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+
+from dashboard.decisions.portability import SIDES
+from dashboard.plots.legend import table
+from dashboard.plots.units import format_percent
+
+
+def facts_table(facts: pd.DataFrame) -> str:
+    """Write what differs.
+
+    Parameters
+    ----------
+    facts
+        As `dashboard.decisions.portability.campaign_facts` gives it.
+    """
+    if facts.empty:
+        return "<p>Nothing differs in what the files tell, nor in methods and sizes.</p>"
+    rows = [[escape(str(cell)) for cell in row] for row in facts.itertuples(index=False)]
+    return table("What differs", [("", False), *((side, False) for side in SIDES)], rows)
+
+
+def penalties_table(found: pd.DataFrame) -> str:
+    """Write the penalties of both decisions on both campaigns.
+
+    Parameters
+    ----------
+    found
+        As `dashboard.decisions.portability.Portability.table`.
+    """
+    heads = [("decision made from", False), ("judged on", False), ("leaves", True)]
+    heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")] + [("without one", True)]
+    rows = []
+    for row in found.to_dict("records"):
+        figures = ["–" if pd.isna(row[name]) else format_percent(row[name]) for name in ("mean", "median", "max")]
+        rows.append([row["made"], row["judged"], f"{row['leaves']:,}", *figures, f"{row['unmeasured']:,}"])
+    return table("What the decisions cost", heads, rows, apart={2})
+
+
+def ratios_table(ratios: pd.DataFrame) -> str:
+    """Write how many times as long the methods take in B.
+
+    Parameters
+    ----------
+    ratios
+        As `dashboard.decisions.portability.time_ratios` gives it.
+    """
+    if ratios.empty:
+        return "<p>No cell was measured in both with the same method and sizes, so no times can be compared.</p>"
+    heads = [("method", False), ("cells of both", True), ("10 %", True), ("median", True), ("90 %", True)]
+    rows = [
+        [escape(row.method), f"{row.cells:,}", *(f"{value:.2f}" for value in (row.low, row.median, row.high))]
+        for row in ratios.itertuples()
+    ]
+    return table("Time of B / time of A", heads, rows)

@@ -1,0 +1,84 @@
+"""Two campaigns beside each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionError, exact, penalty, quadtree, summarise
+from dashboard.decisions.portability import campaign_facts, portability, time_ratios
+from dashboard.decisions.problem import Problem
+from tests.cubes import synthetic_cube
+
+
+def grown(problem: Problem) -> object:
+    return exact(problem.slices[0].dmap)
+
+
+@pytest.fixture
+def cubes() -> tuple[xr.Dataset, xr.Dataset]:
+    return synthetic_cube(6, 9, 5, seed=1), synthetic_cube(5, 7, 5, seed=2)
+
+
+def test_the_four_penalties_are_those_of_each_decision_on_each_campaign(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    found = portability(Problem.of(cubes[0]), Problem.of(cubes[1]), grown)
+    assert found.table["mean"][[0, 3]].tolist() == [0, 0]
+    for made, judged, row in ((0, 1, 1), (1, 0, 2)):
+        decision = exact(Problem.of(cubes[made]).slices[0].dmap)
+        assert found.table.loc[row, "mean"] == summarise(penalty(cubes[judged], decision)).mean
+        assert found.table.loc[row, "mean"] > 0
+    assert found.mean("A", "B") == found.table.loc[1, "mean"]
+
+
+def test_a_machine_of_the_same_ranking_costs_nothing(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    slower = cubes[0].assign(time=3 * cubes[0]["time"])
+    found = portability(Problem.of(cubes[0]), Problem.of(slower), grown)
+    assert found.table["mean"].tolist() == [0, 0, 0, 0]
+    ratios = time_ratios(cubes[0], slower)
+    assert np.allclose(ratios[["low", "median", "high"]], 3)
+    assert ratios["cells"].tolist() == [54] * 5
+
+
+def test_only_methods_of_both_are_decided_between(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    second = cubes[1].isel(method=[3, 1])
+    found = portability(Problem.of(cubes[0]), Problem.of(second), grown)
+    names = {method.label for method in found.problems[0].methods}
+    assert names == set(map(str, second["method"].values))
+    assert found.table["unmeasured"].tolist() == [0, 0, 0, 0]
+    whole = portability(Problem.of(cubes[0]), Problem.of(second), grown, common=False)
+    assert whole.table.loc[1, "unmeasured"] > 0
+
+
+def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    first = cubes[0].assign_attrs(system="frodo", library="Open MPI", library_version="4.1.4")
+    second = cubes[0].isel(method=[0, 1, 2, 3]).assign_attrs(system="grig", library="Open MPI", library_version="4.1.4")
+    facts = campaign_facts(first, second).set_index("what")
+    assert facts.loc["system"].tolist() == ["frodo", "grig"]
+    assert facts.loc["methods of one only", "B"] == "none"
+    assert str(first["method"].values[4]) in facts.loc["methods of one only", "A"]
+    assert "library" not in facts.index
+    assert campaign_facts(first, first).empty
+
+
+def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    part = cubes[0].isel(message_size=slice(2, None, 2))
+    ratios = time_ratios(cubes[0], part)
+    assert np.allclose(ratios["median"], 1)
+    elsewhere = cubes[0].assign_coords(message_size=cubes[0]["message_size"] + (1 << 40))
+    assert time_ratios(cubes[0], elsewhere).empty
+
+
+def test_what_cannot_be_compared(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    other = cubes[1].assign_attrs(collective="reduce")
+    with pytest.raises(DecisionError, match="A is bcast and B reduce"):
+        portability(Problem.of(cubes[0]), Problem.of(other), _quadtree)
+    renamed = cubes[1].assign_coords(
+        method=[f"x{n}" for n in range(5)], algorithm=("method", [f"x{n}" for n in range(5)])
+    )
+    with pytest.raises(DecisionError, match="no method of bcast"):
+        portability(Problem.of(cubes[0]), Problem.of(renamed), grown)
+
+
+def _quadtree(problem: Problem) -> object:
+    return quadtree(problem.slices[0].dmap, max_depth=2)

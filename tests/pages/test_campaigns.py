@@ -1,0 +1,75 @@
+"""Two campaigns side by side."""
+
+from __future__ import annotations
+
+import xarray as xr
+
+from dashboard.pages.campaigns import CampaignsView
+from dashboard.registry import register
+from dashboard.state import State
+from tests.cubes import synthetic_cube
+
+
+def campaign(seed: int, system: str, **attrs: str) -> xr.DataTree:
+    cube = synthetic_cube(6, 9, 4, seed=seed).assign_attrs(collective="bcast", system=system, **attrs)
+    return xr.DataTree.from_dict({"/bcast": cube})
+
+
+def shown(*trees: xr.DataTree) -> tuple[State, CampaignsView]:
+    state = State(page="Compare")
+    for tree in trees:
+        state.show(register(tree))
+    view = CampaignsView(state)
+    view.visible = True
+    view.follow()
+    return state, view
+
+
+def test_a_single_campaign_says_what_to_do() -> None:
+    _, view = shown(campaign(1, "frodo"))
+    assert "Load another one on the page Data" in view.message.object
+    assert not view.body.visible
+
+
+def test_the_other_is_chosen_among_those_loaded_in_this_session() -> None:
+    state, view = shown(campaign(1, "frodo"), campaign(2, "grig"))
+    titles = [title for title, digest in view.other.options.items() if digest]
+    assert len(titles) == 1
+    assert "frodo" in titles[0]
+    assert "Choose the campaign" in view.message.object
+    view.other.value = view.other.options[titles[0]]
+    assert state.against == view.other.value
+    assert view.body.visible
+    assert "grig" in view.facts.object
+    assert "On A the decision of B costs +" in view.penalties.object
+
+
+def test_what_is_shown_is_what_the_decisions_cost() -> None:
+    state, view = shown(campaign(1, "frodo"), campaign(2, "grig"))
+    state.against = next(iter(state.loaded))
+    found = view._found.ported
+    table = found.table.set_index(["made", "judged"])["mean"]
+    assert view.maps.scene.cube.attrs["system"] == "frodo"
+    assert f"{table['A', 'B'] - table['B', 'B']:+.2f} points" in view.penalties.object
+    view.judged.value = "A"
+    assert view.maps.scene.cube.attrs["system"] == "grig"
+
+
+def test_a_campaign_without_the_collective_is_an_error_not_a_blank() -> None:
+    other = campaign(2, "grig")
+    renamed = xr.DataTree.from_dict({"/scan": other["bcast"].to_dataset().assign_attrs(collective="scan")})
+    state, view = shown(renamed, campaign(1, "frodo"))
+    state.against = next(iter(state.loaded))
+    assert view.message.severity == "error"
+    assert "it holds scan" in view.message.object
+
+
+def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
+    state, _ = shown(campaign(1, "frodo"), campaign(2, "grig"))
+    state.against = next(iter(state.loaded))
+    query = state.to_query()
+    assert query["against"] == state.against
+    stranger = State()
+    stranger.show(register(campaign(2, "grig")))
+    (told,) = stranger.from_query({"against": "0123abcd"})
+    assert "not loaded in this session" in told
