@@ -1,0 +1,79 @@
+"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …]``.
+
+Every page in light and in dark, 1280 and 1920 pixels wide, on the sample data; needs Chromium.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from urllib.parse import urlencode
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from dashboard.state import PAGES
+from tests.conftest import find_chromium
+from tests.serving import Served
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "dashboard" / "docs" / "screenshots"
+WIDTHS = {1280: 900, 1920: 1080}
+THEMES = ("light", "dark")
+#: Views that show more than a page's first one.
+VIEWS = {
+    "Decisions": {"tree": "optimal", "options": "leaves:15", "collective": "bcast"},
+    "Compare": {"tree": "optimal", "options": "leaves:15", "other": "quadtree?max_depth:3"},
+}
+#: Nothing is under way: no bar of progress is seen, and all that is to be drawn is.
+_STILL = """() => {
+    const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+    const bars = all(document).filter((e) => e.getAttribute('role') === 'progressbar' && e.offsetParent !== null)
+    return bars.length === 0 && Bokeh.documents.every((d) => d.is_idle)
+}"""
+SETTLE_MS = 2500
+
+
+def shoot(page: Page, address: str, name: str, theme: str) -> bytes:
+    """Open a page, wait for it to come to rest, and take its picture."""
+    query = {"page": name, **VIEWS.get(name, {})}
+    page.goto(f"{address}?{urlencode(query)}")
+    page.get_by_role("button", name=name, exact=True).wait_for()
+    if theme == "dark":
+        page.get_by_role("button", name="Toggle theme").click()
+    for _ in range(3):
+        page.wait_for_function(_STILL, timeout=180_000)
+        page.wait_for_timeout(SETTLE_MS)
+    return page.screenshot()
+
+
+def small(picture: bytes) -> Image.Image:
+    """The picture in as few colours as it has, near enough: a quarter of the bytes."""
+    return Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+
+
+def main(names: list[str]) -> None:
+    """Take the pictures of these pages; of all without any."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
+    served.wait_until_ready()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find_chromium())
+            for width, height in WIDTHS.items():
+                for theme in THEMES:
+                    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="light")
+                    page = context.new_page()
+                    for name in names or PAGES:
+                        file = FOLDER / f"{name.lower()}-{theme}-{width}.png"
+                        small(shoot(page, served.url, name, theme)).save(file, optimize=True)
+                        print(file.relative_to(ROOT))
+                    context.close()
+            browser.close()
+    finally:
+        served.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
