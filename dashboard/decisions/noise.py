@@ -30,6 +30,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.attributes import MESSAGE_SIZE
+from dashboard.decisions.doubles import competing
 from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.map import DIMS, check_cube, select_ppn, time_blocks
 from dashboard.decisions.samples import Place, has_samples, sample_blocks
@@ -104,7 +105,7 @@ def indistinguishable(
         raise OptionError(f"level is {level}, expected a number above 0 and below 1")
     if test not in ("yuen", "welch"):
         raise OptionError(f"test is {test!r}, expected yuen or welch")
-    flat, chosen = select_ppn(check_cube(cube), ppn)
+    flat, chosen = select_ppn(competing(check_cube(cube)), ppn)
     shape = tuple(flat.sizes[name] for name in DIMS)
     tied, testable = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     numbers = {name: np.full(shape, np.nan) for name in ("p", "ci_low", "ci_high")}
@@ -114,7 +115,7 @@ def indistinguishable(
         there = (slice(None), *block.place)
         best = np.where(np.isnan(block.time), np.inf, block.time).argmin(axis=0)[None]
         p = _p_values(block, best, spread)
-        adjusted = _holm(p)
+        adjusted = holm(p)
         is_best = (np.arange(shape[0])[:, None, None] == best) & ~np.isnan(block.time)
         testable[there] = ~np.isnan(adjusted) | (is_best & ~np.isnan(block.error))
         tied[there] = is_best | (adjusted > level)
@@ -167,6 +168,30 @@ def launch_spread(first: xr.Dataset, second: xr.Dataset, *, ppn: int | None = No
     return xr.DataArray(
         found, {MESSAGE_SIZE: sizes}, (MESSAGE_SIZE,), "launch_spread", {"units": "%", "pairs": int(there.sum())}
     )
+
+
+def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
+    """What is known of the logarithm of each time.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective with one number of processes per node.
+    trim
+        Share that is trimmed from each end of single repetitions.
+
+    Returns
+    -------
+    Dataset with dims ``method``, ``comm_size``, ``message_size``
+        ``centre`` (trimmed mean of log seconds), ``error`` (its variance; NaN where one repetition or an unknown
+        spread says nothing) and ``freedom`` (degrees of freedom of that).
+    """
+    found = {name: np.full(tuple(cube.sizes[dim] for dim in DIMS), np.nan) for name in ("centre", "error", "freedom")}
+    for block in _blocks(cube, 0.05, trim):
+        for name, values in found.items():
+            values[(slice(None), *block.place)] = getattr(block, name)
+    coords = {dim: cube[dim].values for dim in DIMS}
+    return xr.Dataset({name: (DIMS, values) for name, values in found.items()}, coords)
 
 
 def _launches(given: float | xr.DataArray, cube: xr.Dataset) -> FloatArray:
@@ -294,7 +319,7 @@ def _p_values(block: _Block, best: npt.NDArray[np.int64], launches: FloatArray) 
     return np.asarray(np.where(np.isnan(variance), np.nan, p))
 
 
-def _holm(p: FloatArray) -> FloatArray:
+def holm(p: FloatArray) -> FloatArray:
     """Correct the p-values along the first axis for their number; NaN are none."""
     order = np.argsort(p, axis=0)  # NaN last
     number = (~np.isnan(p)).sum(axis=0)

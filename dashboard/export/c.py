@@ -58,7 +58,7 @@ def to_c(
         There is no decision function, two have the same name in C, or one tests the collective
         without a name for it.
     """
-    return source(decisions, provenance, _function)
+    return source(decisions, provenance, definition)
 
 
 def source_lines(decision: DecisionFunction) -> int:
@@ -67,10 +67,11 @@ def source_lines(decision: DecisionFunction) -> int:
     Of a decision function for several collectives, those of all its functions.
     """
     parts = per_collective(decision)
-    return sum(len(_function(part, name)) for part, name in zip(parts, names_of(parts), strict=True))
+    return sum(len(definition(part, name)) for part, name in zip(parts, names_of(parts), strict=True))
 
 
-def _function(decision: DecisionFunction, name: str) -> list[str]:
+def definition(decision: DecisionFunction, name: str) -> list[str]:
+    """Lines that define the function of a name."""
     body, tested = _body(decision)
     return function(decision, name, tested, body)
 

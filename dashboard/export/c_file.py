@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.attributes import ATTRIBUTES, Attribute
@@ -81,16 +81,22 @@ def source(
     names = names_of(all_of_them)
     functions = [define(decision, name) for decision, name in zip(all_of_them, names, strict=True)]
     lines = _head(all_of_them, names, provenance)
-    text = "\n".join(line for function in functions for line in function)
-    helpers = [helper for called, helper in _HELPERS.items() if f"{called}(" in text]
-    includes = [f"#include {header}" for header, _ in helpers]
+    headers, helpers = helpers_of(line for function in functions for line in function)
+    includes = [f"#include {header}" for header in headers]
     lines = [*includes, *([""] if includes else []), *lines]
-    lines += [line for _, code in helpers for line in ("", code)]
+    lines += [line for code in helpers for line in ("", code)]
     for decision, name, function in zip(all_of_them, names, functions, strict=True):
         lines += ["", *comment([decision.collective, "", *origin.describe(decision, provenance)])]
         lines += [*_methods(decision, name), "", *function, *_without_ppn(decision, name)]
     lines += ["", _main(all_of_them, names)]
     return "\n".join(lines) + "\n"
+
+
+def helpers_of(lines: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Headers, and definitions of functions, that lines of C made by `function` need."""
+    text = "\n".join(lines)
+    needed = [helper for called, helper in _HELPERS.items() if f"{called}(" in text]
+    return [header for header, _ in needed], [code for _, code in needed]
 
 
 def names_of(decisions: Sequence[DecisionFunction]) -> list[str]:
@@ -111,10 +117,8 @@ def _head(
     collectives = ", ".join(decision.collective for decision in decisions)
     told = ["ppn" in decision.needs for decision in decisions]
     declarations: list[str] = []
-    for name, with_ppn in zip(names, told, strict=True):
-        declarations += [f"{_SIGNATURE.format(name=name)};"]
-        declarations += [f"{_SIGNATURE_PPN.format(name=name)};"] if with_ppn else []
-        declarations += [f"extern const char *const {name}_methods[];"]
+    for decision, name in zip(decisions, names, strict=True):
+        declarations += declarations_of(decision, name)
     answers = f"the index of each of {collectives}" if names[1:] else "the index"
     use = (
         f"{names[0]}(comm_size, message_size) returns the index of the method to use, {names[0]}_methods[index] is its "
@@ -139,6 +143,12 @@ def _head(
         test,
     ]
     return [*comment(text, hanging=""), "", *declarations]
+
+
+def declarations_of(decision: DecisionFunction, name: str) -> list[str]:
+    """Lines that declare everything external of one collective."""
+    with_ppn = [f"{_SIGNATURE_PPN.format(name=name)};"] if "ppn" in decision.needs else []
+    return [f"{_SIGNATURE.format(name=name)};", *with_ppn, f"extern const char *const {name}_methods[];"]
 
 
 def _methods(decision: DecisionFunction, name: str) -> list[str]:

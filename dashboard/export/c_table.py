@@ -46,10 +46,11 @@ def to_c_table(
     ExportError
         As there, and where a tree of many attributes would make a table of more than `MOST_CELLS` cells.
     """
-    return source(decisions, provenance, _definition)
+    return source(decisions, provenance, definition)
 
 
-def _definition(decision: DecisionFunction, name: str) -> list[str]:
+def definition(decision: DecisionFunction, name: str) -> list[str]:
+    """Lines that define the tables of a decision function, and the function of a name."""
     axes, table = _table(decision)
     if not axes:
         return function(decision, name, (), [f"    return {int(table.ravel()[0])};"])

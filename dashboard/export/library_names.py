@@ -123,6 +123,9 @@ _SEGMENTED: Mapping[str, tuple[int, ...]] = {
     "gather": (3,),
 }
 _FANNED: Mapping[str, tuple[int, ...]] = {"bcast": (2,), "reduce": (2,)}
+#: What a chain that is forced without a fan-out takes (``coll_tuned_<collective>_algorithm_chain_fanout``). A rule that
+#: says 0 means one: the pipeline.
+FORCED_FAN_OUT = 4
 _FAN_OUTS = ("fan_out", "fanout", "faninout", "chain_fanout", "tree_fanout")
 _REQUESTS = ("max_requests", "requests", "reqs")
 
@@ -174,6 +177,8 @@ def algorithms(collective: str, version: str = DEFAULT_VERSION) -> dict[int, str
 def normal(name: str, collective: str = "*") -> str:
     """Bring an algorithm's name into one form, so that the names of all sources can be compared."""
     plain = re.sub(r"[-\s]+", "_", name.strip().lower())
+    # As PICO tells algorithms of the library from those of its own, which end in _over.
+    plain = plain.removesuffix("_ompi").removesuffix("_mpich")
     plain = _SAME.get(collective, {}).get(plain, plain)
     plain = _SAME["*"].get(plain, plain)
     # The tree of a barrier is one of its own, that of a broadcast only a longer name.
@@ -208,9 +213,10 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
         raise LookupError(f"Open MPI {series(version)} has no {called} for {collective}; it has {has}")
     number = int(number)
     requests = _first(method.parameters, _REQUESTS)
+    fan_out = _first(method.parameters, _FAN_OUTS)
     return Choice(
         number,
-        (_first(method.parameters, _FAN_OUTS) or 0) if number in _FANNED.get(collective, ()) else 0,
+        (FORCED_FAN_OUT if fan_out is None else fan_out) if number in _FANNED.get(collective, ()) else 0,
         method.segment_size if number in _SEGMENTED.get(collective, ()) else 0,
         requests if (collective, number) == ("alltoall", 4) else None,
     )
@@ -226,6 +232,21 @@ def unsaid(method: Method, choice: Choice, collective: str) -> list[str]:
     if (fan := _first(method.parameters, _FAN_OUTS)) and fan != choice.fan_out:
         lost.append(f"fan-out {fan}")
     return lost
+
+
+def radix_of(method: Method) -> int | None:
+    """Radix of a method's tree, where it has one."""
+    return _first(method.parameters, ("radix",))
+
+
+def way_of(collective: str, number: int) -> int:
+    """Give what algorithms have in common whose processes understand each other when they do not choose the same.
+
+    Only in scatter processes can choose differently: rules compare what each tells as send count and type, and MPI
+    lets all but the root tell nothing (``ompi_coll_tuned_scatter_intra_dec_dynamic``). In linear and linear_nb the root
+    sends to each process.
+    """
+    return 1 if (collective, number) == ("scatter", 3) else number
 
 
 def takes_segments(collective: str, number: int) -> bool:

@@ -1,0 +1,125 @@
+"""The library's own decision and a rules file measured in turns, in one job of one library.
+
+Open MPI reads the rules file at its start; whether a communicator takes notice of it is settled when that is made, by
+the control variable ``coll_tuned_use_dynamic_rules``. So both have a communicator of their own, and are the two methods
+``default`` and ``tuned`` of an ordinary campaign, whose results every loader reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Method, Variants
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Plan
+from dashboard.export.library_names import COMPARED
+
+TUNED = "tuned"
+RULES_NAME = "rules.conf"
+"""Of the rules file in the campaign's folder."""
+
+_DYNAMIC = "coll_tuned_use_dynamic_rules"
+_FILE = "coll_tuned_dynamic_rules_filename"
+_PRIORITY, _HIGHEST = "coll_tuned_priority", 100
+
+
+@dataclass(frozen=True)
+class WithRules(OpenMpi):
+    """An Open MPI that is given a rules file; its methods are its own decision and the file's.
+
+    Attributes
+    ----------
+    rules
+        The file, an absolute path.
+    """
+
+    rules: str = ""
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """The library's own decision, and the rules."""
+        return [Method(DEFAULT, library_id=0), Method(TUNED)]
+
+    def settings(self, collective: str, method: Method) -> dict[str, int]:
+        """Control variables that make new communicators heed the rules, or not."""
+        own = super().settings(collective, Method(DEFAULT, library_id=0))
+        if method.algorithm == DEFAULT:
+            return own
+        return own | {_DYNAMIC: 1, _PRIORITY: _HIGHEST}
+
+    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+        """Environment variables for ``mpiexec``, with the rules file."""
+        said = super().environment(one_node=one_node, graphs=graphs)
+        return said | {f"OMPI_MCA_{_DYNAMIC}": "1", f"OMPI_MCA_{_FILE}": self.rules}
+
+
+def rules_of(folder: Path) -> Path:
+    """The rules file in a campaign's folder, as the library is told it."""
+    return folder.resolve() / RULES_NAME
+
+
+def with_rules(installation: Installation, rules: Path) -> Installation:
+    """The same installation, given a rules file.
+
+    Raises
+    ------
+    PlanError
+        When it is not Open MPI: no other library is told of rules in this way.
+    """
+    library = installation.library
+    if not isinstance(library, OpenMpi):
+        raise PlanError(
+            f"{library.name} cannot be measured with and without rules in one job; install Open MPI, or measure a "
+            "campaign with each and compare them with --results"
+        )
+    known = {one.name: getattr(library, one.name) for one in fields(OpenMpi)}
+    return replace(installation, library=WithRules(**known, rules=str(rules)))
+
+
+def measurable(collectives: Mapping[str, object]) -> tuple[str, ...]:
+    """Those of some collectives that can be measured and that Open MPI asks rules for.
+
+    Raises
+    ------
+    PlanError
+        When there is none.
+    """
+    found = tuple(name for name in collectives if name in COLLECTIVES and name in COMPARED)
+    if not found:
+        named = ", ".join(collectives) or "nothing"
+        can = ", ".join(name for name in COLLECTIVES if name in COMPARED)
+        raise PlanError(f"the rules are for {named}; measured with and without rules can be {can}")
+    return found
+
+
+def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
+    """Make the campaign with its rules file, or find the one that is there.
+
+    Parameters
+    ----------
+    folder
+        Of the campaign.
+    rules
+        Text of the rules file, version 1 or 2.
+    plan
+        Made for the installation of `with_rules` (with the file `rules_of` that folder).
+
+    Raises
+    ------
+    CampaignError
+        When the folder holds another plan or other rules, or cannot be written.
+    """
+    file = rules_of(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if file.exists() and file.read_text(encoding="utf-8") != rules:
+            raise CampaignError(f"{folder} was measured with other rules ({file.name}); name another folder")
+        campaign = Campaign.create(folder, plan)
+        file.write_text(rules, encoding="utf-8")
+    except OSError as error:
+        raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
+    return campaign

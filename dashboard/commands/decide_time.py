@@ -1,0 +1,182 @@
+"""``colltune decide-time``: how long one decision takes, compiled and timed on the spot."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, finite, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.commands.problem import Task
+    from dashboard.decisions import DecisionFunction
+    from dashboard.export.decide_time import Sizes, Variant
+
+#: As the rows of Table 4 of the quadtree report, the last one exact.
+_TREES = (*(f"quadtree:max_depth={depth}" for depth in range(1, 7)), "quadtree")
+_EPILOG = (
+    "Sizes are drawn with a fixed seed: uniformly, as for the published tables, log-uniformly, and from the workload "
+    "of --weights. The empty call is in all times of C, the loop of the interpreter in those of Python."
+)
+
+
+def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Add ``decide-time`` to the subcommands; collectives and the options of measurements are still to come."""
+    about = "Compile decision functions in every way they can be written, and time one decision of each."
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "decide-time", help=about, description=about, epilog=_EPILOG, parents=list(parents)
+    )
+    where = "benchmark files or folders with them, .nc, .zarr or long tables"
+    parser.add_argument("paths", nargs="+", metavar="PATH", help=where)
+    parser.add_argument(
+        "--trees",
+        nargs="+",
+        action="extend",
+        metavar="TREE:OPTION=VALUE,…",
+        help='such as "quadtree:max_depth=3" "c45:min_cases=4" (default: quadtrees of depth 1 to 6 and the exact one)',
+    )
+    parser.add_argument("--comm-range", metavar="LOW-HIGH", help="processes (default: as measured)")
+    parser.add_argument("--message-range", metavar="LOW-HIGH", help="bytes, such as 1-16MiB (default: as measured)")
+    parser.add_argument(
+        "--rounds", type=cli_values.count, default=9, metavar="N", help="the fastest counts (default 9)"
+    )
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    parser.set_defaults(combined=False)
+    return parser
+
+
+def decide_time(args: argparse.Namespace) -> None:
+    """Print sizes and times of each tree."""
+    from dashboard.commands.problem import one_task
+    from dashboard.decisions.families import family
+    from dashboard.export import ExportError
+    from dashboard.export.decide_time import decide_time as timed
+    from dashboard.export.decide_time import found_compiler
+
+    wanted = [(text, *_parsed(text)) for text in dict.fromkeys(args.trees or _TREES)]
+    try:
+        found_compiler()
+        task = one_task(args)
+        sizes = _sizes(args, task)
+        rows: list[dict[str, Any]] = []
+        with Working() as progress:
+            for place, (text, name, options) in enumerate(wanted):
+                if progress is not None:
+                    progress(place / len(wanted), text)
+                decision = family(name).grow(task.learnt, **options)
+                # Deeper limits than the tree has levels give the same tree again.
+                if not args.trees and rows and decision.nodes == rows[-1]["nodes"]:
+                    continue
+                rows.append(_row(text, task, decision, timed(decision, sizes, rounds=args.rounds)))
+    except ExportError as error:
+        raise Usage(str(error)) from error
+    result = {"collective": task.problem.collective, "sizes": list(sizes), "rows": rows}
+    show(args, result, lambda: _lines(result))
+
+
+def _parsed(text: str) -> tuple[str, dict[str, Any]]:
+    from dashboard.decisions.families import family
+
+    name, _, options = text.partition(":")
+    return name, cli_trees.read(family(name), [word for word in options.split(",") if word])
+
+
+def _sizes(args: argparse.Namespace, task: Task) -> dict[str, Sizes]:
+    from dashboard.export.decide_time import log_uniform, uniform, workload_sizes
+
+    cube = task.problem.slices[0].cube
+    comm, message = (
+        _range(getattr(args, option), f"--{option.replace('_', '-')}", cube[dim].values.tolist())
+        for option, dim in (("comm_range", "comm_size"), ("message_range", "message_size"))
+    )
+    found = {"uniform": uniform(comm, message), "log-uniform": log_uniform(comm, message)}
+    if args.weights:
+        from loaders.workload import read_workload
+
+        found["workload"] = workload_sizes(read_workload(args.weights), task.problem.collective)
+    return found
+
+
+def _range(text: str | None, option: str, measured: Sequence[int]) -> tuple[int, int]:
+    if text is None:
+        return int(min(measured)), int(max(measured))
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.benchmarks.ranges import parse_size
+
+    low, dash, high = text.partition("-")
+    try:
+        ends = parse_size(low), parse_size(high)
+    except BenchError as error:
+        raise Usage(f"{option} {text}: {error}") from error
+    if not dash or not 0 <= ends[0] <= ends[1]:
+        raise Usage(f"{option} {text}: must be LOW-HIGH, such as 1-16MiB")
+    return ends
+
+
+def _row(text: str, task: Task, decision: DecisionFunction, variants: Sequence[Variant]) -> dict[str, Any]:
+    from dashboard.decisions.statistics import statistics_of
+
+    figures = statistics_of(decision, task.problem.penalties(decision))
+    levels = figures["depth"]["mean"] + 1
+    return {
+        "tree": text,
+        "mean_depth": figures["depth"]["mean"],
+        "penalty_mean": finite(figures["penalty"]["mean"]),
+        "leaves": figures["leaves"],
+        "nodes": figures["nodes"],
+        "variants": [
+            {
+                "name": one.name,
+                "nanoseconds": {name: finite(value) for name, value in one.nanoseconds.items()},
+                "per_level": {name: finite(value / levels) for name, value in one.nanoseconds.items()},
+                "bytes": one.size,
+                "lines": one.lines,
+                "tests": one.tests,
+            }
+            for one in variants
+        ],
+    }
+
+
+def _lines(result: Mapping[str, Any]) -> list[str]:
+    names = list(dict.fromkeys(one["name"] for row in result["rows"] for one in row["variants"]))
+    lines = [f"{result['collective']}: nanoseconds of one decision"]
+    for sizes in result["sizes"]:
+        head = ["tree", "mean depth", "penalty", "leaves", "nodes", *names, "in memory, per level"]
+        rows = [[*_about(row), *_times(row, names, sizes), _per_level(row, sizes)] for row in result["rows"]]
+        lines += ["", f"{sizes} sizes", *cli_text.table(head, rows, right=range(1, len(head)))]
+    head = ["tree", *(f"{name}: {what}" for name in names[:4] for what in ("bytes", "lines")), "ifs"]
+    rows = [_space(row, names[:4]) for row in result["rows"]]
+    return [*lines, "", "size", *cli_text.table(head, rows, right=range(1, len(head)))]
+
+
+def _about(row: Mapping[str, Any]) -> list[object]:
+    penalty = cli_text.percent(row["penalty_mean"])
+    return [row["tree"], f"{row['mean_depth']:.2f}", penalty, row["leaves"], row["nodes"]]
+
+
+def _variants(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {one["name"]: one for one in row["variants"]}
+
+
+def _times(row: Mapping[str, Any], names: Sequence[str], sizes: str) -> list[str]:
+    known = _variants(row)
+    return [f"{known[name]['nanoseconds'][sizes]:.2f}" if name in known else "-" for name in names]
+
+
+def _per_level(row: Mapping[str, Any], sizes: str) -> str:
+    known = _variants(row)
+    return f"{known['tree in memory']['per_level'][sizes]:.2f}" if "tree in memory" in known else "-"
+
+
+def _space(row: Mapping[str, Any], names: Sequence[str]) -> list[object]:
+    known = _variants(row)
+    cells: list[object] = [row["tree"]]
+    for name in names:
+        cells += [known[name][what] if name in known else "-" for what in ("bytes", "lines")]
+    return [*cells, known.get("nested ifs", {}).get("tests") or 0]

@@ -1,0 +1,325 @@
+"""``colltune tune-check``: rules measured against the library's own decision; the slower ones found, and dropped."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import bench_plan
+from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, finite, say, show
+from dashboard.commands.tune_check_text import LISTED, lines_of, records
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.library import Installation
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.improvement import Improvement, Verdict
+
+_FOLDER = "tune-check"
+_WATCH_S = 0.25
+_EPILOG = (
+    "Both are measured in turns in one job. An improvement of 50 % means half the time; a difference counts where it "
+    "is beyond noise (Yuen's test of the logarithms, corrected for the number of cells, of rules: for theirs)."
+)
+
+
+def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Add ``tune-check`` to the subcommands of ``colltune``; the options of measurements are still to come."""
+    about = "Measure rules against the library's own decision in one job; point out, or drop, those that are slower."
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "tune-check", help=about, description=about, epilog=_EPILOG, parents=list(parents)
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="a rules file or a saved decision function; with --tree the benchmark files to decide by",
+    )
+    parser.add_argument("-c", "--collective", action="append", help="only this one; may be given several times")
+    parser.add_argument(
+        "--tree", metavar="TREE:OPTION=VALUE,…", help='decide by PATH…, such as "quadtree:max_depth=3", and export that'
+    )
+    parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: the installed one's)")
+    where = parser.add_argument_group("where")
+    where.add_argument("--folder", default=_FOLDER, help=f"of the campaign; resumed if it is there (default {_FOLDER})")
+    where.add_argument(
+        "--results",
+        nargs="+",
+        metavar="FILE",
+        help="measure nothing: results that hold the methods 'default' and 'tuned'",
+    )
+    where.add_argument("--default", default="default", metavar="METHOD", help="of --results, what to compare with")
+    where.add_argument("--tuned", default="tuned", metavar="METHOD", help="of --results, what to compare")
+    _measuring(parser)
+    judged = parser.add_argument_group("how it is judged")
+    judged.add_argument(
+        "--level", type=cli_values.level, default=0.05, metavar="LEVEL", help="of the tests (default 0.05)"
+    )
+    judged.add_argument(
+        "--between-launches",
+        type=cli_values.percent,
+        default=0.0,
+        metavar="PCT",
+        help="standard deviation by which launches of one method differ beyond their repetitions (default 0)",
+    )
+    judged.add_argument("--all-cells", action="store_true", help=f"list all cells also where they are over {LISTED}")
+    judged.add_argument(
+        "--drop-slower", action="store_true", help="write the rules without those that are slower, see -o"
+    )
+    judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    return parser
+
+
+def _measuring(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is measured", "grids of sizes as for 'colltune bench run'")
+    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: the cores)")
+    group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: those of PATH…, or x2)")
+    group.add_argument("--message-sizes", metavar="GRID", help="bytes (default: those of PATH…, or 4-1MiB:x4)")
+    group.add_argument("--datatype", metavar="NAME", help="of reductions (default float32)")
+    group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
+    group.add_argument("--launches", type=cli_values.count, metavar="N", help="measure all so often, ranks anew (1)")
+    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of turns (default 1)")
+    bench_plan.protocol_options(parser)
+    parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default: 5 × estimate)")
+    parser.set_defaults(ppn=None, combined=False)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The rules: their text for Open MPI, what it decides by collective, and sizes to measure, if anything says."""
+
+    text: str
+    decisions: Mapping[str, DecisionFunction]
+    comm_sizes: Sequence[int] = ()
+    message_sizes: Sequence[int] = ()
+
+
+def tune_check(args: argparse.Namespace) -> None:
+    """Measure, compare, judge and drop, as asked."""
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.export import ExportError
+    from dashboard.export.rules import RulesError
+
+    if args.drop_slower != bool(args.output):
+        raise Usage("--drop-slower and -o FILE go together: the rules without the slower ones are written there")
+    if not args.paths and (args.drop_slower or not args.results):
+        raise Usage("name a rules file or a saved decision function; or benchmark files with --tree")
+    try:
+        _checked(args)
+    except (BenchError, ExportError, RulesError) as error:
+        raise Usage(str(error)) from error
+
+
+def _checked(args: argparse.Namespace) -> None:
+    installation = None if args.results else _installation(args)
+    version = args.version or (installation.library.version if installation else "5.0")
+    given = _given(args, version) if args.paths else None
+    files = args.results
+    if installation is not None and given is not None:
+        files = [_measured(args, given, installation)]
+    found = _compared(args, files)
+    verdicts = {} if given is None else _judged(given, found)
+    dropped = _dropped(args, given, verdicts, version) if given is not None and args.drop_slower else None
+    result = {
+        "results": [str(file) for file in files],
+        "rules": None if given is None else args.paths,
+        "collectives": {name: _described(one, verdicts.get(name, [])) for name, one in found.items()},
+        "dropped": dropped,
+    }
+    show(args, result, lambda: lines_of(found, verdicts, all_cells=args.all_cells))
+    slower = sum(one.outcome == "slower" for each in verdicts.values() for one in each)
+    if slower and not args.drop_slower:
+        are = "rule is" if slower == 1 else "rules are"
+        say(f"{slower} {are} slower than the library's own decision beyond noise (--drop-slower -o FILE)")
+
+
+def _installation(args: argparse.Namespace) -> Installation:
+    """The installed Open MPI, given the rules file that is going to be in the folder."""
+    from dashboard.benchmarks.library import find
+    from dashboard.benchmarks.tune_check import rules_of, with_rules
+
+    return with_rules(find(), rules_of(Path(args.folder)))
+
+
+def _given(args: argparse.Namespace, version: str) -> _Given:
+    """What is to be checked, as rules of Open MPI."""
+    if args.tree:
+        return _grown(args, version)
+    if len(args.paths) > 1:
+        raise Usage("one rules file at a time; benchmark files need --tree")
+    path = Path(args.paths[0])
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.saved import FORMAT
+    from dashboard.export.rules.lint import read_rules
+
+    if not path.is_file():
+        raise Usage(f"{path}: no such file")
+    if path.suffix == ".json" and f'"{FORMAT}"' in path.read_text(encoding="utf-8", errors="replace")[:4096]:
+        return _as_rules([DecisionFunction.load(path)], version)
+    found = read_rules(path, version=version)
+    if found.errors:
+        fault = next(fault for fault in found.faults if fault.severity == "error")
+        raise Usage(f"{path}: {fault} (colltune lint {path} lists all faults)")
+    if found.format in ("openmpi-1", "openmpi-2"):
+        return _Given(path.read_text(encoding="utf-8", errors="surrogateescape"), found.decisions)
+    say(f"note: {path}: {found.title}; measured as rules for Open MPI {version}")
+    return _as_rules(list(found.decisions.values()), version)
+
+
+def _grown(args: argparse.Namespace, version: str) -> _Given:
+    """A tree for each collective, exported as ``colltune export --to openmpi`` would."""
+    from dashboard.commands.load import load
+    from dashboard.commands.problem import one_task
+    from dashboard.decisions.families import family
+
+    name, _, options = args.tree.partition(":")
+    chosen = family(name)
+    known = cli_trees.read(chosen, [word for word in options.split(",") if word])
+    names = args.collective or [one for one in load(args).children if one != "pt2pt"]
+    decisions, cubes = [], {}
+    for collective in names:
+        task = one_task(argparse.Namespace(**{**vars(args), "collective": [collective]}))
+        with Working() as progress:
+            decisions.append(chosen.grow(task.learnt, progress=progress, **known))
+        cubes[collective] = task.problem.slices[0].cube
+    made = _as_rules(decisions, version, cubes)
+    sizes = {dim: sorted({int(v) for one in cubes.values() for v in one[dim].values}) for dim in _DIMS}
+    return _Given(made.text, made.decisions, sizes["comm_size"], sizes["message_size"])
+
+
+_DIMS = ("comm_size", "message_size")
+
+
+def _as_rules(
+    decisions: Sequence[DecisionFunction], version: str, cubes: Mapping[str, Any] | None = None, file_version: int = 1
+) -> _Given:
+    from dashboard.export.openmpi import to_openmpi
+    from dashboard.export.rules.lint import read_text
+
+    text = to_openmpi(decisions, version=version, cubes=cubes, file_version=2 if file_version == 2 else 1)
+    return _Given(text, read_text(text, version=version).decisions)
+
+
+def _measured(args: argparse.Namespace, given: _Given, installation: Installation) -> Path:
+    """Measure what is missing in the campaign's folder; the file with the results."""
+    from dashboard.benchmarks import control
+    from dashboard.benchmarks.launch import LocalLauncher
+    from dashboard.benchmarks.tune_check import measurable, prepare
+
+    folder = Path(args.folder)
+    known = {name: given.decisions[name] for name in args.collective or given.decisions if name in given.decisions}
+    if lost := [name for name in args.collective or () if name not in known]:
+        raise Usage(f"-c {lost[0]}: the rules decide {', '.join(given.decisions)}")
+    unasked = dict.fromkeys(bench_plan.PLANNING)
+    told = argparse.Namespace(**{**unasked, **vars(args), "collectives": list(measurable(known))})
+    ranks = args.ranks or max(2, len(_cores()))
+    sizes = [size for size in given.comm_sizes if 2 <= size <= ranks]
+    told.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)
+    told.message_sizes = args.message_sizes or (",".join(str(m) for m in given.message_sizes if m > 0) or None)
+    campaign = prepare(folder, given.text, bench_plan.planned(told, installation, ranks))
+    now = control.status(campaign)
+    if now["measured"] + now["refused"] >= now["points"]:
+        say(f"{folder}: everything is measured already")
+        return campaign.results
+    limit = args.time_limit or control.limit_of(campaign.plan(), campaign.done().all, len(_cores()))
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    control.start(campaign, launcher, installation, limit)
+    try:
+        with Working() as progress:
+            now = control.wait(campaign, launcher, _WATCH_S, None if progress is None else _Told(progress))
+    except KeyboardInterrupt:
+        control.cancel(campaign, launcher)
+        raise
+    if now["state"] != "finished":
+        raise Usage(f"{folder}: {now['state']}: {now['reason']}; the same command measures what is missing")
+    return campaign.results
+
+
+class _Told:
+    """Says how far the campaign is."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+
+    def __call__(self, now: Mapping[str, Any]) -> None:
+        done = now["measured"] + now["refused"]
+        self._progress(done / max(1, now["points"]), f"{done} of {now['points']} points: {now['now']}")
+
+
+def _cores() -> set[int]:
+    import os
+
+    return os.sched_getaffinity(0)
+
+
+def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str, Improvement]:
+    from dashboard.decisions.improvement import improvement
+    from loaders import open_results
+
+    results = open_results([str(file) for file in files])
+    names = [str(name) for name in results.children if not args.collective or name in args.collective]
+    if not names:
+        raise Usage(f"-c {args.collective[0]}: these results hold {', '.join(results.children)}")
+    known = {"level": args.level, "between_launches": args.between_launches}
+    pair = (args.default, args.tuned) if args.results else ("default", "tuned")
+    return {name: improvement(results[name].to_dataset(), *pair, **known) for name in names}
+
+
+def _judged(given: _Given, found: Mapping[str, Improvement]) -> dict[str, list[Verdict]]:
+    from dashboard.decisions.improvement import judge
+
+    if lost := [name for name in found if name not in given.decisions]:
+        say(f"note: the rules do not decide {', '.join(lost)}")
+    return {name: judge(one, given.decisions[name]) for name, one in found.items() if name in given.decisions}
+
+
+def _dropped(
+    args: argparse.Namespace, given: _Given, verdicts: Mapping[str, Sequence[Verdict]], version: str
+) -> dict[str, int]:
+    """Write the rules without the slower ones; how many are gone, by collective."""
+    from dashboard.decisions.improvement import without_slower
+    from dashboard.export.provenance import today
+
+    changed, gone = [], {}
+    for name, decision in given.decisions.items():
+        kept, dropped = without_slower(decision, verdicts.get(name, []))
+        changed.append(kept)
+        gone[name] = len(dropped)
+    total = sum(gone.values())
+    what = f"{total} rule that was slower is" if total == 1 else f"{total} rules that were slower are"
+    text = _as_rules(changed, version, file_version=2 if given.text.startswith("rule-file-version-2") else 1).text
+    note = f"# Checked against the library's own decision on {today()}: {what} left to it."
+    head, _, rest = text.partition("\n")
+    lines = [head, note, rest] if head.startswith("rule") else [note, text]
+    try:
+        Path(args.output).write_text("\n".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    say(f"wrote {args.output}: {what} left to the library's own decision")
+    return gone
+
+
+def _described(one: Improvement, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    return {
+        "level": one.level,
+        "table": records(one.table()),
+        "cells": records(one.by_size()),
+        "rules": [
+            {
+                "method": each.method,
+                "bounds": {name: [finite(end) for end in ends] for name, ends in each.bounds.items()},
+                "cells": each.cells,
+                **{name: finite(getattr(each, name)) for name in ("mean", "min", "max", "p")},
+                "slower_cells": each.slower,
+                "outcome": each.outcome,
+                "default": each.default,
+            }
+            for each in verdicts
+        ],
+    }

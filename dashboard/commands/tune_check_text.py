@@ -1,0 +1,94 @@
+"""What ``colltune tune-check`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+
+if TYPE_CHECKING:
+    from dashboard.decisions.improvement import Improvement, Verdict
+
+#: More cells than this are listed on demand only.
+LISTED = 60
+_WORDS = {"no difference": "within noise", "faster": "faster", "slower": "SLOWER", "not measured": "not measured"}
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Rows of a table as JSON takes them."""
+    columns = [str(column) for column in frame.columns]
+    return [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
+
+
+def lines_of(
+    found: Mapping[str, Improvement], verdicts: Mapping[str, Sequence[Verdict]], *, all_cells: bool
+) -> list[str]:
+    """Tables of each collective: by communicator size, by cell where they are few, by rule."""
+    lines: list[str] = []
+    for name, one in found.items():
+        lines += ["", *_collective_lines(name, one, verdicts.get(name, []), all_cells=all_cells)]
+    return lines[1:]
+
+
+def _collective_lines(name: str, one: Improvement, verdicts: Sequence[Verdict], *, all_cells: bool) -> list[str]:
+    lines = [f"{name}: improvement over the library's own decision; positive is better", ""]
+    head = ["processes", "cells", "min", "max", "mean", "faster", "slower", "same messages"]
+    rows = [
+        [
+            row["comm_size"] or "all",
+            row["cells"],
+            *(_signed(row[key]) for key in ("min", "max", "mean")),
+            *(row[key] for key in ("faster", "slower", "same")),
+        ]
+        for row in records(one.table())
+    ]
+    lines += cli_text.table(head, rows, right=range(len(head)))
+    cells = records(one.by_size())
+    if len(cells) <= LISTED or all_cells:
+        lines += ["", *_cell_lines(cells)]
+    else:
+        lines += ["", f"{len(cells)} cells; --all-cells lists them"]
+    return lines + (["", *_rule_lines(verdicts)] if verdicts else [])
+
+
+def _cell_lines(cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    head = ["processes", "message", "default", "tuned", "improvement", "from", "to", "p", ""]
+    rows = [
+        [
+            cell["comm_size"],
+            cli_text.size(cell["message_size"]),
+            cli_text.time(cell["default"]),
+            cli_text.time(cell["tuned"]),
+            *(_signed(cell[key]) for key in ("improvement", "low", "high")),
+            "-" if cell["p"] is None else f"{cell['p']:.2g}",
+            _WORDS[cell["outcome"]] + (", same messages" if cell["same"] else ""),
+        ]
+        for cell in cells
+    ]
+    return cli_text.table(head, rows, right=range(len(head) - 1))
+
+
+def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    from dashboard.decisions.improvement import region
+
+    head = ["rule", "method", "cells", "mean", "min", "max", "p", ""]
+    measured = [one for one in verdicts if one.cells]
+    rows = [
+        [
+            region(one.bounds),
+            one.method,
+            one.cells,
+            *(_signed(value) for value in (one.mean, one.min, one.max)),
+            f"{one.p:.2g}",
+            _WORDS[one.outcome] + (f", {one.slower} cells slower" if one.slower else ""),
+        ]
+        for one in measured
+    ]
+    left = len(verdicts) - len(measured)
+    lines = cli_text.table(head, rows, right=range(2, len(head) - 1))
+    return lines + ([f"{left} rules without a measured cell"] if left else [])
+
+
+def _signed(value: float | None) -> str:
+    return cli_text.percent(value) if value is None or value <= 0 else f"+{cli_text.percent(value)}"

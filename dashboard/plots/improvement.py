@@ -1,0 +1,262 @@
+"""Tuned against default as Figures 6.22 and 6.23 and Table 6.9 of the dissertation: times, improvement, figures.
+
+The improvement in percent, 100·(t_default − t_tuned)/t_default, has no lower end: a tuned library that takes ten times
+as long is at −900 %. So it is drawn by the logarithm of the ratio, with ticks in percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Literal
+
+import holoviews as hv
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.decisions.improvement import OUTCOMES, Improvement, Verdict, region
+from dashboard.plots.axes import Axis, size_axis
+from dashboard.plots.frontier import LOOKS
+from dashboard.plots.legend import table
+from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
+
+HEIGHT = 350
+Along = Literal["message_size", "comm_size"]
+FloatArray = NDArray[np.float64]
+#: Colours of the default and of what is tuned, to be seen on light and dark ground.
+_LINES = {"default": ("#e06c1a", "square", "dashed"), "tuned": ("#2f8fd8", "circle", "solid")}
+_GREY = "#9a9a9a"
+_TICKS = (-9900, -3900, -1900, -900, -400, -200, -100, -50, -25, -10, 0, 10, 25, 50, 75, 90, 95, 98, 99)
+_TIME_TICKS = [(power + step, 10.0**power * round(10**step)) for power in range(-9, 4) for step in (0.0, np.log10(3))]
+_ABOUT = {"no difference": "within noise", "faster": "faster beyond noise", "slower": "slower beyond noise"}
+
+
+def improvement_chart(found: Mapping[str, Improvement], along: Along, at: int) -> hv.Overlay:
+    """Draw the improvement over the default, of one or several decision functions.
+
+    Filled marks are beyond noise, hollow ones within; bars are the intervals of the campaign's level.
+
+    Parameters
+    ----------
+    found
+        By title.
+    along
+        The size that runs to the right.
+    at
+        The other size, one that was measured.
+    """
+    axis = _axis(found, along)
+    dims = _dims(along, "gain")
+    ends = axis.positions(axis.sizes)[[0, -1]] + np.array([-1.0, 1.0])
+    layers: list[hv.Element] = [hv.Curve((ends, [0, 0]), *dims).opts(color=_GREY, line_width=1.5, backend="bokeh")]
+    heights: list[FloatArray] = []
+    for (title, one), look in zip(found.items(), _cycled(len(found)), strict=True):
+        columns = _columns(one, axis, along, at, title)
+        heights += [columns[name] for name in ("gain", "low", "high")]
+        layers += _line(columns, dims, title, look)
+    return hv.Overlay(layers).opts(
+        **_frame(axis, f"Improvement over the default, {_held(along, at)}"),
+        ylabel="improvement [%], positive is better",
+        **_gain_range(heights),
+    )
+
+
+def time_chart(found: Improvement, along: Along, at: int) -> hv.Overlay:
+    """Draw the times of default and tuned; parameters as for `improvement_chart`, of one decision function."""
+    axis = _axis({"": found}, along)
+    dims = _dims(along, "time")
+    line = _cut(found, along, at)
+    layers: list[hv.Element] = []
+    known: list[FloatArray] = []
+    for name, (color, marker, dash) in _LINES.items():
+        times = np.asarray(line[name].values, dtype=np.float64)
+        there = np.isfinite(times)
+        x, y = axis.positions(axis.sizes)[there], np.log10(times[there])
+        known.append(y)
+        sizes, texts = _sizes(axis, there), np.array([format_time(one) for one in times[there]], dtype=object)
+        layers.append(hv.Curve((x, y), *dims, label=name).opts(color=color, line_dash=dash, backend="bokeh"))
+        told = np.array([name] * x.size, dtype=object)
+        points = hv.Scatter((x, y, told, sizes, texts), dims[0], [dims[1], "told", "size", "text"], label=name)
+        layers.append(
+            points.opts(
+                color=color,
+                marker=marker,
+                size=7,
+                tools=["hover"],
+                hover_tooltips=[("", "@told"), ("", "@size"), ("time", "@text")],
+                backend="bokeh",
+            )
+        )
+    ends = np.concatenate(known) if known else np.zeros(1)
+    low, high = (float(ends.min()), float(ends.max())) if ends.size else (-6.0, -3.0)
+    ticks = [(place, _short(value)) for place, value in _TIME_TICKS if low - 0.5 <= place <= high + 0.5]
+    if len(ticks) > 8:
+        ticks = [tick for tick in ticks if float(tick[0]).is_integer()]
+    return hv.Overlay(layers).opts(
+        **_frame(axis, f"{found.collective}, {_held(along, at)}"),
+        ylabel="time",
+        yticks=ticks,
+        ylim=(low - 0.15, high + 0.15),
+    )
+
+
+def improvement_table(found: Mapping[str, Improvement]) -> str:
+    """Write minimum, maximum and mean of the improvement by communicator size, as Table 6.9, with the outcomes."""
+    heads = [("decision", False), ("processes", True), ("cells", True)]
+    heads += [("min", True), ("max", True), ("mean", True), ("faster", True), ("slower", True)]
+    rows, apart = [], []
+    for title, one in found.items():
+        apart += [len(rows)] if rows else []
+        for row in one.table().itertuples():
+            size = "all" if not row.comm_size else f"{row.comm_size:,}"
+            figures = [_signed(value) for value in (row.min, row.max, row.mean)]
+            rows.append([escape(title), size, f"{row.cells:,}", *figures, f"{row.faster:,}", f"{row.slower:,}"])
+    return table("Improvement over the library's own decision; positive is better", heads, rows, apart=apart)
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> str:
+    """Write what each rule gains, the slowest first; rules that nobody measured are counted below."""
+    heads = [("rule", False), ("method", False), ("cells", True), ("mean", True), ("min", True), ("max", True)]
+    measured = sorted((one for one in verdicts if one.cells), key=lambda one: one.mean)
+    rows = [
+        [
+            escape(region(one.bounds)),
+            escape(one.method),
+            f"{one.cells:,}",
+            *(_signed(value) for value in (one.mean, one.min, one.max)),
+            escape(_ABOUT[one.outcome]),
+        ]
+        for one in measured
+    ]
+    left = len(verdicts) - len(measured)
+    note = f"<p>{format_count(left, 'rule')} without a measured cell</p>" if left else ""
+    return table("What each rule gains", [*heads, ("", False)], rows) + note
+
+
+def _axis(found: Mapping[str, Improvement], along: Along) -> Axis:
+    sizes = sorted({int(size) for one in found.values() for size in one.cells[along].values})
+    return size_axis(along, sizes)
+
+
+def _cut(one: Improvement, along: Along, at: int) -> Any:
+    other = "comm_size" if along == "message_size" else "message_size"
+    return one.cells.sel({other: at})
+
+
+def _columns(one: Improvement, axis: Axis, along: Along, at: int, title: str) -> dict[str, Any]:
+    line = _cut(one, along, at)
+    there = np.isfinite(line["improvement"].values)
+    sizes = line[along].values[there]
+    low, high = (_gain(line[name].values[there]) for name in ("low", "high"))
+    middle = _gain(line["improvement"].values[there])
+    outcome = [OUTCOMES[number] for number in line["outcome"].values[there]]
+    told = [_ABOUT[one] for one in outcome]
+    same = line["same"].values[there]
+    return {
+        "at": axis.positions(sizes),
+        "gain": middle,
+        "low": np.where(np.isfinite(low), np.minimum(low, middle), middle),
+        "high": np.where(np.isfinite(high), np.maximum(high, middle), middle),
+        "beyond": np.array([1.0 if one in ("faster", "slower") else 0.0 for one in outcome]),
+        "title": np.array([title] * sizes.size, dtype=object),
+        "size": np.array([_written(along, size) for size in sizes], dtype=object),
+        "percent": np.array([_signed(value) for value in line["improvement"].values[there]], dtype=object),
+        "told": np.array(
+            [f"{word}; same messages" if alike else word for word, alike in zip(told, same, strict=True)], dtype=object
+        ),
+    }
+
+
+def _line(
+    columns: Mapping[str, Any], dims: tuple[hv.Dimension, hv.Dimension], title: str, look: tuple[str, str, str]
+) -> list[hv.Element]:
+    marker, _, color = look
+    x, y = columns["at"], columns["gain"]
+    bars = hv.Segments((x, columns["low"], x, columns["high"]), ["x0", "y0", "x1", "y1"])
+    names = ("beyond", "title", "size", "percent", "told")
+    points = hv.Scatter((x, y, *(columns[name] for name in names)), dims[0], [dims[1], *names], label=title)
+    return [
+        bars.opts(color=color, line_width=1.5, alpha=0.6, backend="bokeh"),
+        hv.Curve((x, y), *dims, label=title).opts(color=color, line_width=1.2, backend="bokeh"),
+        points.opts(
+            color=color,
+            marker=marker,
+            size=9,
+            line_width=2,
+            fill_alpha="beyond",
+            tools=["hover"],
+            hover_tooltips=[("", "@title"), ("", "@size"), ("improvement", "@percent"), ("", "@told")],
+            backend="bokeh",
+        ),
+    ]
+
+
+def _gain(percent: Any) -> FloatArray:
+    """Where an improvement lies: the base-2 logarithm of default time by tuned time."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(-np.log2(1 - np.asarray(percent, dtype=np.float64) / 100))
+
+
+def _gain_range(heights: Sequence[FloatArray]) -> dict[str, Any]:
+    values = np.concatenate([*heights, np.zeros(1)])
+    values = values[np.isfinite(values)]
+    # An interval of one noisy cell must not flatten all others.
+    low, high = max(float(values.min()), -7.0), min(float(values.max()), 7.0)
+    places = [(float(_gain(tick)), f"{tick:+,d}".replace("+0", "0").replace("-", "−")) for tick in _TICKS]
+    shown: list[tuple[float, str]] = []
+    gap = max(high - low, 0.3) / 9
+    for place, text in sorted(places, key=lambda one: abs(one[0])):
+        if low - 0.1 <= place <= high + 0.1 and all(abs(place - other) >= gap for other, _ in shown):
+            shown.append((place, text))
+    return {"yticks": sorted(shown), "ylim": (low - 0.1, high + 0.1)}
+
+
+def _frame(axis: Axis, title: str) -> dict[str, Any]:
+    at = axis.positions(axis.sizes)
+    room = 0.05 * max(float(np.ptp(at)), 1.0)
+    return {
+        "title": title,
+        "xlabel": axis.title,
+        "xticks": axis.ticks(8),
+        "xlim": (float(at.min()) - room, float(at.max()) + room),
+        "responsive": True,
+        "height": HEIGHT,
+        "min_width": 330,
+        "show_grid": True,
+        "show_legend": True,
+        "legend_position": "top",
+        "toolbar": None,
+        "backend_opts": {"plot.output_backend": "canvas"},
+        "backend": "bokeh",
+    }
+
+
+def _dims(along: Along, what: str) -> tuple[hv.Dimension, hv.Dimension]:
+    """Of a chart's own: drawing libraries link the ranges of charts that share a dimension."""
+    return hv.Dimension(f"{what}_over_{along}"), hv.Dimension(f"{what}_at_{along}")
+
+
+def _short(seconds: float) -> str:
+    value, unit = format_time(seconds).split(" ")
+    return f"{float(value.replace(',', '')):g} {unit}"
+
+
+def _cycled(count: int) -> list[tuple[str, str, str]]:
+    return [LOOKS[place % len(LOOKS)] for place in range(count)]
+
+
+def _sizes(axis: Axis, there: NDArray[np.bool_]) -> NDArray[Any]:
+    along: Along = "message_size" if axis.name == "message_size" else "comm_size"
+    return np.array([_written(along, size) for size in axis.sizes[there]], dtype=object)
+
+
+def _written(along: Along, size: int) -> str:
+    return format_bytes(size) if along == "message_size" else format_count(int(size), "process", "processes")
+
+
+def _held(along: Along, at: int) -> str:
+    return _written("comm_size" if along == "message_size" else "message_size", at)
+
+
+def _signed(value: float) -> str:
+    return f"+{format_percent(value)}" if value > 0 else format_percent(value).replace("-", "−")

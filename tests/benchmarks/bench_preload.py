@@ -1,0 +1,40 @@
+"""What a preloaded library adds to a broadcast on two processes; aim: under 200 ns a call.
+
+The MPI library's own broadcast is replaced by one that does nothing, in the same program and run: what is left is the
+look-up of the communicator, the decision, and the counting. The decision is an exact tree of a noisy 27 × 48 map.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from dashboard.benchmarks.library import find
+from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, exact
+from dashboard.export.preload import to_preload
+from tests.bench.preloading import LIBRARY, Bench
+from tests.cubes import synthetic_cube
+
+_NAMES = ("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial")
+
+
+def main() -> None:
+    installation = find()
+    if installation.library.name != "Open MPI":
+        sys.exit(f"{installation.mpiexec} is not Open MPI's")
+    drawn = exact(decision_map(synthetic_cube(27, 48, 20, seed=20, noise=0.5)))
+    methods = [Method(f"{_NAMES[n % 7]} {n}", _NAMES[n % 7], 1024 * (n // 7)) for n in range(len(drawn.methods))]
+    noisy = DecisionFunction("bcast", methods, drawn.tree)
+    one = DecisionFunction("bcast", methods[:1], Leaf(0))
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(installation.mpiexec, Path(folder), installation.library.environment(one_node=True, graphs=False))
+        program = bench.program("preload_cost")
+        for name, decision in (("one leaf", one), (f"{noisy.simplified().leaves} leaves", noisy)):
+            built = bench.build("libcolltune.so", to_preload(decision), *LIBRARY)
+            added, through, direct = bench.run(2, program, preload=built).stdout.split()
+            print(f"{name}: {added} ns added a call ({through} through the library, {direct} direct)")
+
+
+if __name__ == "__main__":
+    main()

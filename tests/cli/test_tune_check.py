@@ -1,0 +1,112 @@
+"""``colltune tune-check`` on results that are there already; measuring is in tests/bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from loaders import save_results
+from tests.cli.command import Run, assert_one_clear_line
+from tests.cubes import cube_of
+
+RULES = "1 # collective\n7 # bcast\n1\n2\n2\n0 1 0 0\n1000 6 0 0\n"
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    """Twice as fast where small, at half the speed where large."""
+    cube = cube_of(np.array([[[2.0, 4.0]], [[1.0, 8.0]]]), [8], [8, 4096])
+    cube = cube.assign_coords(method=["default", "tuned"], algorithm=("method", ["default", "tuned"]))
+    path = tmp_path / "measured.nc"
+    save_results(xr.DataTree.from_dict({"bcast": cube.assign_coords(segment_size=("method", [0, 0]))}), path)
+    return path
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "rules.conf"
+    path.write_text(RULES)
+    return path
+
+
+def test_improvement_and_rules_are_told(colltune: Run, measured: Path, rules: Path) -> None:
+    answer = colltune("tune-check", rules, "--results", measured, "--json")
+    assert answer.status == 0
+    bcast = answer.json["collectives"]["bcast"]
+    counts = {"comm_size": 0, "cells": 2, "faster": 1, "slower": 1, "same": 0}
+    assert bcast["table"][-1] == pytest.approx({**counts, "min": -100, "max": 50, "mean": -25})
+    assert [(one["method"], one["outcome"]) for one in bcast["rules"]] == [
+        ("basic_linear", "faster"),
+        ("binomial", "slower"),
+    ]
+    assert "1 rule is slower than the library's own decision beyond noise" in answer.err
+    text = colltune("tune-check", rules, "--results", measured).out
+    assert "SLOWER" in text
+    assert "+50.00 %" in text
+
+
+def test_the_slower_rule_is_left_to_the_library(colltune: Run, measured: Path, rules: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.conf"
+    answer = colltune("tune-check", rules, "--results", measured, "--drop-slower", "-o", kept)
+    assert answer.status == 0
+    lines = [line.split("#")[0].strip() for line in kept.read_text().splitlines()]
+    assert [line for line in lines if line.count(" ") == 3] == ["0 1 0 0", "1000 0 0 0"]
+    assert "1 rule that was slower is left to it" in kept.read_text()
+    assert colltune("lint", kept).status == 0
+
+
+def test_a_saved_decision_function_is_checked_as_rules(colltune: Run, measured: Path, tmp_path: Path) -> None:
+    methods = [Method("linear", "linear"), Method("binomial", "binomial")]
+    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 100),), (Leaf(0), Leaf(1))))
+    path = tmp_path / "decision.json"
+    decision.save(path)
+    answer = colltune("tune-check", path, "--results", measured, "--json")
+    assert [one["outcome"] for one in answer.json["collectives"]["bcast"]["rules"]] == ["faster", "slower"]
+
+
+def test_results_alone_are_compared_without_rules(colltune: Run, measured: Path) -> None:
+    answer = colltune("tune-check", "--results", measured, "--json")
+    assert answer.json["rules"] is None
+    assert answer.json["collectives"]["bcast"]["rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["RULES", "--results", "MEASURED", "--drop-slower"], "--drop-slower and -o FILE go together"),
+        ([], "name a rules file or a saved decision function"),
+        (["RULES", "RULES", "--results", "MEASURED"], "one rules file at a time"),
+        (["nowhere.conf", "--results", "MEASURED"], "nowhere.conf: no such file"),
+        (["RULES", "--results", "MEASURED", "-c", "scan"], "-c scan: these results hold bcast"),
+        (["RULES", "--results", "MEASURED", "--tuned", "other"], "'other' was not measured"),
+        (["RULES", "--results", "MEASURED", "--level", "2"], "--level"),
+        (["BROKEN", "--results", "MEASURED"], "colltune lint"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_line(
+    colltune: Run, measured: Path, rules: Path, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    broken = tmp_path / "broken.conf"
+    broken.write_text(RULES.replace("0 1 0 0", "5 1 0 0"))
+    named = {"RULES": rules, "MEASURED": measured, "BROKEN": broken}
+    assert_one_clear_line(colltune("tune-check", *(named.get(word, word) for word in arguments)), words)
+
+
+def test_a_tree_is_grown_exported_and_checked(colltune: Run, measured: Path, results: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.conf"
+    tree = ("--tree", "quadtree:max_depth=1", "-c", "bcast", "--results", measured)
+    answer = colltune("tune-check", results, *tree, "--drop-slower", "-o", kept, "--json")
+    assert answer.status == 0, answer.err
+    rules = answer.json["collectives"]["bcast"]["rules"]
+    assert sum(one["cells"] for one in rules) == 2
+    assert answer.json["dropped"]["bcast"] == sum(one["outcome"] == "slower" for one in rules)
+    assert colltune("lint", kept).status == 0
+
+
+def test_an_unknown_tree_is_one_clear_line(colltune: Run, measured: Path, results: Path) -> None:
+    answer = colltune("tune-check", results, "--tree", "oak", "-c", "bcast", "--results", measured)
+    assert_one_clear_line(answer, "oak")

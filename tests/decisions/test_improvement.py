@@ -1,0 +1,137 @@
+"""Tuned against default: the improvement of Table 6.9, its significance, and the rules that lose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError, Split, Test
+from dashboard.decisions.improvement import OUTCOMES, improvement, judge, region, without_slower
+from loaders.cube import with_doubles
+from tests.cubes import cube_of
+
+COMM, MESSAGE = (24, 64), (8, 128, 1000)
+
+
+def pair(
+    default: object, tuned: object, comm: object = COMM, message: object = MESSAGE, std: float = 0.001
+) -> xr.Dataset:
+    """Results of two methods whose repetitions differ little."""
+    cube = cube_of(np.stack([np.asarray(default, dtype=float), np.asarray(tuned, dtype=float)]), comm, message)
+    cube["time_std"] = cube["time"] * std
+    return cube.assign_coords(
+        method=["default", "tuned"], algorithm=("method", ["default", "tuned"]), segment_size=("method", [0, 0])
+    )
+
+
+def sampled(samples: np.ndarray, comm: object, message: object) -> xr.Dataset:
+    """Results with all their repetitions, the last axis."""
+    cube = pair(*np.median(samples, axis=-1), comm, message)
+    return cube.assign(sample=(("method", "comm_size", "message_size", "repetition"), samples))
+
+
+def test_improvement_is_that_of_table_6_9_positive_is_better() -> None:
+    found = improvement(pair([[2, 2, 4], [1, 1, 1]], [[1, 3, 1], [1, 2.6134, 0.5]]))
+    assert np.allclose(found.cells["improvement"].values, [[50, -50, 75], [0, -161.34, 50]])
+    table = found.table().set_index("comm_size")
+    assert table.loc[24, ["min", "max", "mean"]].tolist() == pytest.approx([-50, 75, 25])
+    assert table.loc[64, ["min", "max"]].tolist() == pytest.approx([-161.34, 50])
+    assert table.loc[0, ["cells", "faster", "slower"]].tolist() == [6, 3, 2]
+
+
+def test_p_of_a_cell_is_that_of_scipy_s_trimmed_t_test() -> None:
+    random = np.random.default_rng(11)
+    samples = np.exp(random.normal([[[[0.0]]], [[[0.04]]]], 0.1, (2, 1, 1, 15)))
+    expected = scipy.stats.ttest_ind(*np.log(samples[:, 0, 0]), equal_var=False, trim=0.2)
+    found = improvement(sampled(samples, [4], [8]))
+    assert float(found.cells["p"][0, 0]) == pytest.approx(float(expected.pvalue), rel=1e-9)
+    low, high = expected.confidence_interval(0.95)
+    ends = [float(found.cells[name][0, 0]) for name in ("low", "high")]
+    assert ends == pytest.approx([100 * (1 - np.exp(-end)) for end in (low, high)])
+
+
+def test_noise_is_called_a_difference_about_as_often_as_the_level_says() -> None:
+    random = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(60):
+        samples = np.exp(random.normal(0, 0.2, (2, 4, 5, 12)))
+        found = improvement(sampled(samples, [2, 3, 4, 5], [1, 2, 4, 8, 16]), level=0.1)
+        wrong += found.count("faster") + found.count("slower") > 0
+    # 6 of 60 campaigns of twenty cells each are expected; more than 15 are so in one of 2000 times at most.
+    assert wrong <= 15
+
+
+def test_a_difference_between_launches_widens_what_counts_as_noise() -> None:
+    cube = pair([[1.0]], [[1.05]], [4], [8])
+    assert improvement(cube).count("slower") == 1
+    assert improvement(cube, between_launches=5).count("no difference") == 1
+
+
+def test_a_cell_that_was_not_measured_has_no_outcome() -> None:
+    found = improvement(pair([[1, np.nan, 1]], [[1, 1, np.nan]], [4]))
+    assert [OUTCOMES[number] for number in found.cells["outcome"].values[0]] == ["no difference", *["not measured"] * 2]
+    assert len(found.by_size()) == 1
+
+
+def test_cells_with_the_same_messages_are_marked() -> None:
+    cube = with_doubles(pair([[1, 1, 1]], [[1, 1, 1]], [4]), [[[2, 0, 2]], [[0, 0, 0]]], ["", "default", "tuned"])
+    assert improvement(cube).cells["same"].values.tolist() == [[True, False, True]]
+
+
+def test_what_was_not_measured_or_is_out_of_range_is_refused() -> None:
+    cube = pair([[1, 1, 1]], [[1, 1, 1]], [4])
+    with pytest.raises(DecisionError, match="'native' was not measured; the results hold default, tuned"):
+        improvement(cube, "native")
+    with pytest.raises(OptionError, match="level is 1"):
+        improvement(cube, level=1)
+    with pytest.raises(OptionError, match="between_launches is -1"):
+        improvement(cube, between_launches=-1)
+
+
+@pytest.fixture
+def decision() -> DecisionFunction:
+    methods = [Method("linear", "linear"), Method("binomial", "binomial"), Method("pipeline", "pipeline")]
+    small = Split((Test("comm_size", 32),), (Leaf(0), Leaf(1)))
+    return DecisionFunction("bcast", methods, Split((Test("message_size", 500),), (small, Leaf(2))))
+
+
+def test_each_rule_is_judged_by_all_the_cells_it_decides(decision: DecisionFunction) -> None:
+    found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.9, 1.6, 1], [0.5, 0.5, 1]]))
+    verdicts = {one.method: one for one in judge(found, decision)}
+    linear, binomial, pipeline = (verdicts[name] for name in ("linear", "binomial", "pipeline"))
+    assert (linear.cells, linear.outcome, linear.slower) == (2, "slower", 1)
+    # 0.9 and 1.6 times the default's: 1.2 in the geometric mean.
+    assert linear.mean == pytest.approx(-20)
+    assert (binomial.outcome, binomial.mean) == ("faster", pytest.approx(50))
+    assert (pipeline.cells, pipeline.outcome) == (2, "no difference")
+    assert region(linear.bounds) == "comm size ≤ 32; message size ≤ 500"
+
+
+def test_only_rules_that_are_slower_beyond_noise_are_dropped(decision: DecisionFunction) -> None:
+    found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[2, 2, 1], [0.5, 0.5, 1]]))
+    kept, dropped = without_slower(decision, judge(found, decision))
+    assert [one.method for one in dropped] == ["linear"]
+    comm, message = np.meshgrid(COMM, MESSAGE, indexing="ij")
+    labels = [[kept.methods[place].label for place in row] for row in kept.predict(comm, message)]
+    assert labels == [["default", "default", "pipeline"], ["binomial", "binomial", "pipeline"]]
+    again = improvement(pair([[1, 1, 1], [1, 1, 1]], [[2, 2, 1], [0.5, 0.5, 1]]))
+    assert without_slower(kept, judge(again, kept))[1] == []
+
+
+def test_a_rule_that_nobody_measured_stays(decision: DecisionFunction) -> None:
+    found = improvement(pair([[1, 1]], [[2, 2]], [64], [8, 128]))
+    verdicts = {one.method: one for one in judge(found, decision)}
+    assert verdicts["linear"].outcome == verdicts["pipeline"].outcome == "not measured"
+    assert [one.method for one in without_slower(decision, list(verdicts.values()))[1]] == ["binomial"]
+
+
+def test_the_processes_per_node_of_the_results_are_known_to_the_rules() -> None:
+    tree = Split((Test("ppn", 1),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", [Method("a", "linear"), Method("b", "binomial")], tree)
+    cube = pair([[1.0]], [[2.0]], [4], [8])
+    with pytest.raises(DecisionError, match="ppn"):
+        judge(improvement(cube), decision)
+    outcomes = {one.method: one.outcome for one in judge(improvement(cube), decision, ppn=2)}
+    assert outcomes == {"a": "not measured", "b": "slower"}

@@ -1,0 +1,88 @@
+"""What the library to preload is told of each method; that it acts is shown on the real one in tests/bench."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, quadtree
+from dashboard.export import TARGETS, ExportError
+from dashboard.export.library_names import Choice
+from dashboard.export.preload import settings_of, to_preload
+from tests.cubes import cube_of
+
+BCAST = DecisionFunction(
+    "bcast",
+    [Method("basic_linear", "basic_linear"), Method("pipeline 8KiB", "pipeline", 8192)],
+    Split((Test("message_size", 1000),), (Leaf(0), Leaf(1))),
+)
+
+
+def test_control_variables_are_those_of_the_library() -> None:
+    # Names as `ompi_info --param coll tuned --level 9` of 5.0.11 prints them.
+    assert settings_of("bcast", Choice(2, 4, 8192)) == [
+        ("coll_tuned_use_dynamic_rules", 1),
+        ("coll_tuned_priority", 100),
+        ("coll_tuned_bcast_algorithm", 2),
+        ("coll_tuned_bcast_algorithm_segmentsize", 8192),
+        ("coll_tuned_bcast_algorithm_chain_fanout", 4),
+    ]
+    assert settings_of("alltoall", Choice(4, requests=8))[-1] == ("coll_tuned_alltoall_algorithm_max_requests", 8)
+    assert settings_of("barrier", Choice(0)) == []
+
+
+def test_one_file_decides_several_collectives_and_nothing_else_has_a_name_outside() -> None:
+    reduce = DecisionFunction("reduce", [Method("binomial", "binomial")], Leaf(0))
+    text = to_preload([BCAST, reduce])
+    outside = re.findall(r"^(?!static|struct|enum|const|extern)\w+ (\w+)\(", text, re.MULTILINE)
+    assert set(outside) == {"MPI_Bcast", "MPI_Bcast_c", "MPI_Reduce", "MPI_Reduce_c", "MPI_Finalize"}
+    assert text.isascii()
+
+
+def test_provenance_build_line_and_what_is_not_touched_stand_at_its_head() -> None:
+    head = to_preload(BCAST, provenance={"system": "a cluster"}).split("#include")[0]
+    assert "mpicc -std=c99 -O2 -shared -fPIC -pthread -o libcolltune.so" in head
+    assert "LD_PRELOAD" in head
+    assert "System: a cluster." in to_preload(BCAST, provenance={"system": "a cluster"})
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        (DecisionFunction("alltoallw", [Method("linear", "linear")], Leaf(0)), "alltoallw cannot be set"),
+        (DecisionFunction("bcast", [Method("default", "default")], Leaf(0)), "nothing to preload"),
+        (DecisionFunction("bcast", [Method("magic", "magic")], Leaf(0)), "Open MPI 5.0 has no 'magic'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(decision: DecisionFunction, said: str) -> None:
+    with pytest.raises(ExportError, match=re.escape(said)):
+        to_preload(decision)
+
+
+def test_an_unknown_version_is_refused() -> None:
+    with pytest.raises(ExportError, match=r"known are the versions 4\.1, 5\.0, 6\.0"):
+        to_preload(BCAST, version="3.1")
+
+
+def test_a_method_that_the_library_lacks_gets_the_best_substitute_with_its_penalty() -> None:
+    time = np.array([[[1.0, 1.0]], [[2.0, 2.0]], [[3.0, 1.5]]])
+    cube = cube_of(time, [8], [1, 2]).assign_coords(
+        method=["magic", "binomial", "binary"], algorithm=("method", ["magic", "binomial", "binary"])
+    )
+    decision = DecisionFunction("bcast", [Method("magic", "magic")], Leaf(0))
+    text = to_preload(decision, cubes={"bcast": cube})
+    # Binomial costs 100 % in both cells, binary 200 and 50 %.
+    assert "Open MPI 5.0 has no 'magic'; 'binomial' is taken instead" in " ".join(text.replace(" * ", " ").split())
+    assert "of what is taken: mean 100 %, max 100 %" in " ".join(text.replace(" * ", " ").split())
+    assert '"binomial"' in text
+
+
+def test_it_is_a_target_of_export(fast_ethernet_bcast: xr.Dataset) -> None:
+    target = TARGETS["preload"]
+    decision = quadtree(decision_map(fast_ethernet_bcast), max_depth=3)
+    text = target.write([decision], None, cubes={"bcast": fast_ethernet_bcast})
+    assert target.extension == ".c"
+    assert "int MPI_Bcast(" in text
