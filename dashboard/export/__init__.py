@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.export import c, c_table, decision_json, mpich, openmpi, openmpi_json, python, settings
+from dashboard.export import c, c_table, decision_json, forced, mpich, openmpi, openmpi_json, preload, python, settings
 from dashboard.export.c import source_lines, to_c
 from dashboard.export.c_table import to_c_table
 from dashboard.export.decision_json import to_json
+from dashboard.export.forced import to_mpirun
 from dashboard.export.mpich import to_mpich
 from dashboard.export.openmpi import to_openmpi
 from dashboard.export.openmpi_json import to_openmpi_json
+from dashboard.export.preload import to_preload
 from dashboard.export.python import to_python
 from dashboard.export.settings import to_intel, to_ucc
 from dashboard.export.target import ExportError, Target
@@ -21,6 +23,7 @@ TARGETS: Mapping[str, Target] = {
     for target in (
         *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
         *(openmpi.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
+        *(preload.TARGET, forced.TARGET),
     )
 }
 
@@ -34,8 +37,10 @@ __all__ = [
     "to_intel",
     "to_json",
     "to_mpich",
+    "to_mpirun",
     "to_openmpi",
     "to_openmpi_json",
+    "to_preload",
     "to_python",
     "to_ucc",
 ]

@@ -1,7 +1,8 @@
 """Decision functions as MPICH's collective selection (JSON): its complete file with some collectives replaced.
 
 MPICH stops a program where the file lacks a collective or has an unknown key, so that the file to start from must
-be that of the very version: ``src/mpi/coll/src`` or ``maint/tuning/coll/mpir/generic.json`` of its source. For the same
+be that of the very version: the one that the installed library holds, or ``maint/tuning/coll/mpir/generic.json`` of its
+source. For the same
 reason nothing can be said in comments. Replaced is what intracommunicators do; operations that do not commute or are
 user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.export.bands import bands_of
 from dashboard.export.library_names import Compared, normal
+from dashboard.export.mpich_base import installed
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
@@ -87,7 +89,8 @@ def to_mpich(
     provenance
         Not used: the file has no place for it.
     base
-        Text of the library's own complete file.
+        Text of the library's own complete file; default: what the installed library holds
+        (`dashboard.export.mpich_base`).
 
     Raises
     ------
@@ -110,10 +113,13 @@ def to_mpich(
 
 def _base(text: str | None) -> Tree:
     if text is None:
-        raise ExportError(
-            "MPICH reads complete files only: tell the one of your MPICH to start from "
-            "(maint/tuning/coll/mpir/generic.json in its source)"
-        )
+        held = installed()
+        if held is None:
+            raise ExportError(
+                "MPICH reads complete files only, and beside this Python and on the PATH there is no MPICH whose own "
+                "could be taken: tell the one to start from (--base; maint/tuning/coll/mpir/generic.json in its source)"
+            )
+        text = held[1]
     try:
         found = read_text(text)
     except RulesError as error:
@@ -137,7 +143,7 @@ def _intra(decision: DecisionFunction, own: Tree) -> Tree:
 
 def _bands(decision: DecisionFunction, own: Tree) -> Tree:
     compared = _COMPARED[decision.collective]
-    names = [_name(decision, method) for method in decision.methods]
+    names = [algorithm_name(decision, method) for method in decision.methods]
     bands = bands_of(decision, compared).bands
     found: Tree = {}
     for number, band in enumerate(bands):
@@ -155,11 +161,11 @@ def _bands(decision: DecisionFunction, own: Tree) -> Tree:
     return found
 
 
-def _name(decision: DecisionFunction, method: Method) -> str | None:
+def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
-    return _NAMES[decision.collective].get(normal(method.algorithm, decision.collective))
+    return _NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))
 
 
 def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) -> Tree:

@@ -36,6 +36,7 @@ def to_openmpi(
     cubes: Mapping[str, xr.Dataset] | None = None,
     version: str = DEFAULT_VERSION,
     most_rules: int | None = None,
+    weights: Mapping[str, Any] | None = None,
     file_version: Literal[1, 2] = 1,
 ) -> str:
     """Write decision functions as rules of version 1 or 2.
@@ -58,6 +59,8 @@ def to_openmpi(
         Of Open MPI: 4.1 or 5.0.
     most_rules
         At most so many rules for each collective; needs `cubes` where the decision function has more.
+    weights
+        Workload by collective, ``(comm_size, message_size)``: what is best, and what it costs, is weighted by it.
     file_version
         2 also says the number of requests.
 
@@ -73,7 +76,7 @@ def to_openmpi(
         decided and no measurements are given, or when this version reads the file otherwise.
     """
     wanted = _checked(version, file_version)
-    found = plans(decisions, wanted, cubes, most_rules)
+    found = plans(decisions, wanted, cubes, most_rules, weights)
     lines = ["rule-file-version-2"] if file_version == 2 else []
     lines += hashed(_head(found, wanted, file_version))
     for plan in found:
@@ -137,5 +140,9 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
 
 
 TARGET = Target(
-    "openmpi", "Open MPI rules (version 1, for 4.x and 5.x)", ".conf", _write, ("cubes", "version", "most_rules")
+    "openmpi",
+    "Open MPI rules (version 1, for 4.x and 5.x)",
+    ".conf",
+    _write,
+    ("cubes", "version", "most_rules", "weights"),
 )

@@ -29,12 +29,13 @@ def to_openmpi_json(
     provenance: Mapping[str, Any] | None = None,
     cubes: Mapping[str, xr.Dataset] | None = None,
     most_rules: int | None = None,
+    weights: Mapping[str, Any] | None = None,
 ) -> str:
     """Write decision functions as rules of version 3.
 
     Parameters
     ----------
-    decisions, provenance, cubes, most_rules
+    decisions, provenance, cubes, most_rules, weights
         As for `dashboard.export.openmpi.to_openmpi`. What that writes as comments is here under the key
         ``comment``, which the library does not look at.
 
@@ -43,7 +44,7 @@ def to_openmpi_json(
     ExportError
         As there.
     """
-    found = plans(decisions, VERSION, cubes, most_rules)
+    found = plans(decisions, VERSION, cubes, most_rules, weights)
     comment = [
         "Rules for Open MPI 6 and newer, version 3 of the format.",
         "Use: mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename THIS_FILE ...",
@@ -91,4 +92,6 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_openmpi_json(decisions, provenance=provenance, **options)
 
 
-TARGET = Target("openmpi-json", "Open MPI rules (version 3, JSON, for 6.x)", ".json", _write, ("cubes", "most_rules"))
+TARGET = Target(
+    "openmpi-json", "Open MPI rules (version 3, JSON, for 6.x)", ".json", _write, ("cubes", "most_rules", "weights")
+)

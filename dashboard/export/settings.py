@@ -30,7 +30,7 @@ _UCC_COMPARED: Mapping[str, Compared] = {
     "barrier": "nothing",
 }
 #: Algorithms of UCC's tl/ucp, by the normalised names of other sources.
-_UCC_NAMES: Mapping[str, Mapping[str, str]] = {
+UCC_NAMES: Mapping[str, Mapping[str, str]] = {
     "bcast": {
         "binomial": "knomial",
         "knomial": "knomial",
@@ -76,7 +76,7 @@ def to_intel(
 def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
     if decision.collective not in _INTEL:
         raise ExportError(f"Intel MPI has no setting for {decision.collective}; it has for {', '.join(_INTEL)}")
-    numbers = [_intel_number(decision, method) for method in decision.methods]
+    numbers = [intel_number(decision, method) for method in decision.methods]
     bands = bands_of(decision, "nothing" if decision.collective == "barrier" else "message")
     # What most rules say needs no condition.
     used = [numbers[method] for band in bands.bands for _, method in band.rules]
@@ -96,7 +96,8 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
     return f'export I_MPI_ADJUST_{decision.collective.upper()}="{value}"', bands
 
 
-def _intel_number(decision: DecisionFunction, method: Method) -> int | None:
+def intel_number(decision: DecisionFunction, method: Method) -> int | None:
+    """Intel's number of a method, where it was measured with Intel MPI."""
     library = str(decision.provenance.get("library") or "").lower()
     number = method.parameters.get("library_id")
     return int(number) if number is not None and "intel" in library else None
@@ -144,7 +145,7 @@ def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
 def _ucc_name(decision: DecisionFunction, method: Method) -> str:
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
-    known = _UCC_NAMES[decision.collective]
+    known = UCC_NAMES[decision.collective]
     if normal(method.algorithm, decision.collective) not in known:
         has = ", ".join(dict.fromkeys(known.values()))
         raise ExportError(f"{decision.collective}: UCC has no {method.label!r}; its tl/ucp has {has}")

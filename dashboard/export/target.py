@@ -28,7 +28,8 @@ class Target:
     options
         Names of further keyword arguments of `write`, all of which may be left out: ``cubes`` (measurements by
         collective, for the best substitute of what the target cannot say), ``version`` (of the library),
-        ``most_rules`` (for each collective), ``base`` (text of a file that is to be changed).
+        ``most_rules`` (for each collective), ``weights`` (workload by collective), ``base`` (text of a file that is
+        to be changed).
     """
 
     name: str

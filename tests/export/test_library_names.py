@@ -69,6 +69,19 @@ def test_segments_and_fan_out_are_said_only_where_the_algorithm_takes_them() -> 
     assert "coll_tuned_bcast_algorithm_knomial_radix" in unsaid(knomial, choice_of(knomial, "bcast"), "bcast")[0]
 
 
+def test_a_chain_that_says_no_fan_out_is_the_one_that_is_forced_without() -> None:
+    # coll_tuned_bcast_algorithm_chain_fanout is 4; a rule that says 0 is the pipeline (tests/bench/proof).
+    assert choice_of(Method("chain", "chain"), "bcast") == Choice(2, 4)
+    assert choice_of(Method("chain", "chain", 0, {"fan_out": 0}), "bcast") == Choice(2, 0)
+
+
+def test_names_of_pico_tell_the_library_s_algorithms_from_its_own() -> None:
+    assert choice_of(Method("ring_ompi", "ring_ompi"), "allgather") == Choice(4)
+    assert choice_of(Method("default_ompi", "default_ompi"), "allgather") == Choice(0)
+    with pytest.raises(LookupError):
+        choice_of(Method("ring_over", "ring_over"), "allgather")
+
+
 @pytest.mark.parametrize(
     ("version", "wanted"), [("4", "4.1"), ("4.1.8", "4.1"), ("5.0.11", "5.0"), ("6.0.0rc1", "6.0")]
 )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dashboard.export.library_names import COMPARED, algorithms, series, takes_fan_out, takes_segments
+from dashboard.export.library_names import (
+    COMPARED,
+    FORCED_FAN_OUT,
+    algorithms,
+    series,
+    takes_fan_out,
+    takes_segments,
+    way_of,
+)
 from dashboard.export.rules.fault import Fault
 from dashboard.export.rules.rows import Row, Rules, Set
 
@@ -38,6 +46,7 @@ def check(rules: Rules, version: str, *, classic: bool) -> list[Fault]:
         faults += _order(rules)
         faults += _small(rules, version)
     faults += _two_processes(rules, version, classic=classic)
+    faults += _by_insignificant(rules)
     return faults
 
 
@@ -67,6 +76,13 @@ def _row(collective: str, row: Row, version: str) -> Iterator[Fault]:
             "note",
             f"fan-out {choice.fan_out} for {known[choice.algorithm]}, which takes none from rules",
             "not looked at",
+        )
+    if not choice.fan_out and takes_fan_out(collective, choice.algorithm):
+        yield Fault(
+            row.line,
+            "warning",
+            f"fan-out 0 for {known[choice.algorithm]}; when it is forced by a parameter it takes {FORCED_FAN_OUT}",
+            "acts with fan-out 1, as the pipeline does",
         )
 
 
@@ -166,3 +182,23 @@ def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fau
                     f"{rules.collective}: {_TWO} in a set that acts for {upto} processes",
                     "fails at the call with more than two processes; begin a set at 3",
                 )
+
+
+def _by_insignificant(rules: Rules) -> Iterator[Fault]:
+    """Scatter with algorithms that do not understand each other in one set.
+
+    Who tells no send count takes the rule for size 0 (`dashboard.export.library_names.way_of`; seen with 5.0.11).
+    """
+    if rules.collective != "scatter":
+        return
+    for one in rules.sets:
+        ways = {way_of(rules.collective, row.choice.algorithm) for row in one.rows}
+        if len(ways) > 1 and one.last > 2:
+            yield Fault(
+                one.line,
+                "warning",
+                f"scatter from {one.comm_size} processes: rules of one set whose algorithms send on different ways",
+                "a process that is not the root and tells no send count, as mpi4py does, takes the rule for size 0 and "
+                "the root perhaps another one: wrong results or a crash; safe are linear and linear_nb alone, or one "
+                "algorithm for all sizes",
+            )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.attributes import MESSAGE_SIZE
 from dashboard.decisions.errors import DecisionError
@@ -15,6 +16,7 @@ from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
 from dashboard.export.library_names import choice_of, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import plain
+from dashboard.export.settings import UCC_NAMES
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,12 +47,15 @@ class Cost:
     lacking: tuple[str, ...]
 
 
-def fitted(decision: DecisionFunction, cube: xr.Dataset, version: str) -> DecisionFunction:
+def fitted(
+    decision: DecisionFunction, cube: xr.Dataset, version: str, prefer: Collection[str] = ()
+) -> DecisionFunction:
     """Give the decision with the measured methods that its rules stand for; what was not measured stays.
 
-    Methods of Open MPI's rules are the same where the library would be told the same, others where the names are.
+    Methods of Open MPI's rules are the same where the library would be told the same, others where the names are. Of
+    several that a library calls the same, those whose labels are in `prefer` come first.
     """
-    measured = methods_of(cube)
+    measured = tuple(sorted(methods_of(cube), key=lambda method: method.label not in prefer))
     library = str(decision.provenance.get("library"))
     methods = [_measured(method, measured, decision.collective, version, library) for method in decision.methods]
     return DecisionFunction(
@@ -65,13 +70,22 @@ def fitted(decision: DecisionFunction, cube: xr.Dataset, version: str) -> Decisi
 
 def _measured(method: Method, measured: tuple[Method, ...], collective: str, version: str, library: str) -> Method:
     if library != "Open MPI":
-        wanted = normal(method.algorithm, collective)
-        same = [one for one in measured if normal(one.algorithm, collective) == wanted]
-        return next((one for one in same if one.segment_size == method.segment_size), method)
+        same = [one for one in measured if _same(method, one, collective, library)]
+        return next((one for one in same if one.segment_size == method.segment_size), same[0] if same else method)
     wanted_choice = _choice(method, collective, version)
     if wanted_choice is None:
         return method
     return next((one for one in measured if _choice(one, collective, version) == wanted_choice), method)
+
+
+def _same(method: Method, measured: Method, collective: str, library: str) -> bool:
+    """Whether a method of rules is one that was measured, as this library calls it or as it numbers it."""
+    wanted, name = normal(method.algorithm, collective), normal(measured.algorithm, collective)
+    if library == "UCC":
+        name = UCC_NAMES.get(collective, {}).get(name, name)
+    if library == "Intel MPI" and "library_id" in method.parameters:
+        return str(measured.parameters.get("library_id")) == str(method.parameters["library_id"])
+    return wanted == name
 
 
 def _choice(method: Method, collective: str, version: str) -> Choice | None:
@@ -81,7 +95,9 @@ def _choice(method: Method, collective: str, version: str) -> Choice | None:
         return None
 
 
-def costs(rules: RulesFile, cubes: dict[str, xr.Dataset], version: str) -> tuple[list[Cost], list[Fault]]:
+def costs(
+    rules: RulesFile, cubes: dict[str, xr.Dataset], version: str, weights: Mapping[str, Any] | None = None
+) -> tuple[list[Cost], list[Fault]]:
     """Give what the rules cost over measurements, and faults that only these show.
 
     Parameters
@@ -92,6 +108,8 @@ def costs(rules: RulesFile, cubes: dict[str, xr.Dataset], version: str) -> tuple
         Measurements by collective.
     version
         Of Open MPI.
+    weights
+        Workload by collective, ``(comm_size, message_size)``.
     """
     found: list[Cost] = []
     faults: list[Fault] = []
@@ -103,9 +121,11 @@ def costs(rules: RulesFile, cubes: dict[str, xr.Dataset], version: str) -> tuple
         labels = {method.label for method in methods_of(cube)}
         lacking = tuple(method.label for method in fit.methods if method.label not in labels)
         try:
-            meant = summarise(penalty(cube, fit))
+            calls = (weights or {}).get(decision.collective)
+            meant = summarise(penalty(cube, fit, weights=calls))
             acted = meant if name in rules.decisions else None
-            blocks = summarise(penalty(cube, by_blocks(fit))) if "total_size" in fit.attributes else None
+            as_blocks = by_blocks(fit) if "total_size" in fit.attributes else None
+            blocks = None if as_blocks is None else summarise(penalty(cube, as_blocks, weights=calls))
         except DecisionError:
             continue
         found.append(Cost(name, acted, meant, blocks, lacking))

@@ -145,7 +145,7 @@ def decision_of(rules: Rules, version: str, pick: Callable[[Rules], Picked], kin
         kept = [(0, rows[0][1]), *rows[1:]] if compared != "nothing" else [(0, _at_zero(rows))]
         places = [(size, methods.setdefault(plain(choice, rules.collective), len(methods))) for size, choice in kept]
         bands.append(Band(start, tuple(places)))
-    named = [method_of(choice, known) for choice in methods]
+    named = [method_of(choice, known, rules.collective) for choice in methods]
     facts = {"library": "Open MPI", "library_version": version}
     return merged(Bands(compared, tuple(bands))).decision(rules.collective, named, kind=kind, provenance=facts)
 
@@ -166,8 +166,8 @@ def plain(choice: Choice, collective: str) -> Choice:
     )
 
 
-def method_of(choice: Choice, known: dict[int, str]) -> Method:
-    """The method that a choice stands for."""
+def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:
+    """The method that a choice stands for; a chain without a fan-out is not that which is forced without one."""
     if not choice.algorithm:
         return Method("default", "default", 0, {"library_id": 0})
     name = known.get(choice.algorithm, f"unknown {choice.algorithm}")
@@ -176,8 +176,9 @@ def method_of(choice: Choice, known: dict[int, str]) -> Method:
         size = choice.segment_size
         label += f" {size // 1024}KiB" if size % 1024 == 0 else f" {size}B"
     parameters = {"library_id": choice.algorithm}
-    if choice.fan_out:
+    if takes_fan_out(collective, choice.algorithm):
         parameters["fan_out"] = choice.fan_out
+    if choice.fan_out:
         label += f" fan-out {choice.fan_out}"
     if choice.requests is not None:
         parameters["max_requests"] = choice.requests

@@ -1,0 +1,132 @@
+"""What the ranks of a proof are told to call, and what they write down, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from dashboard.benchmarks.plan import Cell
+
+#: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.
+Evidence = Literal["messages", "sockets"]
+Key = tuple[Cell, str]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One way of calling a collective.
+
+    Attributes
+    ----------
+    name
+        What it is called in the results.
+    settings
+        Control variables that are written before.
+    """
+
+    name: str
+    settings: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Calls for one job.
+
+    Attributes
+    ----------
+    evidence
+        What is counted.
+    counters
+        Performance variables of the library that count it.
+    set_at_call
+        Whether control variables act on all communicators at once, else on those that are made afterwards.
+    calls
+        By the sizes at which they are called.
+    """
+
+    evidence: Evidence
+    counters: tuple[str, ...]
+    set_at_call: bool
+    calls: Mapping[Cell, tuple[Call, ...]]
+
+    def without(self, done: Sequence[Key]) -> Order:
+        """What is left when some of it is done."""
+        gone = set(done)
+        left = {
+            cell: tuple(call for call in each if (cell, call.name) not in gone) for cell, each in self.calls.items()
+        }
+        return replace(self, calls={cell: each for cell, each in left.items() if each})
+
+    def first(self) -> Order:
+        """Only the first call."""
+        cell, each = next(iter(self.calls.items()))
+        return replace(self, calls={cell: each[:1]})
+
+    @property
+    def ranks(self) -> int:
+        """Processes that are needed."""
+        return max(cell.comm_size for cell in self.calls)
+
+    def save(self, path: Path) -> None:
+        """Write it for the ranks."""
+        calls = [[asdict(cell), [asdict(call) for call in each]] for cell, each in self.calls.items()]
+        record = {"evidence": self.evidence, "counters": self.counters, "set_at_call": self.set_at_call}
+        path.write_text(json.dumps({**record, "calls": calls}), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Order:
+        """Read what `save` wrote."""
+        record = json.loads(path.read_text(encoding="utf-8"))
+        calls = {Cell(**cell): tuple(Call(**call) for call in each) for cell, each in record["calls"]}
+        return cls(record["evidence"], tuple(record["counters"]), record["set_at_call"], calls)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one call did.
+
+    Attributes
+    ----------
+    error
+        Why it failed, or that its result was wrong; empty when all went well.
+    graph
+        As `dashboard.benchmarks.cellrun.graph_of` gives it.
+    """
+
+    error: str = ""
+    graph: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Of the message graph; empty when there is none."""
+        return str(self.graph.get("digest", "")) if not self.error else ""
+
+
+def line_of(cell: Cell, call: str, seen: Seen | None) -> str:
+    """One line of results; without `seen` the line that a call begins."""
+    record: dict[str, Any] = {"cell": asdict(cell), "call": call}
+    return json.dumps(record | ({} if seen is None else asdict(seen))) + "\n"
+
+
+def read_lines(path: Path) -> tuple[dict[Key, Seen], Key | None]:
+    """Read results; what was called, and the call that was begun and never came back."""
+    found: dict[Key, Seen] = {}
+    begun: Key | None = None
+    for record in _records(path):
+        key = (Cell(**record["cell"]), record["call"])
+        if "error" in record:
+            found[key], begun = Seen(record["error"], record["graph"]), None
+        else:
+            begun = key
+    return found, begun
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        if line.endswith("\n"):  # else the job was killed while it wrote
+            yield json.loads(line)

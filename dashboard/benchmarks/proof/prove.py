@@ -1,0 +1,331 @@
+"""Prove a rules file: read it, choose sizes in every region, run the library there, and judge what it did."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dashboard.benchmarks.errors import BenchError, NoMpiError
+from dashboard.benchmarks.launch import Job, LocalLauncher
+from dashboard.benchmarks.library import library_of
+from dashboard.benchmarks.methods import COLLECTIVES
+from dashboard.benchmarks.mpich import Mpich
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Cell, buffer_bytes
+from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
+from dashboard.benchmarks.proof.regions import Region, regions_of
+from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, OnOpenMpi, Target, left_to_library
+from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
+from dashboard.export.library_names import DEFAULT_VERSION, series
+from dashboard.export.rules.lint import read_rules
+
+if TYPE_CHECKING:
+    from dashboard.export.rules import RulesFile
+
+#: Told of an algorithm that rules ask for with other parameters than the library takes when it is only named.
+_ITS_OWN = "with the library's own parameters"
+#: Above so many bytes algorithms that are not asked for are called at a region's first size only.
+_COMPARED_BYTES = 1 << 18
+_WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.proof.worker")
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_LOOK_S = 0.05
+#: A job that writes nothing for so long hangs in a call.
+_QUIET_S = 60.0
+#: So many calls may take a job down before the proof is given up.
+_MOST_DEATHS = 12
+#: Words of a line of the log that says what went wrong.
+_TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
+#: So many faults of the file are told with the proof; ``colltune lint`` tells all.
+_TOLD = 5
+_DIED = "never came back: {}"
+
+Progress = Callable[[float, str], None]
+#: Regions, each with the call that forces what it asks for; None where nothing can.
+Asked = Sequence[tuple[Region, Call | None]]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be proven, and within which limits.
+
+    Attributes
+    ----------
+    rules
+        The file.
+    mpiexec
+        Start command of the library.
+    python
+        Interpreter that the ranks run.
+    ranks
+        Largest communicator that is tried.
+    memory
+        Bytes of buffers that one process may hold.
+    seconds
+        Time limit for all jobs together.
+    collectives
+        Only these; all of the file when empty.
+    library
+        Refuse another one; empty: that of `mpiexec`.
+    """
+
+    rules: Path
+    mpiexec: Path
+    python: Path = Path(sys.executable)
+    ranks: int = 8
+    memory: int = 4 << 20
+    seconds: float = 300.0
+    collectives: tuple[str, ...] = ()
+    library: str = ""
+
+    def __post_init__(self) -> None:
+        if self.ranks < 2:
+            raise BenchError(f"{self.ranks} rank: a proof needs at least 2 (--ranks)")
+        if not self.seconds > 0:
+            raise BenchError(f"time limit {self.seconds:g}: allowed are seconds above 0")
+
+
+def prove(wish: Wish, progress: Progress | None = None) -> Proof:
+    """Prove a rules file on the installed library.
+
+    Raises
+    ------
+    RulesError
+        When the file cannot be read, or is for another kind of library.
+    BenchError
+        When there is no library to prove it on, or nothing that can be called; the message says what to do.
+    """
+    began = time.monotonic()
+    target, version = _target(wish.mpiexec)
+    rules = read_rules(wish.rules, version=version)
+    _fits(rules, target, wish)
+    regions, notes = _regions(rules, wish)
+    asked = [(region, _asked(target, region)) for region in regions]
+    calls = _calls(asked, target)
+    runner = _Runner(wish, target, asked, progress)
+    results = runner.run(calls) if calls else {}
+    named = [(region, call.name if call else None) for region, call in asked]
+    title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
+    return Proof(
+        rules=str(wish.rules),
+        format=title,
+        library=target.name,
+        how=target.how,
+        ranks=wish.ranks,
+        taken=taken(named, results),
+        verdicts=_judged(named, calls, results, runner),
+        notes=tuple(notes),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _judged(
+    named: Sequence[tuple[Region, str | None]],
+    calls: Mapping[Cell, tuple[Call, ...]],
+    results: Mapping[Key, Seen],
+    runner: _Runner,
+) -> tuple[Verdict, ...]:
+    """Judge all regions; those left to the library where something else was seen, after a job without rules."""
+    names = _names(calls)
+    found = [judge(region, name, results, names.get(region.collective, ()), runner.stopped) for region, name in named]
+    doubtful = [one.region for one in found if one.state == "other" and left_to_library(one.region.method)]
+    alone = runner.without_rules({cell: calls[cell] for region in doubtful for cell in region.cells})
+    return tuple(by_parts(one, results, alone, names[one.region.collective]) if alone else one for one in found)
+
+
+def _target(mpiexec: Path) -> tuple[Target, str]:
+    """The library that belongs to a start command, and the version that rules of Open MPI are read for."""
+    library = library_of(mpiexec)
+    if isinstance(library, OpenMpi):
+        return OnOpenMpi(library), series(library.version)
+    if isinstance(library, Mpich):
+        return OnMpich(library), DEFAULT_VERSION
+    raise NoMpiError(f"{mpiexec} is of {library.name}; rules are proven on Open MPI and MPICH")
+
+
+def _fits(rules: RulesFile, target: Target, wish: Wish) -> None:
+    if not target.name.startswith(wish.library):
+        raise BenchError(f"{wish.mpiexec} is of {target.name}, not of {wish.library}; name another one (--mpiexec)")
+    own = "Open MPI" if rules.format.startswith("openmpi") else "MPICH" if rules.format == "mpich" else rules.title
+    if not target.name.startswith(own):
+        raise BenchError(
+            f"{wish.rules}: {rules.title}, but {wish.mpiexec} is of {target.name}; name the start command of {own} "
+            "(--mpiexec), rules of Open MPI and MPICH can be proven"
+        )
+
+
+def _regions(rules: RulesFile, wish: Wish) -> tuple[list[Region], list[str]]:
+    """Regions of the collectives that can be called, and what is left out; of a file that is dropped as it is meant."""
+    decisions = rules.decisions or rules.meant
+    named = wish.collectives or tuple(decisions)
+    if lost := [name for name in named if name not in decisions]:
+        raise BenchError(f"{wish.rules}: no rules for {lost[0]!r}; it has them for {', '.join(decisions) or 'nothing'}")
+    able = [name for name in named if name in COLLECTIVES]
+    if not able:
+        raise BenchError(f"{wish.rules}: none of {', '.join(named)} can be called; {', '.join(COLLECTIVES)} can")
+    left = [name for name in named if name not in able]
+    notes = [f"not called by this version of colltune, so not proven: {', '.join(left)}"] if left else []
+    notes += [str(fault) for fault in rules.faults if fault.severity != "note"][:_TOLD]
+    if not rules.decisions:
+        notes.append("the reader expects that the library drops this file; looked for is what its author meant")
+    return [region for name in able for region in regions_of(decisions[name], wish.ranks, wish.memory)], notes
+
+
+def _asked(target: Target, region: Region) -> Call | None:
+    """The call that forces what a region asks for."""
+    if left_to_library(region.method):
+        return target.plain(region.collective)[1]
+    return target.forced(region.collective, region.method)
+
+
+def _calls(asked: Asked, target: Target) -> dict[Cell, tuple[Call, ...]]:
+    """All calls by the sizes where they are made: rules, own decision, what rules ask for anywhere, all algorithms."""
+    wanted: dict[str, dict[str, Call]] = {}
+    for region, call in asked:
+        if call is not None:
+            wanted.setdefault(region.collective, {})[call.name] = call
+    found: dict[Cell, tuple[Call, ...]] = {}
+    for region, _ in asked:
+        name = region.collective
+        known = {call.name: call for call in target.plain(name)} | wanted.get(name, {})
+        others = _others(target, name, known)
+        for place, cell in enumerate(region.cells):
+            compared = not place or buffer_bytes(cell) <= _COMPARED_BYTES
+            found[cell] = (*known.values(), *(others if compared else ()))
+    return found
+
+
+def _others(target: Target, collective: str, known: Mapping[str, Call]) -> list[Call]:
+    """Calls of the algorithms that the rules do not ask for, under names that are not taken."""
+    settings = [call.settings for call in known.values()]
+    calls = [call for call in target.others(collective) if call.settings not in settings]
+    return [call if call.name not in known else replace(call, name=f"{call.name} ({_ITS_OWN})") for call in calls]
+
+
+def _names(calls: Mapping[Cell, Sequence[Call]]) -> dict[str, tuple[str, ...]]:
+    """Names of all calls but that of the rules, by collective; the library's own decision last."""
+    found: dict[str, tuple[str, ...]] = {}
+    for cell, each in calls.items():
+        names = [call.name for call in each if call.name not in (RULES, OWN)]
+        found.setdefault(cell.collective, (*names, OWN))
+    return found
+
+
+class _Runner:
+    """Runs the jobs of a proof; a call that takes one down is not made again.
+
+    Parameters
+    ----------
+    wish
+        The limits.
+    target
+        The library.
+    asked
+        Regions, with the calls that verdicts need; others are made for comparison only.
+    progress
+        Told how far it is.
+    """
+
+    def __init__(self, wish: Wish, target: Target, asked: Asked, progress: Progress | None) -> None:
+        self._wish, self._target, self._progress = wish, target, progress
+        self._needed: dict[str, set[str]] = {}
+        for region, call in asked:
+            self._needed.setdefault(region.collective, {RULES, OWN}).update({call.name} if call else ())
+        self._launcher = LocalLauncher((str(wish.mpiexec),))
+        self._until = time.monotonic() + wish.seconds
+        self.stopped = ""
+
+    def run(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
+        """Make all calls; where the library cannot do both in one job, its own decisions in a second one."""
+        both = self._target.own_beside_rules
+        first = {cell: tuple(call for call in each if both or call.name != OWN) for cell, each in calls.items()}
+        rest = {cell: tuple(call for call in each if call.name == OWN) for cell, each in calls.items() if not both}
+        total = sum(len(each) for each in calls.values())
+        with tempfile.TemporaryDirectory(prefix="colltune-prove-") as folder:
+            rules = self._wish.rules.resolve()
+            found = self._jobs(Path(folder), "rules", self._order(first), rules, total)
+            if rest:
+                found |= self._jobs(Path(folder), "own", self._order(rest), None, total)
+        return found
+
+    def without_rules(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
+        """Make the calls that need no rules in a job that has none; nothing where that job is there anyway."""
+        if not calls or not self._target.own_beside_rules:
+            return {}
+        left = {cell: tuple(call for call in each if call.name != RULES) for cell, each in calls.items()}
+        with tempfile.TemporaryDirectory(prefix="colltune-prove-") as folder:
+            return self._jobs(Path(folder), "alone", self._order(left), None, sum(map(len, left.values())))
+
+    def _order(self, calls: Mapping[Cell, tuple[Call, ...]]) -> Order:
+        return Order(self._target.evidence, self._target.counters, self._target.set_at_call, calls)
+
+    def _jobs(self, folder: Path, name: str, order: Order, rules: Path | None, total: int) -> dict[Key, Seen]:
+        """Launch until everything is called; each launch goes on after the call that the one before did not survive."""
+        found: dict[Key, Seen] = {}
+        for attempt in range(_MOST_DEATHS):
+            left = order.without(list(found))
+            if not left.calls or time.monotonic() >= self._until:
+                break
+            results = folder / f"{name}-{attempt}.jsonl"
+            reason = self._job(folder, left, results, rules, (len(found), total))
+            more, begun = read_lines(results)
+            found |= more
+            if not reason:
+                break
+            if begun is None and not attempt:
+                continue  # on a busy machine a job can take too long to start
+            if begun is None:
+                self._nothing_called(folder, left, rules, reason)
+                break
+            found |= self._given_up(left, begun, _DIED.format(reason))
+        return found
+
+    def _given_up(self, order: Order, begun: Key, why: str) -> dict[Key, Seen]:
+        """The call that took a job down; one that is made for comparison only, at other sizes too."""
+        cell, name = begun
+        if name in self._needed[cell.collective]:
+            return {begun: Seen(why)}
+        same = [other for other in order.calls if other.collective == cell.collective]
+        return {(other, name): Seen(why) for other in same if other.comm_size == cell.comm_size} | {begun: Seen(why)}
+
+    def _nothing_called(self, folder: Path, order: Order, rules: Path | None, reason: str) -> None:
+        """Find out whether it is the rules file that no call was made with; BenchError when it is not."""
+        if rules is not None and not self._job(folder, order.first(), folder / "without.jsonl", None, (0, 1)):
+            self.stopped = f"with this file every program is stopped at its start: {reason}"
+            return
+        raise BenchError(f"no job can be run with {self._wish.mpiexec} and {self._wish.python}: {reason}")
+
+    def _job(self, folder: Path, order: Order, results: Path, rules: Path | None, done: tuple[int, int]) -> str:
+        """Run one job to its end; why it did not make all its calls, empty when it did."""
+        told, log = results.with_suffix(".json"), results.with_suffix(".log")
+        order.save(told)
+        program = (str(self._wish.python), *_WORKER, str(told), str(results))
+        environment = {**_ONE_THREAD, **self._target.environment(rules)}
+        seconds = max(1.0, self._until - time.monotonic())
+        job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
+        handle = self._launcher.start(job)
+        try:
+            while (status := self._launcher.status(handle)).state in ("queued", "running"):
+                self._tell(results, done)
+                time.sleep(_LOOK_S)
+        except BaseException:
+            self._launcher.cancel(handle)
+            raise
+        return "" if status.state == "finished" else (_last_words(log) or status.reason)
+
+    def _tell(self, results: Path, done: tuple[int, int]) -> None:
+        if self._progress is None or not results.exists():
+            return
+        lines = results.read_text(encoding="utf-8").count("\n") // 2
+        self._progress((done[0] + lines) / max(1, done[1]), f"{done[0] + lines} of {done[1]} calls")
+
+
+def _last_words(log: Path) -> str:
+    """The line of a log that says why the job ended, if one does."""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    told = [line for line in lines if any(word in line for word in _TELLING)]
+    return told[0][:200] if told else ""

@@ -1,0 +1,137 @@
+"""A proof as people read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from dashboard.benchmarks.proof.verdict import STATES, Proof, Verdict
+
+_HEAD = ("collective", "processes", "sizes", "asked", "verdict", "")
+_TAKEN = {
+    "yes": "the library takes the file",
+    "no": "THE LIBRARY DOES NOT TAKE THE FILE: it decides everywhere as it does without",
+    "no difference": "whether the library takes the file cannot be seen: it asks for nothing else than the library "
+    "does by itself at the sizes watched",
+    "unknown": "whether the library takes the file is not known: no region could be watched",
+}
+_NAMES = {"message_size": "", "total_size": " in total", "even": "even", "power_of_two": "power of two"}
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def lines_of(proof: Proof) -> list[str]:
+    """Give the report as plain text."""
+    rows = [_HEAD, *_rows(proof)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD) - 1)]
+    table = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
+    ]
+    return [*_head(proof), "", *(line.rstrip() for line in table), *_too_large(proof), "", _summary(proof)]
+
+
+def markdown(proof: Proof) -> str:
+    """Give the report as Markdown."""
+    rows = [(*_HEAD[:-1], "reason"), ("---",) * len(_HEAD), *_rows(proof)]
+    table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    head, left = ([f"- {line}" for line in lines] for lines in (_head(proof), _too_large(proof)))
+    return "\n".join(["# Proof of a rules file", "", *head, "", *table, "", *left, "", _summary(proof)]) + "\n"
+
+
+def _rows(proof: Proof) -> list[tuple[str, ...]]:
+    """One row for each region, without those of larger communicators than were allowed."""
+    return [_row(verdict) for verdict in proof.verdicts if not verdict.region.needs]
+
+
+def _too_large(proof: Proof) -> list[str]:
+    """How many regions of each collective need more processes, and how many."""
+    needs: dict[str, list[int]] = {}
+    for verdict in proof.verdicts:
+        if verdict.region.needs:
+            needs.setdefault(verdict.region.collective, []).append(verdict.region.needs)
+    return [
+        f"{name}: {len(each)} regions not run: they need {_between(min(each), max(each))} processes or more, "
+        f"{proof.ranks} are allowed (--ranks)"
+        for name, each in needs.items()
+    ]
+
+
+def _between(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _head(proof: Proof) -> list[str]:
+    return [
+        f"{proof.rules}: {proof.format}",
+        f"{proof.library}, up to {proof.ranks} processes on this machine, {proof.seconds:.0f} s",
+        f"evidence: {proof.how}",
+        _TAKEN[proof.taken],
+        *(f"note: {note}" for note in proof.notes),
+    ]
+
+
+def _summary(proof: Proof) -> str:
+    counts = ", ".join(f"{count} {state}" for state in STATES if (count := proof.count(state)))
+    verdict = "PROVEN" if proof.holds else "NOT PROVEN"
+    return f"{verdict}: {len(proof.verdicts)} regions: {counts or 'none'}"
+
+
+def _row(verdict: Verdict) -> tuple[str, ...]:
+    bounds = verdict.region.bounds
+    others = [
+        _NAMES[name] if low >= 0 else f"not {_NAMES[name]}" for name, (low, _) in bounds.items() if name in _FLAGS
+    ]
+    processes = " ".join([_range(bounds.get("comm_size", _OPEN), str), *others])
+    return (
+        verdict.region.collective,
+        processes,
+        _sizes(verdict.region.collective, bounds),
+        verdict.region.method.label,
+        verdict.state,
+        _reason(verdict),
+    )
+
+
+_OPEN = (-math.inf, math.inf)
+_FLAGS = ("even", "power_of_two")
+
+
+def _sizes(collective: str, bounds: Mapping[str, tuple[float, float]]) -> str:
+    if collective == "barrier":
+        return "-"
+    told = [_range(bounds[name], size) + _NAMES[name] for name in ("message_size", "total_size") if name in bounds]
+    return " and ".join(told) or "all"
+
+
+def _range(bounds: tuple[float, float], text: Callable[[int], str]) -> str:
+    """Whole numbers of a range as people write it."""
+    if not math.isfinite(bounds[1]):
+        return f"{text(int(bounds[0]) + 1)} and more" if math.isfinite(bounds[0]) else "all"
+    high = int(bounds[1])
+    if not math.isfinite(bounds[0]):
+        return f"up to {text(high)}"
+    low = int(bounds[0]) + 1
+    return text(low) if low == high else f"{text(low)} to {text(high)}"
+
+
+def size(count: int) -> str:
+    """Bytes, in larger units where these are exact."""
+    for unit, name in _UNITS:
+        if count and count % unit == 0:
+            return f"{count // unit} {name}"
+    return f"{count} B"
+
+
+def _reason(verdict: Verdict) -> str:
+    at = f"{len(verdict.points)} sizes of {_several([int(point['comm_size']) for point in verdict.points])} processes"
+    extra = f"; {verdict.why}" if verdict.why else ""
+    if verdict.state == "proven":
+        return f"seen at {at}{extra}"
+    if verdict.state == "same graph":
+        return f"seen at {at}; same graph as {', '.join(verdict.like)}, not told apart{extra}"
+    if verdict.state == "other":
+        return f"seen: {verdict.seen}, {verdict.why}"
+    return verdict.why
+
+
+def _several(numbers: Sequence[int]) -> str:
+    return ", ".join(str(number) for number in sorted(set(numbers)))

@@ -1,0 +1,198 @@
+"""How rules files are put to the test on each library: environment, evidence, and how a method is forced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.mpich import Mpich
+from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
+from dashboard.benchmarks.proof.order import Call, Evidence
+from dashboard.export.library_names import takes_fan_out
+
+if TYPE_CHECKING:
+    from dashboard.decisions import Method as Decided
+
+#: Names of the two calls that force nothing.
+RULES, OWN = "the rules file", "the library's own decision"
+
+
+def left_to_library(method: Decided) -> bool:
+    """Whether rules say nothing but that the library is to decide by itself."""
+    return method.algorithm == DEFAULT and not method.parameters.get("library_id")
+
+
+class Target(Protocol):
+    """A library that rules files are proven on."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is counted."""
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """Performance variables that count it."""
+
+    @property
+    def set_at_call(self) -> bool:
+        """Whether control variables act at the call, on all communicators; else on those that are made afterwards."""
+
+    @property
+    def own_beside_rules(self) -> bool:
+        """Whether the library can be asked for its own decision in a job that holds a rules file."""
+
+    @property
+    def name(self) -> str:
+        """Name and version."""
+
+    @property
+    def how(self) -> str:
+        """What kind of evidence it is, in words."""
+
+    def environment(self, rules: Path | None) -> dict[str, str]:
+        """Environment variables of a job with a rules file, or with none."""
+
+    def plain(self, collective: str) -> tuple[Call, Call]:
+        """The calls that follow the rules file, and the library's own decision."""
+
+    def forced(self, collective: str, method: Decided) -> Call | None:
+        """The call that forces a method of the rules; None where it cannot be forced."""
+
+    def others(self, collective: str) -> Sequence[Call]:
+        """Calls that force each algorithm that there is, with what the library takes for its parameters."""
+
+
+@dataclass(frozen=True)
+class OnOpenMpi:
+    """Open MPI: its monitoring layer counts every message; methods are forced beside the rules in one job."""
+
+    library: OpenMpi
+    evidence: Evidence = "messages"
+    counters: tuple[str, ...] = GRAPH_COUNTERS
+    set_at_call: bool = False
+    own_beside_rules: bool = True
+
+    @property
+    def name(self) -> str:
+        """Name and version."""
+        return f"Open MPI {self.library.version}"
+
+    @property
+    def how(self) -> str:
+        """What kind of evidence it is."""
+        return (
+            "message graphs: messages and bytes from each process to each other, counted by the library's monitoring "
+            "layer, compared with those of the method forced in the same job (HAN switched off)"
+        )
+
+    def environment(self, rules: Path | None) -> dict[str, str]:
+        """See `Target`."""
+        said = self.library.environment(one_node=True, graphs=True)
+        said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+        return said | ({"OMPI_MCA_coll_tuned_dynamic_rules_filename": str(rules)} if rules else {})
+
+    def plain(self, collective: str) -> tuple[Call, Call]:
+        """See `Target`."""
+        own = self.library.settings(collective, Method(DEFAULT, library_id=0))
+        # The same priority, so that the component that reads rules is asked in both.
+        first = {"coll_tuned_priority": 100}
+        rules = {**own, "coll_tuned_use_dynamic_rules": 1}
+        return Call(RULES, {**rules, **first}), Call(OWN, {**own, **first})
+
+    def forced(self, collective: str, method: Decided) -> Call | None:
+        """See `Target`."""
+        number = int(method.parameters.get("library_id", 0))
+        if number not in self.library.algorithms.get(collective, {}):
+            return None
+        # A rule without fan-out means 0 to the library, a forced algorithm the variable's own value.
+        chain = takes_fan_out(collective, number)
+        parameters = (("fan_out", int(method.parameters.get("fan_out", 0))),) if chain else ()
+        one = Method(method.algorithm, method.segment_size, parameters, number)
+        return Call(method.label, self.library.settings(collective, one))
+
+    def others(self, collective: str) -> Sequence[Call]:
+        """See `Target`."""
+        known = self.library.algorithms.get(collective, {})
+        methods = [Method(name, 0, (), number) for number, name in known.items()]
+        return [Call(one.algorithm, self.library.settings(collective, one)) for one in methods]
+
+
+#: No algorithms of their own: the non-blocking collective and a wait, and what needs a library for GPUs.
+_UNLIKE = ("nb", "ccl")
+#: Each algorithm once, with the parameters that it has by itself.
+_PLAIN = Variants(segment_sizes=(0,), radixes=(2,))
+#: Set for the whole job, see `OnMpich.environment`.
+_ALWAYS = ("MPIR_CVAR_DEVICE_COLLECTIVES", "MPIR_CVAR_COLLECTIVE_FALLBACK")
+
+
+@dataclass(frozen=True)
+class OnMpich:
+    """MPICH, which counts nothing itself: all messages go through TCP, where Linux counts them."""
+
+    library: Mpich
+    evidence: Evidence = "sockets"
+    counters: tuple[str, ...] = ()
+    set_at_call: bool = True
+    own_beside_rules: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name and version."""
+        return f"MPICH {self.library.version}"
+
+    @property
+    def how(self) -> str:
+        """What kind of evidence it is."""
+        return (
+            "by effect: this MPICH counts no messages, so its shared memory is switched off (MPIR_CVAR_NOLOCAL) and "
+            "the bytes that each process sends to each other through TCP are read from Linux, and compared with those "
+            "of the algorithm forced in the same job; the library's own decision is seen in a second job without the "
+            "file. Every process counts as a node of its own, so branches for node hierarchies are not reached"
+        )
+
+    def environment(self, rules: Path | None) -> dict[str, str]:
+        """See `Target`."""
+        said = {
+            "MPIR_CVAR_NOLOCAL": "1",
+            "MPIR_CVAR_CH4_NETMOD": "ofi",
+            "FI_PROVIDER": "tcp",
+            "UCX_TLS": "tcp,self",
+            "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
+            # Where processes share cores, who waits for messages makes room for who sends them.
+            "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+            "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+            # A forced algorithm that cannot run here says so instead of running another one.
+            "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
+        }
+        return said | ({"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(rules)} if rules else {})
+
+    def plain(self, collective: str) -> tuple[Call, Call]:
+        """See `Target`."""
+        own = self._settings(collective, Method(DEFAULT, library_id=0))
+        return Call(RULES, own), Call(OWN, own)
+
+    def forced(self, collective: str, method: Decided) -> Call | None:
+        """See `Target`."""
+        asked = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
+        numbers = {name: number for number, name in self.library.algorithms.get(collective, {}).items()}
+        if method.algorithm not in numbers or set(asked) - {"k"} or not asked.get("k", "2").isdecimal():
+            return None
+        number = numbers[method.algorithm]
+        plain = self._settings(collective, Method(method.algorithm, 0, (), number))
+        if "k" not in asked:
+            return Call(method.label, plain)
+        settings = self._settings(collective, Method(method.algorithm, 0, (("radix", int(asked["k"])),), number))
+        return Call(method.label, settings)
+
+    def others(self, collective: str) -> Sequence[Call]:
+        """See `Target`."""
+        methods = self.library.methods(collective, _PLAIN)
+        kept = [method for method in methods if method.algorithm not in (DEFAULT, *_UNLIKE)]
+        return [Call(method.algorithm, self._settings(collective, method)) for method in kept]
+
+    def _settings(self, collective: str, method: Method) -> dict[str, int]:
+        settings = self.library.settings(collective, method)
+        return {name: value for name, value in settings.items() if name not in _ALWAYS}

@@ -1,0 +1,226 @@
+"""What the ranks of a proof run: ``mpiexec -n P python -m mpi4py -m dashboard.benchmarks.proof.worker ORDER RESULTS``.
+
+Every call of an order is made once (with sockets, until two in a row sent the same), with data whose result is
+known; what each process sent to each other is counted meanwhile.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from dashboard.benchmarks.cellrun import graph_of
+from dashboard.benchmarks.mpit import PeerCounters, ToolInterface
+from dashboard.benchmarks.operations import Operation, Types
+from dashboard.benchmarks.plan import Cell
+from dashboard.benchmarks.proof.order import Call, Order, Seen, line_of
+from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
+
+#: What a process sent in one call: ``(to, messages, bytes)``.
+Sent = list[tuple[int, int, int]]
+Todo = list[tuple[Cell, tuple[Call, ...]]]
+_WAIT_S = 0.0005
+_MOST_TURNS = 6
+_FAILED = 3
+_NOT_STEADY = "what it sent changed from call to call"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Make the calls of an order."""
+    order, results = Order.load(Path(argv[0])), Path(argv[1])
+    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
+
+    if MPI.COMM_WORLD.Get_size() < order.ranks:
+        told = " ".join(MPI.Get_library_version().split())[:60]
+        sys.stderr.write(f"Error: {MPI.COMM_WORLD.Get_size()} of {order.ranks} ranks: mpi4py runs {told}\n")
+        return _FAILED
+    with results.open("a", encoding="utf-8") as lines:
+        Worker(MPI, order, lines).run()
+    return 0
+
+
+class Worker:
+    """One process of the job.
+
+    Parameters
+    ----------
+    mpi
+        The module ``mpi4py.MPI``.
+    order
+        What is called.
+    lines
+        Where the first process writes what happened.
+    """
+
+    def __init__(self, mpi: Any, order: Order, lines: TextIO) -> None:
+        self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
+        self._rank = int(self._world.Get_rank())
+        self._tools = ToolInterface()
+        self._types = Types(mpi.BYTE, mpi.UINT8_T, mpi.SUM)
+        address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
+        counted = order.evidence == "messages"
+        size = int(self._world.Get_size())
+        self._counters = PeerCounters(self._tools, order.counters, address, size) if counted else None
+
+    def run(self) -> None:
+        """Make all calls, one communicator size after the other."""
+        todo = sorted(self._order.calls.items(), key=lambda one: (one[0].comm_size, one[0].collective))
+        for comm_size, block in groupby(todo, key=lambda one: one[0].comm_size):
+            mine = self._rank < comm_size
+            self._tools.restore()
+            comm = self._world.Split(0 if mine else self._mpi.UNDEFINED, self._rank)
+            if mine:
+                self._block(list(block), comm)
+                comm.Free()
+            request = self._world.Ibarrier()
+            while not request.Test():
+                time.sleep(_WAIT_S)
+        self._tools.close()
+
+    def _block(self, block: Todo, comm: Any) -> None:
+        """Make the calls of one communicator size."""
+        counts: Counts = Messages(self._counters) if self._counters else Sockets(comm)
+        made: dict[tuple[tuple[str, int], ...], Any] = {}
+        for cell, calls in block:
+            operation = Operation(cell, comm.Get_rank(), self._types, "uint8")
+            for call in calls:
+                self._write(line_of(cell, call.name, None))
+                one = self._communicator(comm, call, made)
+                step = partial(self._call, operation, one, call)
+                self._write(line_of(cell, call.name, _seen(operation, step, comm, counts)))
+            comm.Barrier()
+        for one in made.values():
+            one.Free()
+
+    def _communicator(self, comm: Any, call: Call, made: dict[tuple[tuple[str, int], ...], Any]) -> Any:
+        """Communicator for a call; where it keeps the settings that it was made with, one for each of these."""
+        at_call = self._order.set_at_call
+        key = () if at_call else tuple(call.settings.items())
+        if not at_call:
+            self._tools.write(call.settings)
+        if key not in made:
+            made[key] = comm.Dup()
+        return made[key]
+
+    def _call(self, operation: Operation, comm: Any, call: Call) -> None:
+        """Make a call; settings that act on all communicators at once are there for nothing else."""
+        if not self._order.set_at_call:
+            operation.call(comm)
+            return
+        self._tools.write(call.settings)
+        try:
+            operation.call(comm)
+        finally:
+            self._tools.restore()
+
+    def _write(self, line: str) -> None:
+        if self._rank == 0:
+            self._lines.write(line)
+            self._lines.flush()
+
+
+class Counts:
+    """How much a call sends, seen by one process."""
+
+    turns = 1
+
+    def around(self, call: Callable[[], None]) -> Sent:
+        """Make a call, and tell what this process sent meanwhile."""
+        raise NotImplementedError
+
+
+class Messages(Counts):
+    """Counted by the library's monitoring."""
+
+    def __init__(self, counters: PeerCounters) -> None:
+        self._counters = counters
+
+    def around(self, call: Callable[[], None]) -> Sent:
+        """See `Counts`."""
+        self._counters.start()
+        before = np.array(self._counters.read())
+        try:
+            call()
+        finally:
+            sent = np.array(self._counters.read()) - before
+            self._counters.stop()
+        return [(int(to), int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])]
+
+
+class Sockets(Counts):
+    """Counted by Linux at each TCP connection; what the synchronisation sends is taken off."""
+
+    turns = _MOST_TURNS
+
+    def __init__(self, comm: Any) -> None:
+        self._comm = comm
+        self._empty: dict[int, int] = {}
+        for _ in range(2):  # the first one makes connections
+            self._empty = self._sent(lambda: None)
+
+    def around(self, call: Callable[[], None]) -> Sent:
+        """See `Counts`; collective."""
+        sent = self._sent(call)
+        both = {to: sent.get(to, 0) - self._empty.get(to, 0) for to in {*sent, *self._empty}}
+        return [(to, 0, size) for to, size in sorted(both.items()) if size]
+
+    def _sent(self, call: Callable[[], None]) -> dict[int, int]:
+        self._together()
+        before = bytes_sent()
+        self._together()
+        try:
+            call()
+        finally:
+            self._together()
+            after = bytes_sent()
+            self._together()
+        return self._by_rank({ends: count - before.get(ends, 0) for ends, count in after.items()})
+
+    def _by_rank(self, sent: Mapping[Connection, int]) -> dict[int, int]:
+        owners = {own: rank for rank, ends in enumerate(self._comm.allgather(list(sent))) for own, _ in ends}
+        found: dict[int, int] = {}
+        for (_, other), count in sent.items():
+            if count and other in owners:
+                found[owners[other]] = found.get(owners[other], 0) + count
+        return found
+
+    def _together(self) -> None:
+        """A barrier of plain messages: one of the library might be what is being watched."""
+        rank, size = self._comm.Get_rank(), self._comm.Get_size()
+        distance = 1
+        while distance < size:
+            to, source = (rank + distance) % size, (rank - distance) % size
+            self._comm.Sendrecv(bytearray(1), to, recvbuf=bytearray(1), source=source)
+            distance *= 2
+
+
+def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: Counts) -> Seen:
+    """Call until what was sent is seen twice, or once where each message is counted; collective."""
+    last: list[Sent] = []
+    for _ in range(counts.turns):
+        operation.prepare(0)
+        sent: Sent = []
+        try:
+            sent = counts.around(step)
+            problem = "" if operation.right(0) else f"wrong result on rank {operation.rank}"
+        except RuntimeError as error:
+            problem = f"refused: {' '.join(str(error).split())}"[:200]
+        told = control.allgather((problem, sent))
+        if first := next((one for one, _ in told if one), ""):
+            return Seen(first)
+        rows = [row for _, row in told]
+        if counts.turns == 1 or rows == last:
+            return Seen("", graph_of(rows))
+        last = rows
+    return Seen(_NOT_STEADY)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,107 @@
+"""``colltune prove``: run the installed MPI library with a rules file, and show that it does what the file asks.
+
+Exit status: 0 when every region that could be run did as asked, 3 when one did not, or the library did not take
+the file, or no region could be run; 2 on bad usage or input, as everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.proof.verdict import Proof
+
+NOT_PROVEN = 3
+_WRITTEN_AS = (".txt", ".md", ".json")
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``prove`` to the subcommands of ``colltune``."""
+    about = "Run the installed MPI library with a rules file, and show that every region does what the file asks."
+    parser = commands.add_parser(
+        "prove",
+        help=about,
+        description=about,
+        epilog="Exit status: 0 all that could be run did as asked, 3 something did not, 2 bad usage or input.",
+        parents=[common],
+    )
+    parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI (version 1 or 2) or MPICH (JSON)")
+    parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on another one")
+    parser.add_argument("--mpiexec", metavar="PATH", help="start command (default: beside this Python, else on PATH)")
+    parser.add_argument(
+        "-c", "--collective", action="append", default=[], help="only this one; may be given several times"
+    )
+    parser.add_argument(
+        "--ranks", type=cli_values.count, default=8, metavar="N", help="largest communicator tried (default 8)"
+    )
+    parser.add_argument(
+        "--memory", default="4MiB", metavar="SIZE", help="buffers of one process at most (default 4MiB)"
+    )
+    parser.add_argument(
+        "--time-limit", type=float, default=300.0, metavar="S", help="all is ended then (default 300 seconds)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"write the report: {', '.join(_WRITTEN_AS)}")
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+
+
+def prove(args: argparse.Namespace) -> None:
+    """Print the report; SystemExit with `NOT_PROVEN` when the library does not do as asked."""
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.benchmarks.proof.report import lines_of, markdown
+    from dashboard.export.rules import RulesError
+
+    if args.output and Path(args.output).suffix not in _WRITTEN_AS:
+        raise Usage(f"-o {args.output}: the name must end in one of {', '.join(_WRITTEN_AS)}")
+    try:
+        found = _proven(args)
+    except (BenchError, RulesError) as error:
+        raise Usage(str(error)) from error
+    show(args, found.to_dict(), lambda: lines_of(found))
+    if args.output:
+        texts = {".txt": lambda: "\n".join(lines_of(found)) + "\n", ".md": lambda: markdown(found)}
+        as_json = json.dumps(found.to_dict(), indent=2) + "\n"
+        text = texts.get(Path(args.output).suffix, lambda: as_json)()
+        try:
+            Path(args.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+        say(f"wrote {args.output}")
+    if not found.holds:
+        say(f"{args.rules}: not proven")
+        raise SystemExit(NOT_PROVEN)
+
+
+def _proven(args: argparse.Namespace) -> Proof:
+    from dashboard.benchmarks import library
+    from dashboard.benchmarks.proof.prove import Wish, prove
+    from dashboard.benchmarks.ranges import parse_size
+
+    mpiexec = _start_command(args.mpiexec) if args.mpiexec else library.find().mpiexec
+    beside = mpiexec.parent / "python"
+    wish = Wish(
+        rules=Path(args.rules),
+        mpiexec=mpiexec,
+        ranks=args.ranks,
+        memory=parse_size(args.memory),
+        seconds=args.time_limit,
+        collectives=tuple(dict.fromkeys(args.collective)),
+        library={"openmpi": "Open MPI", "mpich": "MPICH"}.get(args.library, ""),
+        **({"python": beside} if args.mpiexec and beside.exists() else {}),
+    )
+    with Working() as progress:
+        return prove(wish, progress)
+
+
+def _start_command(name: str) -> Path:
+    found = shutil.which(name)
+    if found is None:
+        raise Usage(f"--mpiexec {name}: no such program")
+    return Path(found)

@@ -1,0 +1,48 @@
+"""Rules files that commands are given as decisions: ``--tree rules --file``, ``rules:file=``, ``--with-rules``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from dashboard.commands.usage import Usage
+
+TREE = "rules"
+
+
+def keep(args: argparse.Namespace) -> None:
+    """Read the rules files that the arguments name, so that the family ``rules`` finds them.
+
+    Raises
+    ------
+    Usage
+        One cannot be read, or is none.
+    """
+    paths = list(dict.fromkeys(_named(args)))
+    if not paths:
+        return
+    from dashboard.export.rules import RulesError
+    from dashboard.export.rules.given import keep_file
+
+    for path in paths:
+        try:
+            keep_file(path)
+        except RulesError as error:
+            raise Usage(str(error)) from error
+
+
+def settings(args: argparse.Namespace) -> dict[str, list[dict[str, object]]]:
+    """What a frontier is to try beside its own: each rules file as it is, and with the best method in each region."""
+    found = [{"file": path, **more} for path in args.rules_files for more in ({}, {"improve": True})]
+    return {TREE: found} if found else {}
+
+
+def _named(args: argparse.Namespace) -> Iterator[str]:
+    if getattr(args, "tree", None) == TREE and getattr(args, "tree_file", None):
+        yield args.tree_file
+    yield from getattr(args, "rules_files", None) or []
+    for text in getattr(args, "trees", None) or []:
+        name, _, options = text.partition(":")
+        if name == TREE:
+            words = (word.partition("=") for word in options.split(","))
+            yield from (value.strip() for option, _, value in words if option.strip() == "file")

@@ -1,0 +1,53 @@
+"""The library's own fixed decision, where it was measured, as a decision function like all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dashboard.decisions.errors import OptionError
+from dashboard.decisions.family import Family, Progress
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Method
+from dashboard.decisions.problem import Problem
+
+NAMES = ("default", "native", "ignore")
+"""What benchmarks call it when the library is left to decide."""
+
+
+def default_of(methods: Sequence[Method]) -> int | None:
+    """Position of the method that leaves the decision to the library; None where none does."""
+    return next((place for place, method in enumerate(methods) if method.algorithm.lower() in NAMES), None)
+
+
+def grow(problem: Problem, *, progress: Progress | None = None) -> DecisionFunction:
+    """Leave every call to the library.
+
+    Raises
+    ------
+    OptionError
+        When nobody measured what it does then.
+    """
+    if progress is not None:
+        progress(0.0, "the library's default")
+    place = default_of(problem.methods)
+    if place is None:
+        raise OptionError(
+            f"{problem.collective}: the library's own decision was not measured here; measure a method 'default' "
+            "beside the others to compare with it"
+        )
+    return DecisionFunction(
+        problem.collective,
+        problem.methods,
+        Leaf(place),
+        kind="default",
+        provenance=problem.provenance,
+        categories=problem.categories,
+    )
+
+
+def _path(_problem: Problem) -> Iterable[dict[str, Any]]:
+    return [{}]
+
+
+FAMILY = Family("default", "Library's default", "what the library decides when it is left alone", (), grow, _path)

@@ -1,0 +1,339 @@
+"""A file for a target with all that belongs to it: what it does not say, what that costs, whether it reads back."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboard.decisions.errors import DecisionError
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.penalty import penalty, summarise
+from dashboard.export import TARGETS
+from dashboard.export import provenance as origin
+from dashboard.export.bands import bands_of
+from dashboard.export.library_names import COMPARED, DEFAULT_VERSION
+from dashboard.export.openmpi_plan import plans
+from dashboard.export.parts import per_collective
+from dashboard.export.rules.given import of_collective
+from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import fitted
+from dashboard.export.substitute import takes_substitutes, with_substitutes
+from dashboard.export.target import ExportError
+from dashboard.export.usage import how_to_use, used_in_text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.export.rules import Fault, RulesFile
+
+#: Targets whose files the readers of `dashboard.export.rules` read.
+READABLE = ("openmpi", "openmpi-json", "mpich", "intel", "ucc")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What is to be written.
+
+    Attributes
+    ----------
+    target
+        Name of a target.
+    decisions
+        One decision function for each collective, or one for several.
+    cubes
+        Measurements by collective, without ``ppn``: what everything is judged by.
+    weights
+        Workload by collective, ``(comm_size, message_size)``.
+    provenance
+        As for `dashboard.export.provenance.describe`: ``statistics`` and ``sources`` by collective.
+    version, most_rules, base
+        As the target takes them, where it does.
+    """
+
+    target: str
+    decisions: tuple[DecisionFunction, ...]
+    cubes: Mapping[str, xr.Dataset]
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    version: str = DEFAULT_VERSION
+    most_rules: int | None = None
+    base: str | None = None
+
+    @property
+    def reader_version(self) -> str:
+        """Version of the library that reads what is written."""
+        return "6.0" if self.target == "openmpi-json" else self.version
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One collective of a written file.
+
+    Attributes
+    ----------
+    source
+        What was decided.
+    read
+        What the file says, as an independent reader reads it, with the measured methods it stands for; None where
+        there is no reader.
+    notes
+        What the file does not say as it was decided, in words.
+    before, after
+        Penalties of both over the measurements, weighted where there is a workload; None without measurements.
+    otherwise, cells
+        Measured cells that the file decides otherwise, of how many.
+    tables
+        Penalties cell by cell, as decided and as read back; empty where one of them is not known.
+    """
+
+    source: DecisionFunction
+    read: DecisionFunction | None
+    notes: tuple[str, ...]
+    before: PenaltySummary | None = None
+    after: PenaltySummary | None = None
+    otherwise: int = 0
+    cells: int = 0
+    tables: tuple[xr.Dataset, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A written file with what is known of it.
+
+    Attributes
+    ----------
+    order
+        What was asked for.
+    text, name
+        The file.
+    parts
+        Its collectives.
+    faults
+        What the linter finds in it.
+    left_out
+        For collectives that the target cannot say, why.
+    """
+
+    order: Order
+    text: str
+    name: str
+    parts: tuple[Part, ...]
+    faults: tuple[Fault, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds in memory."""
+        return len(self.text) + sum(table.nbytes for part in self.parts for table in part.tables)
+
+    @property
+    def collectives(self) -> list[str]:
+        """Names of what is in the file."""
+        return [part.source.collective for part in self.parts]
+
+
+def write(order: Order) -> Written:
+    """Write decision functions for a target, read them back and judge what came out.
+
+    Raises
+    ------
+    ExportError
+        When the target can say none of them; the message says why.
+    """
+    target = TARGETS[order.target]
+    given = {
+        "cubes": order.cubes,
+        "version": order.version,
+        "most_rules": order.most_rules,
+        "weights": order.weights,
+        "base": order.base,
+    }
+    options = {name: value for name, value in given.items() if name in target.options and value is not None}
+    kept, substitutes, left_out = _sayable(order, options)
+    if not kept:
+        raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")
+    text = target.write(kept, dict(order.provenance), **options)
+    rules = read_text(text, version=order.reader_version) if order.target in READABLE else None
+    source = {decision.collective: decision for decision in per_collective(order.decisions)}
+    parts = tuple(
+        _part(order, source[said.collective], said, substitutes.get(said.collective, ()), rules, text) for said in kept
+    )
+    name = "_".join(["colltune", *(part.source.collective for part in parts)]) + target.extension
+    if len(parts) > _NAMED:
+        name = f"colltune_{len(parts)}_collectives{target.extension}"
+    return Written(order, text, name, parts, () if rules is None else rules.faults, left_out)
+
+
+_NAMED = 3
+
+
+def _sayable(
+    order: Order, options: Mapping[str, Any]
+) -> tuple[list[DecisionFunction], dict[str, list[str]], dict[str, str]]:
+    """What the target can say of the decision functions, with which substitutes; and of which it can say nothing."""
+    target = TARGETS[order.target]
+    kept: list[DecisionFunction] = []
+    substitutes: dict[str, list[str]] = {}
+    left_out: dict[str, str] = {}
+    for decision in per_collective(order.decisions):
+        name, said = decision.collective, decision
+        cube = order.cubes.get(name)
+        try:
+            if cube is not None and takes_substitutes(target):
+                said, substitutes[name] = with_substitutes(target, decision, cube, order.weights.get(name), options)
+            target.write([said], dict(order.provenance), **options)
+        except ExportError as error:
+            left_out[name] = str(error)
+        else:
+            kept.append(said)
+    return kept, substitutes, left_out
+
+
+def _part(
+    order: Order,
+    decision: DecisionFunction,
+    said: DecisionFunction,
+    substitutes: Sequence[str],
+    rules: RulesFile | None,
+    text: str,
+) -> Part:
+    cube, weights = order.cubes.get(decision.collective), order.weights.get(decision.collective)
+    used = {said.methods[place].label for place in said.tree.codes.tolist() if place >= 0}
+    read = _read_back(order, decision.collective, rules, text, used)
+    notes = (*substitutes, *_notes(order, said))
+    if cube is None:
+        return Part(decision, read, notes)
+    before = penalty(cube, decision, weights=weights)
+    if read is None:
+        return Part(decision, None, notes, summarise(before))
+    after = penalty(cube, read, weights=weights)
+    measured = before["best"].values >= 0
+    apart = (before["chosen"].values != after["chosen"].values) & measured
+    counts = {"otherwise": int(np.count_nonzero(apart)), "cells": int(np.count_nonzero(measured))}
+    return Part(decision, read, notes, summarise(before), summarise(after), **counts, tables=(before, after))
+
+
+def _read_back(
+    order: Order, collective: str, rules: RulesFile | None, text: str, used: set[str]
+) -> DecisionFunction | None:
+    if order.target == "json":
+        saved = json.loads(text)
+        known = [DecisionFunction.from_dict(one) for one in (saved if isinstance(saved, list) else [saved])]
+        return next(one for one in known if one.collective == collective)
+    if rules is None:
+        return None
+    try:
+        found = of_collective(rules, collective)
+    except DecisionError:
+        return None
+    cube = order.cubes.get(collective)
+    return found if cube is None else fitted(found, cube, order.reader_version, used)
+
+
+def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
+    """What the target's own writer could not say."""
+    if order.target in ("openmpi", "openmpi-json"):
+        version = order.reader_version
+        yield from plans([decision], version, order.cubes, order.most_rules, order.weights)[0].notes
+    elif order.target in READABLE:
+        compared = COMPARED.get(decision.collective, "message")
+        notes = bands_of(decision, "message" if order.target == "intel" else compared).notes
+        yield from (f"{note[0].upper()}{note[1:]}." for note in notes)
+
+
+def report(written: Written) -> str:
+    """Write what is known of a file as plain text."""
+    order = written.order
+    target = TARGETS[order.target]
+    version = f", for Open MPI {order.version}" if "version" in target.options else ""
+    lines = [f"{written.name}: {target.title}{version}", f"Written by {origin.generator(order.provenance)}.", ""]
+    for part in written.parts:
+        lines += [f"{part.source.collective}", *(f"  {line}" for line in _part_lines(part)), ""]
+    lines += [f"{name}: left out. {why}" for name, why in written.left_out.items()]
+    if order.target in READABLE:
+        lines += ["Check of the written file:", *(f"  {fault}" for fault in written.faults)]
+        lines += [] if written.faults else ["  nothing found"]
+        lines.append("")
+    lines += ["How to use it", "", used_in_text(how_to_use(order.target, written.name, written.collectives))]
+    return "\n".join(lines)
+
+
+def _part_lines(part: Part) -> Iterator[str]:
+    yield from origin.describe(part.source)
+    for title, one in (("as decided", part.before), ("as the file says it", part.after)):
+        if one is not None:
+            rest = f", {one.unmeasured} cells not measured" if one.unmeasured else ""
+            yield f"Penalty {title}: mean {one.mean:.4g} %, median {one.median:.4g} %, max {one.max:.4g} %{rest}."
+    if part.read is not None and part.cells:
+        yield f"Read back, the file decides {part.cells - part.otherwise} of {part.cells} measured cells as decided."
+    for note in part.notes:
+        yield f"Not as decided: {note}"
+
+
+def provenance_of(written: Written) -> dict[str, Any]:
+    """What a file comes from, as JSON takes it."""
+    order = written.order
+    return {
+        "format": "colltune export",
+        "generator": origin.generator(order.provenance),
+        "file": written.name,
+        "target": order.target,
+        "version": order.version if "version" in TARGETS[order.target].options else None,
+        "most_rules": order.most_rules,
+        "collectives": {
+            part.source.collective: {
+                "tree": part.source.kind,
+                "options": part.source.options,
+                "data": part.source.provenance,
+                "penalty": _figures(part.before),
+                "penalty_of_the_file": _figures(part.after),
+                "cells": part.cells,
+                "cells_decided_otherwise": part.otherwise if part.read is not None else None,
+                "not_as_decided": list(part.notes),
+            }
+            for part in written.parts
+        },
+        "left_out": dict(written.left_out),
+        "faults": [fault.to_dict() for fault in written.faults],
+    }
+
+
+def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
+    if summary is None:
+        return None
+    return {name: None if value != value else value for name, value in summary._asdict().items()}  # noqa: PLR0124 - NaN
+
+
+def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:
+    """Pack a file with how to use it, its provenance, its decision functions and a report, as a zip archive.
+
+    Parameters
+    ----------
+    written
+        The file.
+    further
+        Name and text of whatever else is to be in it.
+    """
+    steps = used_in_text(how_to_use(written.order.target, written.name, written.collectives))
+    decisions = [part.source.to_dict() for part in written.parts]
+    files = [
+        (written.name, written.text),
+        ("HOW_TO_USE.txt", steps),
+        ("REPORT.txt", report(written)),
+        ("provenance.json", json.dumps(provenance_of(written), indent=1, default=str) + "\n"),
+        ("decisions.json", json.dumps(decisions, indent=1, allow_nan=False) + "\n"),
+        *further,
+    ]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files:
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), text.encode(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()

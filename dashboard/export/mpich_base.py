@@ -1,0 +1,74 @@
+"""MPICH's own complete selection, as it is compiled into the library.
+
+Builds since 4.0 hold their three selection files as text (``src/mpi/coll/src`` and ``src/mpid/ch4`` turn the JSON
+files of ``maint/tuning/coll`` into string constants). The one of all algorithms is what ``MPIR_CVAR_COLL_SELECTION_
+TUNING_JSON_FILE`` replaces, so that a file made of it fits the very library it was found in.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from dashboard.export.rules.mpich import GENERIC
+
+_BEGIN = b'{"collective='
+_LONGEST = 1 << 20
+_NAMES = ("libmpi.so*", "libmpich.so*", "libmpi.dylib", "libmpich.dylib")
+#: Beside these programs of an MPICH its library is looked for.
+_PROGRAMS = ("mpichversion", "mpivars")
+
+
+def embedded(library: Path) -> str | None:
+    """Read the selection of all algorithms out of a library file; None where there is none.
+
+    Parameters
+    ----------
+    library
+        Such as ``lib/libmpi.so``.
+    """
+    with library.open("rb") as file:
+        if not library.stat().st_size:
+            return None
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
+            return next((text for text in _texts(memory) if _complete(text)), None)
+
+
+def _texts(memory: mmap.mmap) -> Iterator[str]:
+    """All string constants that begin like a selection."""
+    place = memory.find(_BEGIN)
+    while place >= 0:
+        end = memory.find(b"\0", place, place + _LONGEST)
+        if end >= 0:
+            yield memory[place:end].decode("ascii", "replace")
+        place = memory.find(_BEGIN, place + len(_BEGIN) if end < 0 else end)
+
+
+def _complete(text: str) -> bool:
+    """Whether a text is the selection that names algorithms for every collective."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return False
+    return all(f"collective={name}" in document for name in GENERIC)
+
+
+def installed() -> tuple[Path, str] | None:
+    """Find the MPICH of this Python, else of the PATH, and give its library file and its selection."""
+    for library in _libraries():
+        if text := embedded(library):
+            return library, text
+    return None
+
+
+def _libraries() -> Iterator[Path]:
+    roots = [Path(sys.executable).parent.parent]
+    roots += [Path(found).resolve().parent.parent for name in _PROGRAMS if (found := shutil.which(name))]
+    for root in dict.fromkeys(roots):
+        for folder in (root / "lib", root / "lib64"):
+            for pattern in _NAMES:
+                yield from (path for path in sorted(folder.glob(pattern)) if path.is_file())

@@ -1,0 +1,109 @@
+"""Rules files as decisions that are there already (`dashboard.decisions.given`): to compare, to improve, to export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dashboard.decisions.errors import DecisionFormatError, OptionError
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.given import GIVEN, Given
+from dashboard.export.library_names import DEFAULT_VERSION
+from dashboard.export.rules.fault import RulesError, RulesFile
+from dashboard.export.rules.lint import MOST_BYTES, read_text
+from dashboard.export.rules.over import fitted
+
+if TYPE_CHECKING:
+    from dashboard.decisions.problem import Problem
+
+
+def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> RulesFile | None:
+    """Keep the text of a rules file, or of a saved decision function, as one that can be decided with.
+
+    Parameters
+    ----------
+    key
+        What the family ``rules`` is to find it by.
+    name
+        For people.
+    text
+        What stands in it.
+    version
+        Of the Open MPI that reads it at first.
+
+    Returns
+    -------
+    RulesFile or None
+        As it was read; None for a saved decision function.
+
+    Raises
+    ------
+    RulesError
+        When it is neither.
+    """
+    read: dict[str, RulesFile] = {}
+    saved = saved_decision(text)
+    if saved is None:
+        read[version] = read_text(text, version=version)
+
+    def decide(problem: Problem, version: str) -> DecisionFunction:
+        if saved is not None:
+            return _checked(saved, problem, name)
+        if version not in read:
+            read[version] = read_text(text, version=version)
+        part = problem.single("a rules file")
+        return fitted(of_collective(read[version], problem.collective, name), part.cube, version)
+
+    GIVEN.put(key, Given(name, decide, len(text)))
+    return read.get(version)
+
+
+def keep_file(path: str) -> None:
+    """Keep a file by its path, as `keep`; `RulesError` also where it cannot be read."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(raw) > MOST_BYTES:
+        raise RulesError(f"{path}: {len(raw)} bytes are no rules file; at most {MOST_BYTES} are read")
+    try:
+        keep(path, Path(path).name, raw.decode("utf-8", "surrogateescape"))
+    except RulesError as error:
+        raise RulesError(f"{path}: {error}") from None
+
+
+def of_collective(rules: RulesFile, collective: str, name: str = "the rules file") -> DecisionFunction:
+    """What the library does with the rules of a collective, where it refuses them what was meant.
+
+    Raises
+    ------
+    OptionError
+        When there are none; the message says of what there are.
+    """
+    for known in (rules.decisions, rules.meant):
+        for decision in known.values():
+            if decision.collective == collective:
+                return decision
+    there = ", ".join(dict.fromkeys(one.collective for one in rules.meant.values())) or "no collective at all"
+    raise OptionError(f"{name} has no rules for {collective}; it has them for {there}")
+
+
+def saved_decision(text: str) -> DecisionFunction | None:
+    """The decision function that was saved as this text; None where it is something else."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("{") or '"root"' not in text:
+        return None
+    try:
+        return DecisionFunction.from_json(text)
+    except DecisionFormatError as error:
+        if '"methods"' in text:
+            raise RulesError(f"a saved decision function, but {error}") from None
+        return None
+
+
+def _checked(decision: DecisionFunction, problem: Problem, name: str) -> DecisionFunction:
+    names = decision.categories.get("collective", (decision.collective,))
+    if problem.collective == decision.collective:
+        return decision
+    if problem.collective not in names:
+        raise OptionError(f"{name} decides {', '.join(names)}, not {problem.collective}")
+    return decision.restricted(collective=problem.collective)

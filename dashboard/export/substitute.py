@@ -1,0 +1,100 @@
+"""Substitutes for the methods that a target lacks, for targets whose writers take no measurements themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.improve import without
+from dashboard.decisions.nodes import Leaf, Method
+from dashboard.decisions.problem import Problem
+from dashboard.export.target import ExportError, Target
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Their algorithms do not cut messages into segments as asked, so that a segmented method is one that they lack.
+UNSEGMENTED = ("mpich", "ucc")
+DEFAULT = Method("the library's own decision", "default")
+
+
+def with_substitutes(
+    target: Target,
+    decision: DecisionFunction,
+    cube: xr.Dataset,
+    weights: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[DecisionFunction, list[str]]:
+    """Replace what a target lacks: in each region by that of its methods which costs least there.
+
+    Parameters
+    ----------
+    target
+        The target.
+    decision
+        Of one collective.
+    cube
+        Measurements of the collective, without ``ppn``.
+    weights
+        Workload, ``(comm_size, message_size)``.
+    options
+        Of the target.
+
+    Returns
+    -------
+    decision
+        The same where nothing is lacking. Its ``provenance`` tells the substitutes.
+    notes
+        They, one sentence for each method.
+
+    Raises
+    ------
+    ExportError
+        When the target can say nothing of the collective, not even to leave it alone.
+    """
+    told = dict(options or {})
+    problem = Problem.of(cube, weights=weights)
+    known = {method.label: method for method in (*problem.methods, *decision.methods)}
+    lacking = [decision.methods[place].label for place in sorted(set(decision.tree.codes.tolist())) if place >= 0]
+    said: dict[tuple[Any, ...], bool] = {}
+    for method in known.values():
+        said.setdefault(_key(method), _said(target, decision, method, told))
+    allowed = {label for label, method in known.items() if said[_key(method)]}
+    lacking = [label for label in lacking if label not in allowed]
+    if not lacking:
+        return decision, []
+    if not allowed and not _said(target, decision, DEFAULT, told):
+        # In its own words.
+        target.write([decision], None, **told)
+    found, replaced = without(problem, decision, allowed, DEFAULT)
+    notes = [
+        f"It has no {old!r}; written instead, what costs least there: {', '.join(new)}."
+        for old, new in replaced.items()
+    ]
+    facts = {**found.provenance, "substitutes": " ".join(notes)}
+    changed = DecisionFunction(
+        found.collective, found.methods, found.tree, kind=found.kind, options=found.options, provenance=facts
+    )
+    return changed, notes
+
+
+def takes_substitutes(target: Target) -> bool:
+    """Whether methods that a target lacks are replaced here: its own writer does not, and refuses them."""
+    return target.name in UNSEGMENTED or target.name == "intel"
+
+
+def _key(method: Method) -> tuple[Any, ...]:
+    """What a target goes by."""
+    return method.algorithm, bool(method.segment_size), method.parameters.get("library_id")
+
+
+def _said(target: Target, decision: DecisionFunction, method: Method, options: Mapping[str, Any]) -> bool:
+    if method.segment_size and target.name in UNSEGMENTED:
+        return False
+    one = DecisionFunction(decision.collective, [method], Leaf(0), provenance=decision.provenance)
+    try:
+        target.write([one], None, **options)
+    except ExportError:
+        return False
+    return True

@@ -1,0 +1,175 @@
+"""How each exported file is put to use: environment variables, command lines, build lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One thing to do: why, and the command or lines to type; empty where there is nothing to type."""
+
+    words: str
+    command: str = ""
+
+
+def how_to_use(target: str, name: str, collectives: Sequence[str]) -> list[Step]:
+    """Tell how a file of a target is used.
+
+    Parameters
+    ----------
+    target
+        Name of an export target.
+    name
+        The file's name.
+    collectives
+        Those it decides.
+    """
+    known = _USES.get(target)
+    return [Step(f"Use {name} as its first lines say.")] if known is None else known(name, collectives)
+
+
+def used_in_text(steps: Sequence[Step]) -> str:
+    """The steps as plain text, commands indented."""
+    parts = []
+    for step in steps:
+        command = "".join(f"    {line}\n" for line in step.command.splitlines())
+        parts.append(f"{step.words}\n{command}")
+    return "\n".join(parts)
+
+
+def _open_mpi(name: str, _collectives: Sequence[str]) -> list[Step]:
+    return [
+        Step(
+            "On the command line of mpirun; every process must be able to read the file:",
+            "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n"
+            f"       --mca coll_tuned_dynamic_rules_filename $PWD/{name} -n 16 ./program",
+        ),
+        Step(
+            "Or by the environment, such as in a job script under srun:",
+            "export OMPI_MCA_coll_tuned_use_dynamic_rules=1\n"
+            f"export OMPI_MCA_coll_tuned_dynamic_rules_filename=$PWD/{name}",
+        ),
+        Step(
+            "Across nodes the component han is asked first and would decide; switch it off:",
+            "export OMPI_MCA_coll=^han",
+        ),
+        Step(
+            "Open MPI drops a file with a fault without a word. Check it, and see that it acts:",
+            f"colltune lint {name}",
+        ),
+    ]
+
+
+def _mpich(name: str, _collectives: Sequence[str]) -> list[Step]:
+    return [
+        Step(
+            "By the environment of every process. Without the second line the device's own compositions decide first:",
+            f"export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=$PWD/{name}\nexport MPIR_CVAR_DEVICE_COLLECTIVES=none",
+        ),
+        Step("Then start the program as always:", "mpiexec -n 16 ./program"),
+        Step(
+            "MPICH stops every program whose file is not of its very version: make it anew when another version is "
+            "installed."
+        ),
+    ]
+
+
+def _intel(name: str, collectives: Sequence[str]) -> list[Step]:
+    first = (list(collectives) or ["bcast"])[0].upper()
+    return [
+        Step("Source it where the job is started; mpirun of Intel MPI hands the settings on:", f". ./{name}"),
+        Step("Then start the program as always:", "mpirun -n 16 ./program"),
+        Step(
+            "The library says what it takes with the debug level:",
+            f"I_MPI_DEBUG=4 mpirun -n 16 ./program | grep -i adjust_{first.lower()}",
+        ),
+    ]
+
+
+def _ucc(name: str, _collectives: Sequence[str]) -> list[Step]:
+    return [
+        Step("Source it where the job is started:", f". ./{name}"),
+        Step(
+            "Open MPI leaves its collectives to UCC when it is told to:",
+            "mpirun --mca coll_ucc_enable 1 --mca coll_ucc_priority 100 -x UCC_TL_UCP_TUNE -n 16 ./program",
+        ),
+        Step("UCC says what it takes:", "UCC_COLL_TRACE=info UCC_LOG_LEVEL=info mpirun … ./program"),
+    ]
+
+
+def _c(name: str, collectives: Sequence[str]) -> list[Step]:
+    first = (list(collectives) or ["bcast"])[0]
+    return [
+        Step(
+            "Compile it into the program; no other file is needed:",
+            f"cc -std=c99 -O2 -c {name}",
+        ),
+        Step(
+            "Declare and call it; it returns the position of the method in the list of names:",
+            f"int colltune_{first}(int comm_size, long long message_size);\n"
+            f"extern const char *const colltune_{first}_methods[];",
+        ),
+        Step(
+            "Its self-test answers pairs of communicator and message size:",
+            f"cc -std=c99 -O2 -DCOLLTUNE_MAIN -o selftest {name}\necho 16 65536 | ./selftest",
+        ),
+    ]
+
+
+def _python(name: str, collectives: Sequence[str]) -> list[Step]:
+    first = (list(collectives) or ["bcast"])[0]
+    module = name.removesuffix(".py")
+    call = f"{module}.colltune_{first}"
+    return [
+        Step("Import it; it needs nothing but Python:", f"import {module}\n{call}_methods[{call}(16, 65536)]"),
+        Step("As a program it answers pairs of sizes:", f"echo 16 65536 | python {name}"),
+    ]
+
+
+def _json(name: str, _collectives: Sequence[str]) -> list[Step]:
+    return [
+        Step(
+            "Read it again with colltune, as all other ways of deciding:",
+            f"colltune compare RESULTS --trees rules:file={name} quadtree:max_depth=3",
+        ),
+        Step(
+            "Or in Python:",
+            "from dashboard.decisions import DecisionFunction\n"
+            f'decision = DecisionFunction.load("{name}")\n'
+            "decision.methods[decision.predict_one(16, 65536)].label",
+        ),
+    ]
+
+
+def _preload(name: str, _collectives: Sequence[str]) -> list[Step]:
+    library = "lib" + name.removesuffix(".c") + ".so"
+    return [
+        Step("Build the library once:", f"mpicc -std=c99 -O2 -shared -fPIC -pthread -o {library} {name}"),
+        Step(
+            "Preload it into any dynamically linked MPI program, which need not be changed:",
+            f"mpirun -x LD_PRELOAD=$PWD/{library} -n 16 ./program",
+        ),
+    ]
+
+
+def _mpirun(name: str, _collectives: Sequence[str]) -> list[Step]:
+    return [
+        Step("Each command line forces one method for all sizes; take that of your library:", f"cat {name}"),
+        Step("One method serves programs whose calls are alike; for others write a rules file."),
+    ]
+
+
+_USES: dict[str, Callable[[str, Sequence[str]], list[Step]]] = {
+    "openmpi": _open_mpi,
+    "openmpi-json": _open_mpi,
+    "mpich": _mpich,
+    "intel": _intel,
+    "ucc": _ucc,
+    "c": _c,
+    "c-table": _c,
+    "python": _python,
+    "json": _json,
+    "preload": _preload,
+    "mpirun": _mpirun,
+}

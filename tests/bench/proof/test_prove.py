@@ -1,0 +1,171 @@
+"""Rules files on the real libraries: taken, dropped in silence, and decided by region. At most five processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks import library
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.proof.prove import Wish, prove
+from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.export.mpich import to_mpich
+from dashboard.export.mpich_base import embedded
+from dashboard.export.openmpi import to_openmpi
+from loaders import open_results
+from tests.conftest import need
+
+RANKS, SECONDS = 5, 120.0
+
+
+@pytest.fixture(scope="module")
+def open_mpi(mpiexec: str) -> Path:
+    try:
+        found = library.find()
+    except BenchError as error:
+        need(None, str(error))
+        raise
+    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
+    return found.mpiexec
+
+
+@pytest.fixture(scope="module")
+def several(open_mpi: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """Segments, fan-outs, totals, a barrier and the library's own decision in one file."""
+    methods = [
+        Method("linear", "linear"),
+        Method("pipeline 1KiB", "pipeline", 1024),
+        Method("binomial", "binomial"),
+        Method("chain", "chain", 0, {"fan_out": 2}),
+        Method("default", "default"),
+    ]
+    small = Split((Test("message_size", 999),), (Leaf(0), Leaf(1)))
+    large = Split((Test("message_size", 4999),), (Leaf(3), Split((Test("message_size", 9999),), (Leaf(2), Leaf(4)))))
+    bcast = DecisionFunction("bcast", methods, Split((Test("comm_size", 3),), (small, large)))
+    gather = [Method("ring", "ring"), Method("bruck", "bruck")]
+    blocks = Split((Test("comm_size", 3),), (Leaf(0), Split((Test("total_size", 500),), (Leaf(0), Leaf(1)))))
+    allgather = DecisionFunction("allgather", gather, blocks)
+    barrier = DecisionFunction("barrier", [Method("double_ring", "double_ring")], Leaf(0))
+    path = tmp_path_factory.mktemp("prove") / "rules.conf"
+    path.write_text(to_openmpi([bcast, allgather, barrier]))
+    return prove(Wish(path, open_mpi, ranks=RANKS, seconds=SECONDS))
+
+
+def test_every_region_does_what_the_file_asks(several: Proof) -> None:
+    assert several.taken == "yes"
+    assert several.holds
+    assert several.count("proven", "same graph") == len(several.verdicts) == 9
+    told = {(one.region.collective, one.region.method.label) for one in several.verdicts if one.state == "proven"}
+    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= told
+    assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= told
+
+
+def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> None:
+    below, above = (one for one in several.verdicts if "total_size" in one.region.bounds)
+    at = [[(point["comm_size"], point["message_size"]) for point in one.points] for one in (below, above)]
+    assert (4, 125) in at[0]
+    assert (4, 126) in at[1]
+    # A ring of four sends three messages from each process, Bruck's algorithm two.
+    assert {point["messages"] for point in below.points if point["comm_size"] == 4} == {12}
+    assert {point["messages"] for point in above.points if point["comm_size"] == 4} == {8}
+
+
+def test_segments_show_in_the_number_of_messages(several: Proof) -> None:
+    (pipeline,) = (one for one in several.verdicts if one.region.method.label == "pipeline 1KiB")
+    sent = {(point["comm_size"], point["message_size"]): point["messages"] for point in pipeline.points}
+    assert sent[3, 65536] == 2 * 64
+
+
+def test_a_file_that_is_dropped_in_silence_is_found_out(open_mpi: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.conf"
+    path.write_text("1\n7\n1\n2\n1\n5 3 0 0\n")
+    found = prove(Wish(path, open_mpi, ranks=4, seconds=SECONDS))
+    assert found.taken == "no"
+    assert not found.holds
+    assert found.verdicts[0].state == "other"
+    assert "as the library decides by itself" in found.verdicts[0].seen
+
+
+def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_path: Path) -> None:
+    path = tmp_path / "two.conf"
+    path.write_text("1\n3\n1\n2\n1\n0 5 0 0\n")
+    found = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
+    assert found.verdicts[0].state == "failed"
+    assert "MPI_ERR" in found.verdicts[0].why
+
+
+def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: Path, tmp_path: Path) -> None:
+    # Forced without a fan-out it takes four; a rule that says 0, as that for reduce here, is the pipeline.
+    chain = Method("chain", "chain", 0, {"library_id": 2})
+    text = to_openmpi(DecisionFunction("bcast", [chain], Leaf(0), provenance={"library": "Open MPI"}))
+    path = tmp_path / "chain.conf"
+    path.write_text(text.replace("1 # collectives", "2 # collectives") + "11\n1\n2\n1\n0 2 0 0\n")
+    exported, plain = prove(Wish(path, open_mpi, ranks=RANKS, seconds=SECONDS)).verdicts
+    assert exported.state in ("proven", "same graph")
+    assert "pipeline" not in exported.like
+    assert plain.state == "same graph"
+    assert "pipeline" in plain.like
+
+
+def test_the_command_says_so_by_its_exit_status(
+    open_mpi: Path, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules, report = tmp_path / "gather.conf", tmp_path / "report.md"
+    detail = samples.parent / "ompi-collectives-tuning" / "detail.out"
+    cube = open_results([detail], collective="gather")["gather"].to_dataset()
+    assert set(cube["algorithm"].values) >= {"basic_linear", "binomial"}
+    assert cli.main(["export", str(detail), "-c", "gather", "--to", "openmpi", "-o", str(rules)]) == 0
+    options = ["--library", "openmpi", "--ranks", "4", "--json", "-o", str(report)]
+    assert cli.main(["prove", str(rules), *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["holds"]
+    assert {region["asked"] for region in found["regions"] if region["state"] == "proven"} == {
+        "basic_linear",
+        "binomial",
+    }
+    assert "| gather |" in report.read_text(encoding="utf-8")
+    rules.write_text("1\n7\n1\n2\n1\n5 1 0 0\n")
+    assert cli.main(["prove", str(rules), "--ranks", "3"]) == 3
+    out, err = capsys.readouterr()
+    assert "NOT TAKE THE FILE" in out
+    assert "not proven" in err
+
+
+@pytest.fixture(scope="module")
+def mpich(mpiexec: str) -> Path:
+    """Start command of MPICH: ``$COLLTUNE_MPICH``, or that of this venv if it is MPICH's."""
+    path = Path(os.environ.get("COLLTUNE_MPICH", mpiexec))
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    if "HYDRA" not in told.stdout:
+        pytest.skip(f"{path} is not MPICH's; COLLTUNE_MPICH=…/mpiexec names one with mpi4py beside it")
+    return path
+
+
+def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, tmp_path: Path) -> None:
+    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+    methods = [Method(name, name) for name in ("binomial", "scatter_allgather_ring")]
+    bcast = DecisionFunction("bcast", methods, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
+    methods = [Method(name, name) for name in ("bruck", "ring")]
+    allgather = DecisionFunction("allgather", methods, Split((Test("total_size", 600),), (Leaf(1), Leaf(0))))
+    path = tmp_path / "selection.json"
+    path.write_text(to_mpich([bcast, allgather], base=held[0]))
+    wish = Wish(path, mpich, mpich.parent / "python", 4, seconds=SECONDS, collectives=("bcast", "allgather"))
+    found = prove(wish)
+    assert found.taken == "yes"
+    assert found.holds
+    states = {(one.region.collective, one.region.method.label): one.state for one in found.verdicts}
+    assert states["bcast", "binomial"] == states["bcast", "scatter_ring_allgather"] == "proven"
+    assert states["allgather", "ring"] == "proven"
+
+
+def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> None:
+    path = samples / "mpich_json" / "mpich-main__mpir_generic.json"
+    with pytest.raises(BenchError, match="name the start command of MPICH"):
+        prove(Wish(path, open_mpi))

@@ -1,0 +1,104 @@
+"""Sizes at which rules are watched: inside of their region, at its borders, and what cannot be run is told."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.benchmarks.plan import Cell, buffer_bytes
+from dashboard.benchmarks.proof.regions import Region, regions_of
+from dashboard.decisions import DecisionFunction, Leaf, Method, Node, Split, Test
+from dashboard.export.rules.lint import read_text
+
+METHODS = [Method(name, name) for name in ("linear", "chain", "binomial", "ring")]
+MEMORY = 1 << 20
+
+
+def regions(root: Node, collective: str = "bcast", ranks: int = 8) -> list[Region]:
+    return regions_of(DecisionFunction(collective, METHODS, root), ranks, MEMORY)
+
+
+def sizes(region: Region) -> list[tuple[int, int]]:
+    return [(cell.comm_size, cell.message_size) for cell in region.cells]
+
+
+def test_first_and_last_sizes_and_the_first_one_beyond_are_watched() -> None:
+    split = Split((Test("message_size", 999),), (Leaf(0), Leaf(1)))
+    small, large, other = regions(Split((Test("comm_size", 4),), (split, Leaf(2))))
+    assert sizes(small) == [(p, m) for p in (2, 3, 4) for m in (1, 999)]
+    assert sizes(large) == [(p, m) for p in (2, 3, 4) for m in (1000, 1 << 16)]
+    assert {p for p, _ in sizes(other)} == {5, 7, 8}
+
+
+def test_totals_are_divided_by_the_processes() -> None:
+    below, above = regions(Split((Test("total_size", 1000),), (Leaf(0), Leaf(3))), "allgather", ranks=4)
+    assert (4, 250) in sizes(below)
+    assert (4, 251) in sizes(above)
+    assert (3, 333) in sizes(below)
+    assert (3, 334) in sizes(above)
+
+
+def test_communicators_that_are_too_large_say_how_many_processes_they_need() -> None:
+    here, there = regions(Split((Test("comm_size", 15),), (Leaf(0), Leaf(1))))
+    assert here.cells
+    assert (there.cells, there.needs) == ((), 16)
+    assert there.why_not == "needs 16 processes; 8 are allowed (--ranks)"
+
+
+def test_messages_that_are_too_large_say_how_many_bytes_they_need() -> None:
+    _, large = regions(Split((Test("message_size", 1 << 20),), (Leaf(0), Leaf(1))))
+    assert not large.cells
+    assert (
+        large.why_not
+        == f"needs {2 * ((1 << 20) + 1)} bytes of buffers in each process; {MEMORY} are allowed (--memory)"
+    )
+
+
+def test_one_process_and_empty_messages_send_nothing() -> None:
+    alone = Split((Test("comm_size", 1),), (Leaf(0), Leaf(1)))
+    assert regions(alone)[0].why_not == "one process alone sends nothing"
+    empty = Split((Test("message_size", 0),), (Leaf(0), Leaf(1)))
+    assert regions(empty)[0].why_not == "holds for empty messages only, which are not sent"
+
+
+def test_the_barrier_is_watched_without_a_size() -> None:
+    (region,) = regions(Leaf(0), "barrier")
+    assert sizes(region) == [(2, 0), (5, 0), (8, 0)]
+
+
+def test_powers_of_two_are_watched_by_themselves() -> None:
+    other, power = regions(Split((Test("power_of_two", 0),), (Leaf(0), Leaf(1))), ranks=8)
+    assert {p for p, _ in sizes(other)} <= {3, 5, 6, 7}
+    assert {p for p, _ in sizes(power)} == {2, 4, 8}
+
+
+def nodes() -> st.SearchStrategy[Node]:
+    tests = st.builds(
+        Test, st.sampled_from(("comm_size", "message_size", "total_size")), st.integers(0, 5000).map(float)
+    )
+    return st.recursive(
+        st.builds(Leaf, st.integers(0, 3)),
+        lambda below: st.builds(lambda t, a, b: Split((t,), (a, b)), tests, below, below),
+        max_leaves=12,
+    )
+
+
+@given(nodes(), st.sampled_from(("bcast", "allgather", "alltoall")), st.integers(2, 9))
+def test_every_size_watched_is_decided_as_its_region_says(root: Node, collective: str, ranks: int) -> None:
+    decision = DecisionFunction(collective, METHODS, root)
+    for region in regions_of(decision, ranks, MEMORY):
+        assert bool(region.cells) != bool(region.why_not)
+        for cell in region.cells:
+            chosen = decision.methods[decision.predict_one(cell.comm_size, cell.message_size)]
+            assert chosen == region.method
+            assert 2 <= cell.comm_size <= ranks
+            assert buffer_bytes(cell) <= MEMORY
+
+
+def test_rules_that_were_read_are_watched_band_by_band() -> None:
+    read = read_text("1\n7\n2\n2\n2\n0 1 0 0\n1000 3 0 1024\n5\n1\n0 6 0 0\n")
+    found = regions_of(read.decisions["bcast"], 6, MEMORY)
+    assert [region.method.label for region in found] == ["basic_linear", "pipeline 1KiB", "binomial"]
+    assert Cell("bcast", 4, 999) in found[0].cells
+    assert Cell("bcast", 4, 1000) in found[1].cells
+    assert Cell("bcast", 5, 1) in found[2].cells

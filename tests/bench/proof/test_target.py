@@ -1,0 +1,81 @@
+"""How each library is told: by names and numbers that it prints itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks import mpich, openmpi
+from dashboard.benchmarks.proof.target import OnMpich, OnOpenMpi, left_to_library
+from dashboard.decisions import Method
+
+#: As mpivars of MPICH 5.0.2 prints them.
+MPIVARS = """466 MPI Control Variables
+\tMPIR_CVAR_BARRIER_INTRA_ALGORITHM=0\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tVariable to select
+auto - Internal algorithm selection (can be overridden with MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE)
+nb            - Force nonblocking algorithm
+smp           - Force smp algorithm
+k_dissemination - Force high radix dissemination algorithm
+recexch       - Force recursive exchange algorithm
+\tMPIR_CVAR_BARRIER_INTER_ALGORITHM=0\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tVariable to select
+auto - Internal algorithm selection (can be overridden with MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE)
+bcast - Force bcast algorithm
+\tMPIR_CVAR_BARRIER_DISSEM_KVAL   =2\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tk value
+\tMPIR_CVAR_BCAST_INTRA_ALGORITHM =0\tSCOPE_ALL_EQ\tNo-object\tMPI_INT\tVERBOSITY_USER_BASIC\tVariable to select
+auto - Internal algorithm selection (can be overridden with MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE)
+binomial                                - Force Binomial Tree
+nb                                      - Force nonblocking algorithm
+"""
+
+
+ON_MPICH = OnMpich(mpich.parse(MPIVARS, "5.0.2"))
+
+
+def test_mpich_is_told_by_the_order_in_which_it_lists_its_algorithms() -> None:
+    call = ON_MPICH.forced("barrier", Method("k_dissemination k=4", "k_dissemination", 0, {"k": "4"}))
+    assert call is not None
+    assert call.settings == {
+        "MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 3,
+        "MPIR_CVAR_BARRIER_DISSEM_KVAL": 4,
+    }
+    rules, _ = ON_MPICH.plain("barrier")
+    assert rules.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 0, "MPIR_CVAR_BARRIER_DISSEM_KVAL": 2}
+
+
+def test_what_mpich_cannot_be_forced_to_is_said() -> None:
+    assert ON_MPICH.forced("bcast", Method("tree", "tree", 0, {})) is None
+    assert ON_MPICH.forced("bcast", Method("binomial", "binomial", 0, {"tree_type": "kary"})) is None
+    # A non-blocking call with a wait is no algorithm of its own.
+    assert [call.name for call in ON_MPICH.others("bcast")] == ["binomial"]
+
+
+def test_what_is_called_default_is_left_to_the_library_only_without_a_number() -> None:
+    assert left_to_library(Method("default", "default", 0, {"library_id": 0}))
+    # Open MPI has an algorithm of this name for allgatherv.
+    assert not left_to_library(Method("default", "default", 0, {"library_id": 1}))
+
+
+@pytest.fixture(scope="module")
+def open_mpi(samples: Path) -> OnOpenMpi:
+    path = samples / "rules_ompi" / "local__ompi_info_coll_tuned_5.0.11.txt"
+    return OnOpenMpi(openmpi.parse(path.read_text(encoding="utf-8")))
+
+
+def test_rules_and_own_decision_differ_in_one_variable_only(open_mpi: OnOpenMpi) -> None:
+    rules, own = open_mpi.plain("bcast")
+    different = {name for name in rules.settings if rules.settings[name] != own.settings[name]}
+    assert different == {"coll_tuned_use_dynamic_rules"}
+    assert rules.settings["coll_tuned_bcast_algorithm"] == 0
+
+
+def test_a_rule_s_chain_without_a_fan_out_is_not_the_forced_one_without(open_mpi: OnOpenMpi) -> None:
+    chain = open_mpi.forced("bcast", Method("chain", "chain", 0, {"library_id": 2, "fan_out": 0}))
+    (plain,) = [call for call in open_mpi.others("bcast") if call.name == "chain"]
+    assert chain is not None
+    assert chain.settings["coll_tuned_bcast_algorithm_chain_fanout"] == 0
+    assert plain.settings["coll_tuned_bcast_algorithm_chain_fanout"] == 4
+    binomial = open_mpi.forced("bcast", Method("binomial 1KiB", "binomial", 1024, {"library_id": 6}))
+    assert binomial is not None
+    assert binomial.settings["coll_tuned_bcast_algorithm_segmentsize"] == 1024
+    assert open_mpi.forced("bcast", Method("unknown 99", "unknown 99", 0, {"library_id": 99})) is None

@@ -1,0 +1,133 @@
+"""What is said of a region when calls sent this or that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from dashboard.benchmarks.plan import Cell
+from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, line_of, read_lines
+from dashboard.benchmarks.proof.regions import Region
+from dashboard.benchmarks.proof.report import lines_of, markdown
+from dashboard.benchmarks.proof.target import OWN, RULES
+from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
+from dashboard.decisions import Method
+
+HERE, THERE = Cell("bcast", 4, 10), Cell("bcast", 8, 10)
+REGION = Region("bcast", {"comm_size": (2.0, 8.0)}, Method("chain", "chain"), (HERE, THERE))
+NAMES = ("chain", "pipeline", "linear", OWN)
+#: Who sends the same: the library's own decision is linear.
+GRAPHS = {"chain": "c", "pipeline": "p", "linear": "l", OWN: "l"}
+
+
+def results(rules: str, **graphs: str) -> dict[Key, Seen]:
+    """Both cells, where the rules send what `rules` names."""
+    sent = {**GRAPHS, **graphs}
+    calls = {RULES: sent[rules], **sent}
+    return {(cell, name): Seen("", {"digest": text}) for cell in (HERE, THERE) for name, text in calls.items()}
+
+
+def test_the_method_asked_for_is_proven_where_no_other_sends_the_same() -> None:
+    found = judge(REGION, "chain", results("chain"), NAMES)
+    assert (found.state, found.seen, found.like) == ("proven", "chain", ())
+
+
+def test_methods_that_send_the_same_everywhere_are_not_told_apart() -> None:
+    found = judge(REGION, "chain", results("chain", pipeline="c"), NAMES)
+    assert (found.state, found.like) == ("same graph", ("pipeline",))
+
+
+def test_one_size_that_differs_tells_methods_apart() -> None:
+    there = {**results("chain", pipeline="c"), (THERE, "pipeline"): Seen("", {"digest": "p"})}
+    assert judge(REGION, "chain", there, NAMES).state == "proven"
+
+
+def test_something_else_is_named() -> None:
+    found = judge(REGION, "chain", results("pipeline"), NAMES)
+    assert (found.state, found.seen) == ("other", "pipeline")
+    own = judge(REGION, "chain", results(OWN), NAMES)
+    assert own.seen == "linear, as the library decides by itself"
+
+
+def test_what_failed_or_was_not_reached_is_no_proof() -> None:
+    failed = {**results("chain"), (THERE, RULES): Seen("refused: MPI_ERR_ARG")}
+    assert judge(REGION, "chain", failed, NAMES).why == "8 processes, 10 bytes: refused: MPI_ERR_ARG"
+    assert judge(REGION, "chain", {}, NAMES).state == "not run"
+    half = {key: seen for key, seen in results("chain").items() if key[0] == HERE}
+    assert "1 of 2 sizes" in judge(REGION, "chain", half, NAMES).why
+    assert judge(REGION, "chain", {}, NAMES, stopped="aborts").state == "failed"
+
+
+def test_a_method_that_cannot_be_forced_is_not_compared() -> None:
+    refused = {**results("chain"), (HERE, "chain"): Seen("refused"), (THERE, "chain"): Seen("refused")}
+    assert judge(REGION, "chain", refused, NAMES).state == "not run"
+    assert judge(REGION, None, {}, NAMES).state == "not run"
+
+
+def test_a_file_is_taken_where_it_changes_what_is_sent() -> None:
+    pairs = [(REGION, "chain")]
+    assert taken(pairs, results("chain")) == "yes"
+    assert taken(pairs, results(OWN)) == "no"
+    assert taken([(REGION, "linear")], results("linear")) == "no difference"
+    assert taken(pairs, {}) == "unknown"
+
+
+def test_parts_that_follow_other_rules_do_not_hide_the_library_s_own_decision() -> None:
+    # reduce_scatter by a reduce: with rules for reduce the same algorithm sends other messages.
+    left = replace(REGION, method=Method("default", "default", 0, {"library_id": 0}))
+    there = results("pipeline", **{OWN: "o"})
+    other = judge(left, OWN, there, NAMES)
+    assert other.state == "other"
+    same = {(cell, name): Seen("", {"digest": "o"}) for cell in (HERE, THERE) for name in (OWN, "pipeline")}
+    found = by_parts(other, there, same, NAMES)
+    assert (found.state, found.seen) == ("proven", OWN)
+    assert "pipeline, as without rules" in found.why
+    apart = {**same, (THERE, OWN): Seen("", {"digest": "x"})}
+    assert by_parts(other, there, apart, NAMES).state == "other"
+    assert by_parts(other, there, {}, NAMES).state == "other"
+
+
+def proof(*verdicts: Verdict, answer: str = "yes") -> Proof:
+    return Proof("f.conf", "rules", "Open MPI 5.0.11", "graphs", 8, answer, verdicts)  # type: ignore[arg-type]
+
+
+def test_a_proof_holds_only_where_something_ran_and_nothing_else_was_seen() -> None:
+    good, other = (judge(REGION, "chain", results(name), NAMES) for name in ("chain", "pipeline"))
+    far = Verdict(
+        replace(REGION, cells=(), why_not="needs 16 processes", needs=16), "not run", why="needs 16 processes"
+    )
+    assert proof(good, far).holds
+    assert not proof(far).holds
+    assert not proof(good, other).holds
+    assert not proof(good, answer="no").holds
+
+
+def test_the_report_tells_all_of_it() -> None:
+    good, other = (judge(REGION, "chain", results(name), NAMES) for name in ("chain", "pipeline"))
+    far = Verdict(
+        replace(REGION, cells=(), why_not="needs 16 processes", needs=16), "not run", why="needs 16 processes"
+    )
+    text = "\n".join(lines_of(proof(good, other, far)))
+    assert "3 to 8" in text
+    assert "seen: pipeline, at 4 processes, 10 bytes" in text
+    assert "bcast: 1 regions not run: they need 16 processes or more, 8 are allowed (--ranks)" in text
+    assert text.endswith("NOT PROVEN: 3 regions: 1 proven, 1 other, 1 not run")
+    assert "| bcast | 3 to 8 | all | chain | proven |" in markdown(proof(good))
+    record = json.loads(json.dumps(proof(good, far).to_dict(), allow_nan=False))
+    assert record["counts"]["proven"] == 1
+    assert record["regions"][0]["bounds"] == {"comm_size": [2, 8]}
+
+
+def test_orders_and_results_come_back_as_they_were_written(tmp_path: Path) -> None:
+    call, other = Call("chain", {"algorithm": 2}), Call(RULES, {})
+    order = Order("messages", ("count",), set_at_call=False, calls={HERE: (call, other), THERE: (other,)})
+    order.save(tmp_path / "order.json")
+    assert Order.load(tmp_path / "order.json") == order
+    assert order.without([(HERE, "chain"), (THERE, RULES)]).calls == {HERE: (other,)}
+    lines = (
+        line_of(HERE, "chain", None) + line_of(HERE, "chain", Seen("", {"digest": "c"})) + line_of(THERE, RULES, None)
+    )
+    path = tmp_path / "results.jsonl"
+    path.write_text(lines + '{"cell": {"coll')
+    assert read_lines(path) == ({(HERE, "chain"): Seen("", {"digest": "c"})}, (THERE, RULES))

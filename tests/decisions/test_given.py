@@ -1,0 +1,134 @@
+"""Decisions that are there already: the library's default, rules files, and rules with better methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, OptionError, Split, Test
+from dashboard.decisions import frontier as frontiers
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.frontier import frontier
+from dashboard.decisions.given import GIVEN, MOST, MOST_BYTES, Given
+from dashboard.decisions.improve import improved, without
+from dashboard.decisions.problem import Problem
+from tests.cubes import cube_of, synthetic_cube
+
+
+def with_default(cube: Any) -> Any:
+    """The cube with its first method called the library's default."""
+    labels = ["default", *cube["method"].values[1:].tolist()]
+    return cube.assign_coords(method=labels, algorithm=("method", ["default", *cube["algorithm"].values[1:].tolist()]))
+
+
+def rules(problem: Problem, cut: int = 100) -> DecisionFunction:
+    """Two regions: the first method up to a message size, the second beyond."""
+    root = Split((Test("message_size", cut),), (Leaf(0), Leaf(1)))
+    return DecisionFunction(problem.collective, problem.methods, root, kind="rules")
+
+
+def test_the_default_is_what_was_measured_of_it() -> None:
+    cube = with_default(synthetic_cube(4, 6, 3, 1))
+    problem = Problem.of(cube)
+    decision = FAMILIES["default"].grow(problem)
+    penalty = 100 * (cube["time"].values[0] / cube["time"].values.min(axis=0) - 1)
+    assert problem.summary(decision).mean == pytest.approx(penalty.mean())
+    assert decision.leaves == 1
+
+
+def test_a_default_that_was_not_measured_is_one_clear_error() -> None:
+    with pytest.raises(OptionError, match="was not measured here; measure a method 'default'"):
+        FAMILIES["default"].grow(Problem.of(synthetic_cube(3, 4, 2, 1)))
+
+
+def test_the_frontier_has_the_default_where_it_was_measured() -> None:
+    cube = synthetic_cube(4, 6, 3, 2)
+    assert "default" not in frontiers._suitable(Problem.of(cube))
+    assert "default" in frontiers._suitable(Problem.of(with_default(cube)))
+    table = frontier(Problem.of(with_default(cube)), families=["quadtree", "default"], held_out="lines").table
+    (row,) = table[table["family"] == "default"].to_dict("records")
+    # It was made from nothing, so that what is held out is no worse than what is not: the same cells twice.
+    assert row["held_out_mean"] == pytest.approx(row["penalty_mean"])
+    assert row["leaves"] == 1
+
+
+def test_rules_are_judged_and_improved_on_the_frontier() -> None:
+    problem = Problem.of(synthetic_cube(5, 8, 4, 3))
+    GIVEN.put("two.conf", Given("two.conf", lambda problem, _version: rules(problem)))
+    tried = {"rules": [{"file": "two.conf"}, {"file": "two.conf", "improve": True}]}
+    found = frontier(problem, families=["quadtree"], further=tried, held_out="lines")
+    part = found.table[found.table["family"] == "rules"]
+    assert part["leaves"].tolist() == [2, 2]
+    plain, better = part["penalty_mean"]
+    assert plain == pytest.approx(problem.summary(rules(problem)).mean)
+    assert better <= plain
+
+
+def test_a_file_that_is_not_there_is_said() -> None:
+    problem = Problem.of(synthetic_cube(3, 4, 2, 1))
+    with pytest.raises(OptionError, match=r"rules file lost\.conf is not loaded here"):
+        FAMILIES["rules"].grow(problem, file="lost.conf")
+    with pytest.raises(OptionError, match="no rules file is chosen"):
+        FAMILIES["rules"].grow(problem)
+
+
+def test_only_so_many_files_are_kept() -> None:
+    one = Given("one", lambda problem, _version: rules(problem))
+    for number in range(MOST + 1):
+        GIVEN.put(f"file-{number}", one)
+    assert GIVEN.get("file-0") is None
+    assert GIVEN.get(f"file-{MOST}") is one
+
+
+def test_only_so_many_bytes_are_kept() -> None:
+    for name in ("first", "second", "third"):
+        GIVEN.put(name, Given(name, lambda problem, _version: rules(problem), MOST_BYTES // 2))
+    assert GIVEN.get("first") is None
+    assert GIVEN.get("third") is not None
+
+
+@given(st.integers(0, 200), st.integers(1, 2**20), st.floats(0, 0.4))
+def test_improving_is_the_best_of_each_region(seed: int, cut: int, missing: float) -> None:
+    problem = Problem.of(synthetic_cube(4, 7, 4, seed, missing=missing))
+    old = rules(problem, cut)
+    new = improved(problem, old)
+    assert new.leaves == old.leaves
+    (part,) = problem.slices
+    time = part.times()
+    below = part.cube["message_size"].values <= cut
+    for side, leaf in ((below, 0), (~below, 1)):
+        here = time[:, :, side]
+        measured = np.isfinite(here).any(axis=0)
+        if not measured.any():
+            assert new.tree.codes[new.tree.codes >= 0][leaf] == leaf
+            continue
+        best = np.nanmin(np.where(measured, here, 1.0), axis=0)
+        lacking = (~np.isfinite(here) & measured).sum(axis=(1, 2))
+        cost = np.where(np.isfinite(here), here / best - 1, 0.0)[:, measured].sum(axis=1)
+        chosen = int(new.tree.codes[new.tree.codes >= 0][leaf])
+        least = min((lack, one + 1e-9) for lack, one in zip(lacking, cost, strict=True))
+        assert (lacking[chosen], cost[chosen]) <= least
+
+
+def test_regions_that_a_workload_never_calls_stay() -> None:
+    cube = cube_of([[[2.0, 1.0]], [[1.0, 2.0]]], [4], [8, 1024])
+    problem = Problem.of(cube, weights=np.array([[1.0, 0.0]]))
+    new = improved(problem, rules(problem))
+    assert [new.methods[place].label for place in new.predict(4, np.array([8, 1024]))] == ["binomial", "binomial"]
+    assert improved(Problem.of(cube), rules(problem)).predict(4, np.array([8, 1024])).tolist() == [1, 0]
+
+
+def test_what_is_not_allowed_is_replaced_and_the_rest_stays() -> None:
+    cube = cube_of([[[1.0, 1.0]], [[2.0, 3.0]], [[3.0, 2.0]]], [4], [8, 1024])
+    problem = Problem.of(cube)
+    other = Method("other", "default")
+    new, replaced = without(problem, rules(problem), {"binomial", "binary"}, other)
+    assert replaced == {"linear": ["binomial"]}
+    assert new.predict(4, np.array([8, 1024])).tolist() == [1, 1]
+    none, replaced = without(problem, rules(problem), set(), other)
+    assert replaced == {"linear": ["other"], "binomial": ["other"]}
+    assert none.methods[int(none.predict(4, 8))] == other

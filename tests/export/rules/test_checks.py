@@ -1,0 +1,38 @@
+"""Rules that can be read, but do not act as they look: what was seen on the real library."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.export.rules.fault import Fault
+from dashboard.export.rules.lint import read_text
+
+
+def warnings(text: str) -> list[Fault]:
+    return [fault for fault in read_text(text).faults if fault.severity == "warning"]
+
+
+@pytest.mark.parametrize("collective", [7, 11], ids=["bcast", "reduce"])
+def test_a_chain_without_a_fan_out_is_the_pipeline(collective: int) -> None:
+    (fault,) = warnings(f"1\n{collective}\n1\n2\n1\n0 2 0 1024\n")
+    assert fault.line == 6
+    assert fault.text == "fan-out 0 for chain; when it is forced by a parameter it takes 4"
+    assert warnings(f"1\n{collective}\n1\n2\n1\n0 2 4 1024\n") == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "faulty"),
+    [
+        ("0 3 0 0\n1000 2 0 0", True),
+        ("0 1 0 0\n1000 0 0 0", True),
+        ("0 1 0 0\n1000 3 0 0", False),
+        ("0 2 0 0\n1000 2 0 0", False),
+    ],
+    ids=["linear_nb and binomial", "linear and the library's own", "linear and linear_nb", "binomial alone"],
+)
+def test_scatter_with_algorithms_that_do_not_understand_each_other_is_warned_of(rules: str, *, faulty: bool) -> None:
+    # Seen with 5.0.11 and four processes: a segmentation fault where only the root tells a send count.
+    found = warnings(f"1\n15\n1\n2\n2\n{rules}\n")
+    assert [fault.line for fault in found] == ([4] if faulty else [])
+    assert not faulty or "as mpi4py does" in found[0].effect
+    assert warnings(f"1\n9\n1\n2\n2\n{rules}\n") == []

@@ -1,0 +1,91 @@
+"""One method for each collective on mpirun's command line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.export.forced import to_mpirun
+from dashboard.export.target import ExportError
+from tests.cubes import cube_of
+
+OPEN_MPI = {"library": "Open MPI"}
+
+
+def one(collective: str, method: Method, **facts: str) -> DecisionFunction:
+    return DecisionFunction(collective, [method], Leaf(0), provenance=facts)
+
+
+def section(text: str, title: str) -> str:
+    return next(part for part in text.split("\n\n") if part.startswith(f"# {title}"))
+
+
+def test_each_library_is_told_in_its_own_words() -> None:
+    segmented = Method("pipeline 8KiB", "pipeline", 8192, {"library_id": 3})
+    text = to_mpirun([one("bcast", segmented, **OPEN_MPI), one("allgather", Method("ring", "ring"))])
+    here = section(text, "Open MPI 5.0")
+    for option in (
+        "--mca coll_tuned_use_dynamic_rules 1",
+        "--mca coll_tuned_bcast_algorithm 3",
+        "--mca coll_tuned_bcast_algorithm_segmentsize 8192",
+        "--mca coll_tuned_allgather_algorithm 4",
+    ):
+        assert re.search(rf"^    {re.escape(option)} \\$", here, re.MULTILINE)
+    there = section(text, "MPICH")
+    assert "-genv MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM ring" in there
+    # Its pipelines are not cut as asked.
+    assert "bcast: left to the library: it has no 'pipeline 8KiB'" in there
+    assert "mpirun" not in section(text, "Intel")
+
+
+def test_intel_s_numbers_are_written_where_they_were_measured() -> None:
+    text = to_mpirun(one("bcast", Method("shm", "shm", 0, {"library_id": 12}), library="Intel MPI 2021.11"))
+    assert "-genv I_MPI_ADJUST_BCAST 12" in section(text, "Intel")
+    assert "mpirun" not in section(text, "Open MPI")
+
+
+def test_parameters_are_forced_too() -> None:
+    chain, knomial = Method("chain", "chain", 0, {"fan_out": 8}), Method("knomial", "knomial", 0, {"radix": 3})
+    assert "--mca coll_tuned_reduce_algorithm_chain_fanout 8" in to_mpirun(one("reduce", chain))
+    assert "--mca coll_tuned_bcast_algorithm_knomial_radix 3" in to_mpirun(one("bcast", knomial))
+
+
+def tree() -> DecisionFunction:
+    methods = [Method("binomial", "binomial"), Method("linear", "linear"), Method("mine", "mine")]
+    split = Split((Test("message_size", 100),), (Leaf(0), Leaf(2)))
+    return DecisionFunction("bcast", methods, split)
+
+
+def test_several_methods_become_the_best_single_one_that_the_library_has() -> None:
+    # By hand, against the best of each size: linear 100 and 100 %, binomial 0 and 300 %, mine 900 and 0 %.
+    cube = cube_of([[[2.0, 2.0]], [[1.0, 4.0]], [[10.0, 1.0]]], comm_size=[4], message_size=[10, 1000])
+    names = ["linear", "binomial", "mine"]
+    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    text = to_mpirun(tree(), cubes={"bcast": cube})
+    assert "Its 2 methods cannot be forced at once; penalty as decided: mean 0 %, max 0 %." in text
+    here = section(text, "Open MPI")
+    assert "bcast: linear, the best single one of the 2 measured that it has; penalty mean 100 %, max 100 %" in here
+    assert "--mca coll_tuned_bcast_algorithm 1" in here
+    # MPICH has no linear broadcast.
+    assert "bcast: binomial, the best single one of the 1 measured" in section(text, "MPICH")
+
+
+def test_without_measurements_several_methods_are_refused() -> None:
+    with pytest.raises(ExportError, match="2 methods are decided, one can be forced"):
+        to_mpirun(tree())
+
+
+def test_what_no_library_has_is_refused() -> None:
+    with pytest.raises(ExportError, match="no library can be forced to: bcast by 'mine'"):
+        to_mpirun(one("bcast", Method("mine", "mine")))
+
+
+def test_the_own_decision_of_one_library_is_not_that_of_another() -> None:
+    text = to_mpirun(
+        [one("bcast", Method("default", "default"), library="MPICH"), one("reduce", Method("linear", "linear"))]
+    )
+    assert "bcast: left to the library" in section(text, "Open MPI")
+    with pytest.raises(ExportError, match="'7'"):
+        to_mpirun(one("bcast", Method("binomial", "binomial")), version="7")

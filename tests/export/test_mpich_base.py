@@ -1,0 +1,56 @@
+"""MPICH's own selection, read out of a library file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.export import mpich, mpich_base
+from dashboard.export.mpich_base import embedded
+from dashboard.export.rules.lint import read_text
+
+
+@pytest.fixture(scope="module")
+def generic(samples: Path) -> str:
+    document = json.loads((samples / "mpich_json" / "mpich-main__mpir_generic.json").read_text())
+    return json.dumps(document, separators=(",", ":"))
+
+
+def library(folder: Path, *texts: str) -> Path:
+    """A file that holds string constants as a library does."""
+    path = folder / "libmpi.so.12"
+    path.write_bytes(b"\x7fELF\0\xff" + b"".join(text.encode() + b"\0" for text in texts) + b"\1\2\3")
+    return path
+
+
+def test_of_several_texts_the_complete_one_is_taken(tmp_path: Path, generic: str, samples: Path) -> None:
+    posix = json.dumps(
+        {"collective=bcast": {"algorithm=MPIDI_POSIX_mpi_bcast_release_gather": {}}}, separators=(",", ":")
+    )
+    found = embedded(library(tmp_path, "collective=", '{"collective=broken', posix, generic))
+    assert found == generic
+    assert read_text(found).errors == 0
+
+
+@pytest.mark.parametrize("texts", [(), ('{"collective=bcast":{}}',)], ids=["none", "incomplete"])
+def test_a_library_without_it_gives_nothing(tmp_path: Path, texts: tuple[str, ...]) -> None:
+    assert embedded(library(tmp_path, *texts)) is None
+    (tmp_path / "empty.so").touch()
+    assert embedded(tmp_path / "empty.so") is None
+
+
+def test_without_a_base_the_installed_library_s_own_is_changed(
+    tmp_path: Path, generic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "bin").mkdir()
+    path = library(tmp_path / "lib", generic)
+    monkeypatch.setattr(mpich_base.sys, "executable", str(tmp_path / "bin" / "python"))
+    found = mpich_base.installed()
+    assert found is not None
+    assert found[0] == path
+    decision = DecisionFunction("gather", [Method("binomial", "binomial")], Leaf(0))
+    assert len(json.loads(mpich.to_mpich(decision))) == 44

@@ -1,0 +1,353 @@
+"""The page *Export*: the decision as a file, and files of others checked."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from bokeh.document import Document
+
+from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.choice import Choice
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import fitted
+from dashboard.pages._export_base import MOST_BYTES
+from dashboard.pages.compare import ComparePage
+from dashboard.pages.export import ExportPage
+from dashboard.pages.frontier import FrontierPage
+from dashboard.permission import Permission
+from dashboard.registry import load_results, register
+from dashboard.samples import sample_start
+from dashboard.state import State
+from tests.cubes import cube_of
+
+RULES = """\
+1 # collectives
+7 # bcast
+1 # communicator sizes
+0
+2
+0 6 0 0 # binomial
+4096 3 0 8192 # pipeline
+"""
+
+
+@pytest.fixture
+def state() -> State:
+    state, start = State(), sample_start()
+    state.show(load_results(start.paths, **start.hints))
+    state.page = "Export"
+    return state
+
+
+@pytest.fixture
+def page(state: State) -> ExportPage:
+    return ExportPage(state)
+
+
+@pytest.fixture
+def drawn(page: ExportPage) -> ExportPage:
+    """The page with its maps as a browser would have them."""
+    page.__panel__().get_root(Document())
+    return page
+
+
+def image(maps: Any, name: str) -> Any:
+    (plot,) = maps.live._plots[name]
+    return plot.handles["source"].data["image"][0]
+
+
+def painted(maps: Any, values: np.ndarray) -> np.ndarray:
+    return maps.scene.raster.paint(np.where(values < 0, 255, values))
+
+
+def test_the_file_is_the_tree_that_is_shown(drawn: ExportPage, state: State) -> None:
+    text = drawn.file._file().getvalue().decode()
+    assert text == drawn.file.written.text
+    cube = state.cube()
+    read = fitted(read_text(text).meant["bcast"], cube, "5.0")
+    sizes = cube["comm_size"].values[:, None], cube["message_size"].values[None]
+    decision = state.decision()
+    said = [read.methods[place].label for place in read.predict(*sizes).ravel()]
+    assert said == [decision.methods[place].label for place in decision.predict(*sizes).ravel()]
+    assert (image(drawn.file.maps, "a") == image(drawn.file.maps, "b")).all()
+
+
+def test_it_follows_the_tree(page: ExportPage, state: State) -> None:
+    before = page.file.written.text
+    state.max_depth = 1
+    assert page.file.written.text != before
+    assert page.file.written.parts[0].before.mean == pytest.approx(state.statistics()["penalty"]["mean"])
+
+
+def test_several_collectives_are_in_one_file_each_with_its_tree(drawn: ExportPage, state: State) -> None:
+    drawn.collectives.value = ["reduce", "bcast"]
+    assert state.exported == ("reduce", "bcast")
+    written = drawn.file.written
+    assert written.collectives == ["reduce", "bcast"]
+    assert set(read_text(written.text).meant) == {"reduce", "bcast"}
+    drawn.file.part.value = "reduce"
+    state.collective = "reduce"
+    chosen = state.penalty()["chosen"].values
+    assert (image(drawn.file.maps, "a") == painted(drawn.file.maps, chosen)).all()
+
+
+def test_one_tree_for_several_collectives_is_taken_apart(page: ExportPage, state: State) -> None:
+    state.choose(Choice.of("cart", {"attributes": ("comm_size", "message_size", "collective"), "max_leaves": 6}))
+    state.together = ("reduce",)
+    page.collectives.value = ["reduce", "bcast"]
+    reduce, bcast = page.file.written.parts
+    assert reduce.source.provenance["part_of"] == bcast.source.provenance["part_of"] == "bcast+reduce"
+    assert bcast.otherwise == 0
+    # The one tree takes for both what only the broadcast has.
+    assert "Open MPI 5.0 has no 'split_binary_tree 1KiB'" in reduce.notes[0]
+
+
+def test_fewer_rules_are_the_best_so_many_and_the_difference_is_shown(drawn: ExportPage, state: State) -> None:
+    drawn.most.value = 4
+    assert state.most_rules == 4
+    (part,) = drawn.file.written.parts
+    assert part.read.leaves <= 4
+    assert part.otherwise > 0
+    assert "Approximated" in drawn.file.notes.object
+    differ = image(drawn.file.maps, "a") != image(drawn.file.maps, "b")
+    assert differ.any()
+
+
+def test_options_are_those_of_the_target(page: ExportPage, state: State) -> None:
+    assert page.version.visible
+    assert page.most.visible
+    assert not page.base.visible
+    state.target = "c"
+    assert not page.version.visible
+    assert not page.most.visible
+    assert "colltune_bcast" in page.file.written.text
+    assert "no independent reader" in page.file.told.object
+
+
+def test_what_a_target_needs_is_one_clear_sentence(page: ExportPage, state: State) -> None:
+    state.target = "intel"
+    assert not page.body.visible
+    assert page.message.severity == "error"
+    assert "measure with Intel MPI" in page.message.object
+    state.target = "openmpi"
+    assert page.body.visible
+
+
+def test_mpich_is_made_from_the_file_that_is_given(page: ExportPage, state: State, samples: Path) -> None:
+    state.target = "mpich"
+    page.base.upload.param.update(filename="notes.txt", value=b"no selection")
+    assert "refused" in page.base.note.object
+    page.base.upload.param.update(filename="generic.json", value=b"{}")
+    assert "role=" in page.base.note.object
+    raw = (samples / "mpich_json" / "mpich-main__mpir_generic.json").read_bytes()
+    page.base.upload.param.update(filename="generic.json", value=raw)
+    assert page.body.visible
+    assert page.file.written.order.base == raw.decode()
+    assert "It has no" in page.file.notes.object
+
+
+def test_a_collective_that_is_left_out_is_said(page: ExportPage, state: State) -> None:
+    state.target = "ucc"
+    page.collectives.value = ["reduce", "bcast"]
+    assert page.message.severity == "warning"
+    assert "reduce is left out" in page.message.object
+    assert page.file.written.collectives == ["bcast"]
+
+
+def test_too_many_rules_are_pointed_out(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.pages.export.MANY_RULES", 3)
+    state.choose(Choice.of("exact"))
+    assert "limit them" in page.message.object
+    assert page.body.visible
+
+
+def test_the_bundle_is_of_the_file_on_show(page: ExportPage) -> None:
+    archive = zipfile.ZipFile(io.BytesIO(page.file._bundle().getvalue()))
+    assert archive.read(page.file.file.filename).decode() == page.file.written.text
+    assert page.file.bundle.filename == "colltune_bcast.zip"
+
+
+def test_the_address_keeps_the_choices(page: ExportPage, state: State) -> None:
+    page.collectives.value = ["reduce", "bcast"]
+    state.param.update(target="openmpi", target_version="4.1", most_rules=7)
+    query = state.to_query()
+    assert {name: query[name] for name in ("version", "rules", "export")} == {
+        "version": "4.1",
+        "rules": "7",
+        "export": "reduce,bcast",
+    }
+    other, start = State(), sample_start()
+    other.show(load_results(start.paths, **start.hints))
+    assert other.from_query({**query, "target": "ucc"}) == []
+    assert (other.target, other.target_version, other.most_rules) == ("ucc", "4.1", 7)
+    assert other.exported == ("reduce", "bcast")
+    (why,) = other.from_query({"target": "fortran"})
+    assert "possible are c, c-table" in why
+    (why,) = other.from_query({"export": "bcast,nothing"})
+    assert "no such collective" in why
+
+
+def test_without_results_the_page_says_so() -> None:
+    page = ExportPage(State(page="Export"))
+    assert page.message.visible
+    assert not page.body.visible
+
+
+def test_a_rules_file_is_checked_over_the_measurements(drawn: ExportPage, state: State) -> None:
+    drawn.check.give("mine.conf", RULES.encode())
+    assert drawn.check.checked is not None
+    choice = drawn.check.choice
+    penalties = state.penalty(choice)
+    assert f"{state.statistics(choice)['penalty']['mean']:.2f} %" in drawn.check.told.object
+    assert (image(drawn.check.maps, "b") == painted(drawn.check.maps, penalties["chosen"].values)).all()
+    labels = state.cube()["method"].values
+    assert set(labels[penalties["chosen"].values.ravel()]) == {"binomial", "pipeline 8KiB"}
+
+
+def test_faults_stand_with_their_lines(page: ExportPage, samples: Path) -> None:
+    raw = (samples / "rules_ompi" / "ompi-collectives-tuning__decision.file").read_bytes()
+    page.check.give("decision.file", raw)
+    assert "105 errors" in page.check.faults.object
+    assert "11 rules are declared and 10 follow" in page.check.faults.object
+    assert "sizes as blocks" in page.check.table.object
+
+
+def test_what_is_pasted_is_never_markup(page: ExportPage) -> None:
+    page.check.give("<img src=x>", f"{RULES}<script>alert(1)</script>\n")
+    shown = [pane.object for pane in (page.check.table, page.check.faults, page.check.preview, page.check.told)]
+    assert not any("<script" in html or "<img" in html for html in shown)
+    page.check.give("bad", "<script>alert(1)</script>")
+    assert page.check.message.visible
+    assert "<script" not in page.check.message.object
+
+
+def test_files_that_are_too_large_or_none_are_refused(page: ExportPage) -> None:
+    page.check.give("huge", b"1" * (MOST_BYTES + 1))
+    assert "are no rules file" in page.check.message.object.replace("\\", "")
+    assert not page.check.body.visible
+    page.check.give("mine.conf", RULES)
+    assert page.check.body.visible
+    page.check.paste.value = ""
+    page.check._check_pasted()
+    assert "Nothing is pasted" in page.check.message.object
+
+
+def test_it_is_translated_and_keeps_what_it_means(page: ExportPage) -> None:
+    page.check.give("mine.conf", RULES)
+    page.check.translate.target.value = "openmpi-json"
+    page.check.translate._translate()
+    written = page.check.translate.written
+    first, second = read_text(RULES).meant["bcast"], read_text(written.text, version="6.0").meant["bcast"]
+    sizes = np.arange(1, 40)[:, None], np.array([0, 1, 4095, 4096, 10**6])
+    assert [first.methods[m].label for m in first.predict(*sizes).ravel()] == [
+        second.methods[m].label for m in second.predict(*sizes).ravel()
+    ]
+    page.check.translate.target.value = "ucc"
+    page.check.translate._translate()
+    assert page.check.translate.result.visible
+
+
+def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State) -> None:
+    page.check.give("mine.conf", RULES)
+    page.check._adopt()
+    assert (state.page, state.family) == ("Decisions", "rules")
+    assert state.decision().leaves == 2
+    state.page = "Export"
+    page.check._compare()
+    assert state.page == "Compare"
+    compare = ComparePage(state)
+    compare.__panel__().get_root(Document())
+    assert compare.second.family.value == "rules"
+    assert compare.second.widgets["file"].value in state.rules
+    assert list(compare.second.widgets["file"].options) == ["mine.conf"]
+    compare.second.widgets["improve"].value = True
+    assert state.statistics(state.other)["penalty"]["mean"] < state.statistics()["penalty"]["mean"]
+
+
+def test_rules_stand_on_the_frontier(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboard.computed.titles", lambda: {"Quadtree": "quadtree"})
+    page.check.give("mine.conf", RULES)
+    frontier = FrontierPage(state)
+    frontier.scheme.value = ""
+    state.page = "Frontier"
+    part = frontier.frontier.table[frontier.frontier.table["family"] == "rules"]
+    assert part["leaves"].tolist() == [2, 2]
+    assert part["penalty_mean"].iloc[1] < part["penalty_mean"].iloc[0]
+    assert "Rules file" in frontier.families.object
+
+
+def native() -> xr.Dataset:
+    """Binomial wins against the library's default for small messages, and loses for large ones."""
+    time = np.full((2, 3, 4), 1.0)
+    time[1, :, :2], time[1, :, 2:] = 0.5, 2.0
+    names = ["default", "binomial"]
+    cube = cube_of(time, [2, 4, 8], [1, 64, 4096, 65536])
+    return cube.assign_coords(method=names, algorithm=("method", names))
+
+
+def test_rules_that_lose_against_the_default_go_with_one_click() -> None:
+    state = State()
+    state.show(register(xr.DataTree.from_dict({"bcast": native()})))
+    state.page = "Export"
+    page = ExportPage(state)
+    page.check.give("all.conf", "1\n7\n1\n0\n2\n0 6 0 0\n4096 6 0 0\n")
+    page.check._adopt()
+    state.page = "Export"
+    assert page.gain.gained.found.count("slower") == 6
+    # One method everywhere is one region, which wins as often as it loses.
+    assert page.gain.drop.disabled
+    root = Split((Test("message_size", 100),), (Leaf(0), Leaf(0)))
+    two = DecisionFunction("bcast", [Method("binomial", "binomial")], root)
+    page.check.give("two.json", two.to_json())
+    page.check._adopt()
+    state.page = "Export"
+    assert not page.gain.drop.disabled
+    page.gain._drop()
+    assert state.statistics()["penalty"]["max"] == 0.0
+    assert page.gain.drop.disabled
+    assert "0 6 0 0" in page.file.written.text
+    assert "101 0 0 0" in page.file.written.text
+
+
+def test_without_a_default_it_says_what_to_measure(page: ExportPage) -> None:
+    assert "own decision was not measured here" in page.gain.message.object
+    assert not page.gain.body.visible
+
+
+def test_a_proof_is_of_the_file_on_show(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def run(wish: Any, progress: Any) -> Proof:
+        seen.append((wish.rules.read_text(), wish.ranks))
+        return Proof(str(wish.rules), "rules", "Open MPI 5.0.11", "message graphs", wish.ranks, "yes", ())
+
+    monkeypatch.setattr("dashboard.pages._export_proof.prove", run)
+    monkeypatch.setattr("dashboard.pages._export_proof.library.find", lambda: SimpleNamespace(mpiexec=Path("mpiexec")))
+    page.prove.ranks.value = 6
+    page.prove._prove()
+    assert seen == [(page.file.written.text, 6)]
+    assert "Not proven" in page.prove.message.object
+    assert "colltune_bcast.conf" in page.prove.report.object
+    names = zipfile.ZipFile(io.BytesIO(page.file._bundle().getvalue())).namelist()
+    assert "PROOF.md" in names
+    state.max_depth = 1
+    assert page.prove.report.object == ""
+    assert page.prove.further() == []
+    state.target = "python"
+    assert page.prove.button.disabled
+
+
+def test_only_who_may_launch_proves(page: ExportPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Permission(allowed=False, reason="nobody has logged in")
+    monkeypatch.setattr("dashboard.pages._export_proof.may_launch", lambda: refused)
+    monkeypatch.setattr("dashboard.pages._export_proof.prove", lambda *_: pytest.fail("launched"))
+    page.prove._prove()
+    assert "nobody has logged in" in page.prove.message.object
