@@ -32,8 +32,18 @@ PARAMETERS = {
     "tree": "family",
     "options": "options",
     "other": "other",
+    "compare": "compare",
+    "against": "against",
     "pinned": "pinned",
+    "models": "model_view",
+    "campaign": "campaign",
+    "target": "target",
+    "version": "target_version",
+    "rules": "most_rules",
+    "export": "exported",
 }
+#: Names of what treats the measurements before anything is decided, which may take long.
+TREATMENT = ("ties", "tie_test", "outliers", "interpolate")
 
 
 def to_query(state: State) -> dict[str, str]:
@@ -67,14 +77,25 @@ def _set(state: State, name: str, text: str) -> None:
         value = {**state.options, state.family: value}
     if name == "pinned" and not state.measures(value):
         raise ValueError(text)
-    if name == "together" and not set(value) <= {each for each in state.param.collective.objects if each}:
+    if name in {"together", "export"} and not set(value) <= {each for each in state.param.collective.objects if each}:
         raise ValueError(text)
     if name == "workload" and not state.knows_workload(value):
+        raise ValueError(text)
+    if name == "against" and value not in state.loaded:
         raise ValueError(text)
     setattr(state, PARAMETERS[name], value)
     if name == "collective":
         # What watches waits for the end of the batch; the values that follow must know the collective now.
         state.fit()
+
+
+#: What is said of values that only the session can tell to be none.
+_WANTING = {
+    **dict.fromkeys(("options", "other"), "there is no such tree or option, or not with this value"),
+    **dict.fromkeys(("together", "export"), "these results have no such collective"),
+    "workload": "this workload is not loaded here",
+    "against": "that campaign was not loaded in this session",
+}
 
 
 def _allowed(state: State, name: str) -> str:
@@ -86,11 +107,7 @@ def _allowed(state: State, name: str) -> str:
         return f"possible are {parameter.bounds[0]} to {parameter.bounds[1]}"
     if isinstance(parameter, param.Boolean):
         return "possible are true and false"
-    if name in {"options", "other"}:
-        return "there is no such tree or option, or not with this value"
-    if name == "workload":
-        return "this workload is not loaded here"
-    return "these results have no such collective" if name == "together" else "these results have no such cell"
+    return _WANTING.get(name, "these results have no such cell")
 
 
 def _fraction(text: str) -> float:
@@ -146,7 +163,15 @@ _READ: dict[str, Callable[[str], Any]] = {
     "workload": str,
     "tree": str,
     "other": _choice,
+    "compare": str,
+    "against": str,
     "pinned": _cell,
+    "models": str,
+    "campaign": str,
+    "target": str,
+    "version": str,
+    "rules": int,
+    "export": lambda text: tuple(text.split(",")),
 }
 _WRITE: dict[str, Callable[[Any], str]] = {
     "together": _commas,
@@ -158,4 +183,5 @@ _WRITE: dict[str, Callable[[Any], str]] = {
     "interpolate": _lower,
     "other": _choice_text,
     "pinned": _commas,
+    "export": _commas,
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +16,12 @@ from bokeh.models import CustomJS
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
+from dashboard.accessible import NAMES
+from dashboard.address import PARAMETERS, TREATMENT
+from dashboard.history import History
+from dashboard.pages._first import First
 from dashboard.pages._growing import Growing
+from dashboard.pages.chooser import UPLOAD
 from dashboard.pages.compare import ComparePage
 from dashboard.pages.data import DataPage
 from dashboard.pages.decisions import DecisionsPage
@@ -23,7 +29,9 @@ from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.loading import bytes_below, load, read
 from dashboard.pages.models import ModelsPage
 from dashboard.pages.reports import plain
+from dashboard.pages.views import ViewBar
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
+from dashboard.permission import may_enter
 from dashboard.registry import results_by_digest
 from dashboard.samples import Start, start_with
 from dashboard.state import PAGES, State
@@ -57,8 +65,9 @@ class Permalink:
 
     def __init__(self, state: State, location: Any) -> None:
         self._state, self._location = state, location
+        self.history = History()
         self._home = ""
-        self._written = location.search
+        self._written = "" if location is None else location.search
         self._waiting: asyncio.TimerHandle | None = None
 
     def open(self) -> None:
@@ -74,7 +83,10 @@ class Permalink:
             self._read()
 
     def _read(self) -> None:
-        query = dict(self._location.query_params)
+        self.show(dict(self._location.query_params))
+
+    def show(self, query: Mapping[str, Any]) -> None:
+        """Show a view, as `view` or an address tells it; what of it cannot be shown is noticed."""
         told = []
         wanted = str(query.get(DATA, self._home))
         if wanted != self._state.results_id:
@@ -85,8 +97,17 @@ class Permalink:
                 )
             else:
                 self._state.show(results)
-        told += self._state.from_query(query)
+        told += self._choose(query)
         self._state.notice = " ".join(told)
+
+    def _choose(self, query: Mapping[str, Any]) -> list[str]:
+        state = self._state
+        told = state.from_query({name: value for name, value in query.items() if name not in TREATMENT})
+        # What may take long is asked for when all else is chosen.
+        twin = state.as_chosen()
+        told += twin.from_query(query)
+        state.ask(**{PARAMETERS[name]: getattr(twin, PARAMETERS[name]) for name in TREATMENT})
+        return list(dict.fromkeys(told))
 
     def _changed(self, *events: param.parameterized.Event) -> None:
         if self._waiting is not None:
@@ -99,15 +120,19 @@ class Permalink:
             return
         self._waiting = loop.call_later(ADDRESS_SECONDS, lambda: document.add_next_tick_callback(self._write))
 
-    def _write(self) -> None:
+    def view(self) -> dict[str, str]:
+        """The view on show as names and values."""
         query = self._state.to_query()
-        if self._state.results_id != self._home:
-            query[DATA] = self._state.results_id
+        return query | ({DATA: self._state.results_id} if self._state.results_id != self._home else {})
+
+    def _write(self) -> None:
+        query = self.view()
+        self.history.note(query)
         self._written = f"?{urlencode(query)}" if query else ""
         self._location.search = self._written
 
 
-def warm_up(start: Start) -> None:
+def read_ahead(start: Start) -> None:
     """Read what a session would read before its page is sent; it then finds it in the registry.
 
     Faults are left for the session to show.
@@ -132,6 +157,7 @@ class App(Viewer):
         self.growing = Growing(self.state)
         self._failed: list[dict[str, Any]] | None = None
         self._pages: dict[str, Viewer] = {}
+        self.permalink = Permalink(self.state, pn.state.location)
         # Small files are read before anything is drawn: then the first page sent has its maps already.
         at_once = sum(map(bytes_below, start.paths)) <= AT_ONCE_BYTES
         if at_once:
@@ -146,6 +172,8 @@ class App(Viewer):
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
         self.main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.views = ViewBar(self.permalink.history, self.permalink.show, self.permalink.view)
+        self.first = First(self.state, self._upload)
         self.notice = Alert(closeable=True, severity="warning", sizing_mode="stretch_width")
         self.state.param.watch(self._show_page, "page")
         self.state.param.watch(self._show_notice, "notice")
@@ -155,14 +183,15 @@ class App(Viewer):
             pn.state.onload(self.open)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.navigation, self.notice, self.growing, self.main, sizing_mode="stretch_width")
+        return pn.Column(self.navigation, self.notice, self.growing, self.first, self.main, sizing_mode="stretch_width")
 
     def page(self) -> Page:
         """Set the whole into the template."""
+        shown = self.notice, self.growing, self.first, self.main
         return Page(
             title=TITLE,
-            header=[pn.Row(self.navigation, margin=0, align="center")],
-            main=[pn.Column(self.notice, self.growing, self.main, sizing_mode="stretch_width", margin=(0, 8))],
+            header=[pn.Row(self.navigation, self.views, margin=0, align="center")],
+            main=[pn.Column(self.views.line, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
         )
@@ -174,7 +203,7 @@ class App(Viewer):
 
     def _opened(self) -> None:
         if pn.state.location is not None:
-            Permalink(self.state, pn.state.location).open()
+            self.permalink.open()
         if self.state.results is None:
             self.state.page = "Data"
             if "Data" in self._pages:
@@ -197,6 +226,10 @@ class App(Viewer):
         for page in self.main:
             page.visible = page.name == name
 
+    def _upload(self) -> None:
+        self.state.page = "Data"
+        self._pages["Data"].chooser.kind = UPLOAD
+
     def _make(self, name: str) -> Viewer:
         if name in _VIEWS:
             return _VIEWS[name](self.state)
@@ -209,12 +242,23 @@ class App(Viewer):
         self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
 
+def _when_asked(module: str, name: str) -> Callable[[State], Viewer]:
+    # A page that is not the first one shown is imported when it is: the first map need not wait for it.
+    def make(state: State) -> Viewer:
+        page: Viewer = getattr(import_module(f"dashboard.pages.{module}"), name)(state)
+        return page
+
+    return make
+
+
 #: Pages over the state alone.
 _VIEWS: dict[str, Callable[[State], Viewer]] = {
     "Decisions": DecisionsPage,
     "Compare": ComparePage,
     "Frontier": FrontierPage,
     "Models": ModelsPage,
+    "Export": _when_asked("export", "ExportPage"),
+    "Measure": _when_asked("measure", "MeasurePage"),
 }
 
 #: White on the header's blue; the page on show is filled.
@@ -250,6 +294,10 @@ def create_app(start: Start | None = None) -> Page:
     start
         What to open; default: what the environment names, or the sample data.
     """
+    entry = may_enter()
+    if not entry:
+        _LOG.warning("a session was refused: %s", entry.reason)
+        return Page(title=TITLE, main=[Alert(object=plain(f"Not opened: {entry.reason}."), severity="error")])
     # What these load is served from this machine, like all the rest.
     pn.extension("tabulator", "filedropper")
     app = App(start_with() if start is None else start)
@@ -257,7 +305,7 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     if pn.state.curdoc is not None:
         pn.state.on_session_destroyed(lambda _: _release(page))
-        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_FOLLOW_HISTORY))
+        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_FOLLOW_HISTORY), CustomJS(code=NAMES))
     return page
 
 

@@ -6,20 +6,32 @@ The name is Bokeh's: a served directory may hold these hooks beside its ``main.p
 from __future__ import annotations
 
 import sys
-import threading
 from typing import Any
 
+from tornado.process import task_id
+
+from dashboard.permission import at_start
+from dashboard.quiet import keep_secrets
 from dashboard.samples import start_with
+from dashboard.warming import warm_up
 
 _START = start_with(sys.argv[1:])
+_USAGE = 2
 
 
 def on_server_loaded(server_context: Any) -> None:
-    """Import the pages and read what the first session will show, beside the server's own thread."""
-    threading.Thread(target=_warm, name="colltune-warm-up", daemon=True).start()
+    """Read ahead what the first session will show; a server that is open to all ends instead.
 
-
-def _warm() -> None:
-    from dashboard.app import warm_up  # noqa: PLC0415 - importing it is most of the work
-
+    Raises
+    ------
+    SystemExit
+        The server was told to listen where others reach it, and nobody need log in.
+    """
+    start = at_start()
+    if start.reason:
+        sys.stderr.write(f"colltune: {'warning' if start else 'error'}: {start.reason}\n")
+    if not start:
+        # Of several processes each that fails would be started anew.
+        raise SystemExit(_USAGE if task_id() is None else 0)
+    keep_secrets()
     warm_up(_START)

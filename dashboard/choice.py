@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from dashboard.decisions.errors import OptionError
-from dashboard.decisions.families import FAMILIES, family
+from dashboard.decisions.families import FAMILIES, GIVEN, family
 from dashboard.decisions.family import Option
 
-QUADTREE = "quadtree"
+QUADTREE, RULES = "quadtree", "rules"
 #: Families whose trees are there in milliseconds; the others are grown beside the event loop.
-QUICK = (QUADTREE, "exact")
+QUICK = (QUADTREE, "exact", *GIVEN)
+#: Signs of a name that are shown.
+SHORT = 40
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,11 @@ class Choice:
 
 
 def titles() -> dict[str, str]:
-    """Families that can be chosen, by title; those whose libraries are not installed are left out."""
+    """Families that trees are grown by, by title; those whose libraries are not installed are left out."""
     found = {}
     for name in FAMILIES:
+        if name in GIVEN:
+            continue
         try:
             found[FAMILIES[name].title] = name
         except ImportError:
@@ -87,6 +91,8 @@ def write_value(option: Option, value: Any) -> str:
         return "on" if value else "off"
     if option.kind == "attributes":
         return ", ".join(value)
+    if option.kind == "name":
+        return str(value) if len(value) <= SHORT else f"{value[:SHORT]}…"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -115,7 +121,9 @@ def write_options(options: Mapping[str, Any]) -> str:
     """Write options as they stand in an address: ``max_leaves:8;attributes:comm_size,even``."""
 
     def text(value: Any) -> str:
-        return ",".join(value) if isinstance(value, list | tuple) else json.dumps(value).strip('"')
+        if isinstance(value, str):
+            return value
+        return ",".join(value) if isinstance(value, list | tuple) else json.dumps(value)
 
     return ";".join(f"{name}:{text(value)}" for name, value in options.items())
 
@@ -133,7 +141,7 @@ def read_options(name: str, text: str) -> dict[str, Any]:
 def _parsed(option: Option, text: str) -> Any:
     if text == "null":
         return None
-    if option.kind in {"choice", "attributes"}:
+    if option.kind in {"choice", "attributes", "name"}:
         return text
     try:
         value = json.loads(text)

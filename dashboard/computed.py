@@ -12,9 +12,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard import decisions, treatment
-from dashboard.choice import QUADTREE, Choice, titles
+from dashboard.choice import QUADTREE, RULES, Choice, titles
 from dashboard.decisions.attributes import ATTRIBUTES, SIZES
 from dashboard.decisions.compare import compare
+from dashboard.decisions.default import default_of
 from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Progress
@@ -29,7 +30,12 @@ from dashboard.registry import COMPUTED
 if TYPE_CHECKING:
     from dashboard.state import State
 
+#: Models know of decisions, not the other way: here both are known.
+MODEL = "model"
+FAMILIES.register(MODEL, "dashboard.models.family:FAMILY")
+
 Grown = decisions.DecisionFunction
+DEFAULT = "default"
 #: Of the methods that tie, trees learn the fastest, or those that make the map simplest.
 TIES = ("fastest", "simplest")
 #: Ties that the map shows: within the tolerance, or not told apart by a statistical test.
@@ -38,6 +44,18 @@ TIE_TESTS = ("tolerance", "test")
 
 def _still(progress: Progress, share: float, title: str, _share: float, _text: str) -> None:
     progress(share, title)
+
+
+def _rules_tried(jobs: Sequence[tuple[str, Callable[[Progress | None], Grown]]]) -> dict[str, list[dict[str, Any]]]:
+    """Each rules file as it is and with the best method in each region, if it says anything of the collective."""
+    found: list[dict[str, Any]] = []
+    for file, decide in jobs:
+        try:
+            decide(None)
+        except decisions.DecisionError:
+            continue
+        found += [{"file": file}, {"file": file, "improve": True}]
+    return {RULES: found} if found else {}
 
 
 class Computed:
@@ -70,7 +88,11 @@ class Computed:
     def remarks(self: State) -> list[str]:
         """What was done to the measurements before deciding, in words."""
         cube, problem = self.cube(), self.problem()
-        return [] if cube is None or problem is None else treatment.remarks(cube, self.learnt(problem))
+        if cube is None or problem is None:
+            return []
+        # In a session what trees learn is worked out with the first of them.
+        learnt = COMPUTED.get(self._key("learnt", *self.data_key())) if self.deferred else self.learnt(problem)
+        return treatment.remarks(cube, learnt or problem)
 
     def found_outliers(self: State) -> pd.DataFrame | None:
         """Outliers of the collective (`decisions.outliers.outliers`), left out or not; None without results."""
@@ -114,7 +136,7 @@ class Computed:
         if cube is None:
             return None
         dmap = None if self.interpolate else self.decision_map()
-        workload = self._workload()
+        workload = self.calls()
 
         def make() -> Problem:
             if not self.together and not self.across:
@@ -143,6 +165,12 @@ class Computed:
         given = set.intersection(*(set(part.given) for part in problem.slices))
         return tuple(name for name, known in ATTRIBUTES.items() if set(known.base or (name,)) <= {*SIZES, *given})
 
+    def given(self: State) -> dict[str, str]:
+        """Families that are there without being grown, by title: the library's default where measured, rules files."""
+        cube = self.cube()
+        names = [DEFAULT] if cube is not None and default_of(decisions.methods_of(cube)) is not None else []
+        return {FAMILIES[name].title: name for name in (*names, *([RULES] if self.rules else []))}
+
     def job(self: State, choice: Choice) -> Callable[[Progress | None], Grown]:
         """What grows a tree of the measurements as they are chosen now, or takes one that is there already.
 
@@ -152,9 +180,15 @@ class Computed:
             Where there is nothing to grow it from. The function raises `DecisionError` where the options
             do not fit, and lets `Cancelled` through.
         """
-        problem, key = self.learnt(self._needed()), self.data_key()
+        self._need_results()
+        # Labelling anew may take as long as growing: both are done by who calls this, for the choices as they are now.
+        return self.as_chosen()._grow(choice)  # noqa: SLF001 - a state like this one
+
+    def _grow(self: State, choice: Choice) -> Callable[[Progress | None], Grown]:
+        key = self.data_key()
 
         def make(progress: Progress | None) -> Grown:
+            problem = self.learnt(self._needed())
             if choice.family != QUADTREE:
                 return FAMILIES[choice.family].grow(problem, progress=progress, **choice.options)
             table = problem.single("a quadtree")
@@ -165,23 +199,42 @@ class Computed:
 
     def frontier_job(self: State, held_out: str | None, criterion: str) -> Callable[[Progress | None], Frontier]:
         """What computes a frontier (`decisions.frontier.frontier`) of the measurements as they are chosen now."""
-        problem, learnt, key = self._needed(), self.learnt, ("frontier", self.data_key(), held_out, criterion)
+        problem, key = self._needed(), self._frontier_key(held_out, criterion)
+        learnt = self.as_chosen().learnt
         # Without several tables an octree is the quadtree once more.
         names = [name for name in titles().values() if name != "octree" or len(problem.slices) > 1]
+        names += [name for name in self.given().values() if name == DEFAULT]
         options: dict[str, Any] = {"families": names, "held_out": held_out, "criterion": criterion, "prepare": learnt}
-        return lambda progress: COMPUTED.once(key, lambda: frontier(problem, progress=progress, **options))
+        models, files = (
+            self._models_tried(),
+            [(name, self.job(Choice.of(RULES, {"file": name}))) for name in self.rules],
+        )
+
+        def make(progress: Progress | None) -> Frontier:
+            return frontier(problem, progress=progress, further={**_rules_tried(files), **models}, **options)
+
+        return lambda progress: COMPUTED.once(key, lambda: make(progress))
 
     def has_frontier(self: State, held_out: str | None, criterion: str) -> bool:
         """Whether a frontier is there already."""
-        return COMPUTED.get(("frontier", self.data_key(), held_out, criterion)) is not None
+        return COMPUTED.get(self._frontier_key(held_out, criterion)) is not None
+
+    def _frontier_key(self: State, held_out: str | None, criterion: str) -> tuple[Any, ...]:
+        return "frontier", self.data_key(), held_out, criterion, tuple(self.rules), str(self._models_tried())
+
+    def _models_tried(self: State) -> dict[str, list[dict[str, Any]]]:
+        """The models as they were chosen, such as with parameters of the page Models: beside those of the path."""
+        chosen = self.options.get(MODEL, {})
+        return {MODEL: [chosen]} if chosen else {}
 
     def heldout_job(self: State, choice: Choice) -> Callable[[Progress | None], HeldOut]:
         """What judges a choice by communicator and message sizes that it was not grown from."""
-        problem, key, learnt, family = self._needed(), self.data_key(), self.learnt, FAMILIES[choice.family]
+        self._need_results()
+        asked, key, family = self.as_chosen(), self.data_key(), FAMILIES[choice.family]
 
         def make(progress: Progress | None) -> HeldOut:
-            grow = lambda part: family.grow(learnt(part), **choice.options)  # noqa: E731
-            return heldout(problem, grow, progress=progress)
+            grow = lambda part: family.grow(asked.learnt(part), **choice.options)  # noqa: E731
+            return heldout(asked._needed(), grow, progress=progress)  # noqa: SLF001 - a state like this one
 
         return lambda progress: COMPUTED.once(("held out", key, choice), lambda: make(progress))
 
@@ -222,7 +275,7 @@ class Computed:
         if choice is None or self.cube() is None:
             return None
         known = self._known(choice)
-        return self.job(choice)(None) if known is None and self.ready(choice) else known
+        return self._grow(choice)(None) if known is None and self.ready(choice) else known
 
     def ready(self: State, choice: Choice) -> bool:
         """Whether nobody need be waited for to have this tree."""
@@ -276,6 +329,34 @@ class Computed:
         """Both sweeps, over depth and over threshold; None without results."""
         return None if self.cube() is None else (self.sweep_depth(), self.sweep_threshold())
 
+    def slow(self: State) -> bool:
+        """Whether these choices treat the measurements in a way that can take longer than a slider may wait."""
+        treated = self.outliers or self.interpolate or self.ties != TIES[0] or self.tie_test != TIE_TESTS[0]
+        return (
+            self.results is not None and treated and COMPUTED.get(self._key("worked out", *self._treatment())) is None
+        )
+
+    def _treatment(self: State) -> tuple[Any, ...]:
+        return *self.data_key(), self.tie_test
+
+    def work_out(self: State, progress: Progress) -> None:
+        """Compute, for all sessions, what every view of these choices needs before any tree: on another thread."""
+        steps: list[tuple[str, Callable[[], Any]]] = [
+            ("the measurements", self.cube),
+            ("the exact map", self.decision_map),
+            ("ties", self.tied),
+            ("missing cells", self.estimated),
+            ("what trees learn", lambda: self.learnt(self._needed())),
+        ]
+        for number, (what, step) in enumerate(steps):
+            progress(number / len(steps), what)
+            step()
+        COMPUTED.put(self._key("worked out", *self._treatment()), "done")
+
+    def _need_results(self: State) -> None:
+        if self.cube() is None:
+            raise OptionError("there are no results to decide on")
+
     def _needed(self: State) -> Problem:
         problem = self.problem()
         if problem is None:
@@ -287,7 +368,8 @@ class Computed:
         kept = self._grown.get((key, choice))
         return COMPUTED.get(("decision", key, choice)) if kept is None else kept
 
-    def _workload(self: State) -> pd.DataFrame | None:
+    def calls(self: State) -> pd.DataFrame | None:
+        """Workload that weighs the sizes; None where all count the same."""
         kept = self._workloads.get(self.workload)
         return COMPUTED.get(("workload", self.workload)) if kept is None else kept
 
@@ -299,4 +381,7 @@ class Computed:
         return *self.data_key(), choice or self.shown
 
     def _once(self: State, what: str, make: Callable[[], Any], *choices: Any) -> Any:
-        return COMPUTED.once((self.results_id, self.collective, what, *choices), make)
+        return COMPUTED.once(self._key(what, *choices), make)
+
+    def _key(self: State, what: str, *choices: Any) -> tuple[Any, ...]:
+        return self.results_id, self.collective, what, *choices

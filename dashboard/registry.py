@@ -14,12 +14,15 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import xarray as xr
 
+from dashboard import spool
+from dashboard.footprint import arrays_of, footprint
 from loaders import open_results
 from loaders.source import Progress
 
@@ -39,11 +42,13 @@ class Bounded(Generic[Value]):
     items
         Most values to keep.
     size
-        Most bytes to keep, by the values' ``nbytes`` (0 where they have none); the newest is kept however large.
+        Most bytes to keep; the newest value is kept however large.
+    weigh
+        Gives the bytes of a value; default: all that it refers to.
     """
 
-    def __init__(self, items: int, size: int) -> None:
-        self._items, self._size = items, size
+    def __init__(self, items: int, size: int, weigh: Callable[[Value], int] = footprint) -> None:
+        self._items, self._size, self._weigh = items, size, weigh
         self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -59,14 +64,25 @@ class Bounded(Generic[Value]):
             self._kept.move_to_end(key)
             return self._kept[key][0]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is kept."""
+        return self._bytes
+
     def put(self, key: Hashable, value: Value) -> None:
         """Keep a value, and forget others where there is no room."""
+        size = self._weigh(value)
         with self._lock:
             self._bytes -= self._kept.pop(key, (None, 0))[1]
-            self._kept[key] = value, int(getattr(value, "nbytes", 0))
-            self._bytes += self._kept[key][1]
+            self._kept[key] = value, size
+            self._bytes += size
             while len(self._kept) > 1 and (len(self._kept) > self._items or self._bytes > self._size):
                 self._bytes -= self._kept.popitem(last=False)[1][1]
+
+    def values(self) -> list[Value]:
+        """All that is kept, without counting as asked for."""
+        with self._lock:
+            return [value for value, _ in self._kept.values()]
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Value of a key, made if it is not there."""
@@ -89,10 +105,28 @@ class Results:
         """Bytes held in memory; lazily opened arrays count as none."""
         return sum(_bytes_held(node.to_dataset()) for node in self.tree.children.values())
 
+    @cached_property
+    def arrays(self) -> frozenset[int]:
+        """Identities of the arrays held in memory."""
+        return arrays_of(node.to_dataset() for node in self.tree.children.values())
+
     @property
     def sources(self) -> list[dict[str, Any]]:
         """What each file gave."""
         return list(json.loads(self.tree.attrs.get("sources", "[]")))
+
+    @property
+    def title(self) -> str:
+        """What to call them among others: the machine and library that they tell, and where they came from."""
+        cubes = [node.to_dataset() for node in self.tree.children.values()]
+        facts = {str(cube.attrs[name]) for name in _NAMED_BY for cube in cubes if cube.attrs.get(name)}
+        used = [Path(str(each["path"])) for each in self.sources if each.get("path") and not each.get("error")]
+        if len(used) == 1:
+            facts_of_files = used[0].name
+        else:
+            folders = {path.parent.name for path in used}
+            facts_of_files = f"{', '.join(sorted(folders)[:2])} ({len(used)} files)"
+        return ", ".join([*sorted(facts)[:3], facts_of_files, self.digest[:6]])
 
     @property
     def notes(self) -> list[str]:
@@ -100,15 +134,28 @@ class Results:
         return list(json.loads(self.tree.attrs.get("notes", "[]")))
 
 
-COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES)
-_RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES)
+#: Attributes of results that tell campaigns apart.
+_NAMED_BY = ("system", "library", "library_version")
+_RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES, lambda results: results.nbytes)
+
+
+def _computed_bytes(value: Any) -> int:
+    # What was computed from results refers to their arrays, which are held once, by the results.
+    return footprint(value, elsewhere=set().union(*(results.arrays for results in _RESULTS.values())))
+
+
+COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES, _computed_bytes)
 _LOADED: Bounded[str] = Bounded(64, 1 << 20)
 _READING: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
 
 
 def results_by_digest(digest: str) -> Results | None:
-    """Results that some session of this process has loaded, if they are still kept."""
-    return _RESULTS.get(digest)
+    """Results that some session of this server has loaded, if they are still kept."""
+    results = _RESULTS.get(digest)
+    if results is None and (tree := spool.take(digest)) is not None:
+        results = Results(_read_only(tree), digest)
+        _RESULTS.put(digest, results)
+    return results
 
 
 def register(tree: xr.DataTree) -> Results:
@@ -119,13 +166,18 @@ def register(tree: xr.DataTree) -> Results:
     digest = digest_of(tree)
     kept = _RESULTS.get(digest)
     if kept is None:
-        for node in tree.children.values():
-            for variable in node.to_dataset().variables.values():
-                if isinstance(variable._data, np.ndarray):  # noqa: SLF001 - `.data` would load what is lazy
-                    variable._data.flags.writeable = False  # noqa: SLF001
-        kept = Results(tree, digest)
+        kept = Results(_read_only(tree), digest)
         _RESULTS.put(digest, kept)
+        spool.give(tree, digest, kept.nbytes)
     return kept
+
+
+def _read_only(tree: xr.DataTree) -> xr.DataTree:
+    for node in tree.children.values():
+        for variable in node.to_dataset().variables.values():
+            if isinstance(variable._data, np.ndarray):  # noqa: SLF001 - `.data` would load what is lazy
+                variable._data.flags.writeable = False  # noqa: SLF001
+    return tree
 
 
 def load_results(paths: Sequence[str | Path], *, progress: Progress | None = None, **hints: Any) -> Results:

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import socket
 import sys
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 from panel.io.server import get_server
+from tornado.ioloop import PeriodicCallback
+from tornado.process import task_id
 
-from dashboard.app import TITLE, create_app, warm_up
+from dashboard import reach, spool
+from dashboard.access import Access
+from dashboard.app import TITLE, create_app
+from dashboard.headers import SafeHeaders
+from dashboard.quiet import keep_secrets
 from dashboard.samples import start_with
+from dashboard.warming import warm_up
 
 #: As `panel serve dashboard` has it.
 PAGE = "dashboard"
+#: Largest request; uploads come by the websocket, whose messages have a bound of their own.
+_BODY_BYTES = 1 << 20
+_MESSAGE_BYTES = 16 << 20
+_PARENT_MILLISECONDS = 1000
 
 
 def serve(
     paths: Sequence[str | os.PathLike[str]] = (),
     *,
-    address: str = "127.0.0.1",
+    access: Access | None = None,
     port: int = 5006,
     show: bool = False,
-    origins: Sequence[str] = (),
+    num_procs: int = 1,
     **hints: Any,
 ) -> None:
     """Serve the dashboard until it is stopped.
@@ -34,69 +43,66 @@ def serve(
     ----------
     paths
         Files and folders to open; without any, those in ``$COLLTUNE_DATA``, else the sample data.
-    address
-        To listen on. Others than the loopback are announced with a warning: whoever reaches them sees the
-        data, since nobody has to log in.
+    access
+        Who may reach it; default: this machine alone.
     port
         To listen on; 0 takes a free one.
     show
         Whether to open a browser.
-    origins
-        Further ``host:port`` at which browsers reach the server, such as a proxy's.
+    num_procs
+        Processes that serve; 0: as many as there are processors.
     **hints
         What the files do not say, as for `loaders.open_results`.
 
     Raises
     ------
+    AccessError, LoginError
+        It would be open to everybody, or what is needed for logging in is missing.
     OSError
         The address or port cannot be used.
     """
     start = start_with(paths, {name: value for name, value in hints.items() if value is not None})
-    port = _port(address, port)
-    if not is_loopback(address):
-        _say(
-            f"warning: listening on {address}, which other machines can reach; everyone who does sees the data and "
-            "can upload files, without logging in. On a shared machine keep to 127.0.0.1 and use an SSH tunnel."
-        )
+    access = access or Access()
+    options = access.server_options()
+    keep_secrets()
+    port = _port(access.address, port)
+    if not reach.is_loopback(access.address) and access.ssl_certfile is None:
+        _say("warning: without --ssl-certfile passwords can be read on their way, unless a proxy in front speaks HTTPS")
+    parent = os.getpid()
+    if num_procs != 1:
+        spool.share()
     server = get_server(
         {PAGE: lambda: create_app(start)},
         port=port,
-        address=address,
-        websocket_origin=[*allowed_origins(address, port), *origins],
+        address=access.address,
+        websocket_origin=[*own_origins(port), *access.origins],
         title={PAGE: TITLE},
         start=False,
         show=False,
+        num_procs=num_procs,
+        transforms=[SafeHeaders],
+        websocket_max_message_size=_MESSAGE_BYTES,
+        http_server_kwargs={"max_body_size": _BODY_BYTES},
+        **options,
     )
-    threading.Thread(target=warm_up, args=(start,), name="colltune-warm-up", daemon=True).start()
-    url = f"http://{_shown(address)}:{port}/{PAGE}"
-    _say(f"dashboard available at {url} (stop it with Ctrl-C)")
-    if show:
-        server.io_loop.add_callback(lambda: server.show(f"/{PAGE}"))
+    # With several processes each of them is here; the first one speaks.
+    warm_up(start)
+    if task_id() is not None:
+        PeriodicCallback(lambda: os.getppid() == parent or server.io_loop.stop(), _PARENT_MILLISECONDS).start()
+    if not task_id():
+        scheme = "https" if access.ssl_certfile else "http"
+        _say(f"dashboard available at {scheme}://{_shown(access.address)}:{port}/{PAGE} (stop it with Ctrl-C)")
+        if show:
+            server.io_loop.add_callback(lambda: server.show(f"/{PAGE}"))
     try:
         server.run_until_shutdown()
     except KeyboardInterrupt:
         server.stop()
 
 
-def is_loopback(address: str) -> bool:
-    """Whether an address to listen on can be reached from this machine only."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
-
-
-def allowed_origins(address: str, port: int) -> list[str]:
-    """``host:port`` of the pages whose websockets are accepted: this machine's own names, no wildcard."""
-    hosts = ["localhost", "127.0.0.1"]
-    if not is_loopback(address):
-        hosts += sorted({socket.gethostname(), socket.getfqdn()} - set(hosts))
-        # Bokeh's list knows no IPv6 addresses: over IPv6 the machine is reached by its name.
-        if address != "0.0.0.0" and ":" not in address:  # noqa: S104 - recognised, not bound
-            hosts.append(address)
-    return [f"{host}:{port}" for host in hosts]
+def own_origins(port: int) -> list[str]:
+    """``host:port`` of the pages whose websockets are always accepted: this machine's own."""
+    return [f"{host}:{port}" for host in ("localhost", "127.0.0.1")]
 
 
 def _shown(address: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,14 @@ import param
 import xarray as xr
 
 from dashboard import address
-from dashboard.choice import QUADTREE, Choice
+from dashboard.choice import QUADTREE, RULES, Choice
 from dashboard.computed import TIE_TESTS, TIES, Computed, Grown
 from dashboard.decisions.families import FAMILIES
+from dashboard.export import TARGETS
+from dashboard.export.library_names import DEFAULT_VERSION, VERSIONS
 from dashboard.registry import COMPUTED, Results, load_results
 
-PAGES = ("Decisions", "Compare", "Frontier", "Models", "Data")
+PAGES = ("Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Data")
 #: Not a decision between algorithms: measured beside the collectives to know the network.
 POINT_TO_POINT = "pt2pt"
 #: Params that say which measurements are decided on, and how they are treated.
@@ -33,6 +35,8 @@ DATA = (
     "interpolate",
     "workload",
 )
+#: Rules files that a session knows at once; the oldest goes.
+MOST_RULES_FILES = 8
 #: Params that say which tree is asked for.
 TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
 
@@ -64,7 +68,23 @@ class State(param.Parameterized, Computed):
     outliers = param.Boolean(default=False, doc="Whether outliers are left out.")
     interpolate = param.Boolean(default=False, doc="Whether missing times are interpolated.")
     workload = param.String(default="", doc="Digest of the workload that weighs the sizes; empty: all count the same.")
+    rules = param.Dict(default={}, doc="Rules files checked in this session: names by the key of each.")
+    model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
     other = param.Parameter(default=Choice("exact"), doc="`Choice` that the page Compare sets beside the tree.")
+    target = param.Selector(default="openmpi", objects=list(TARGETS), doc="What the page Export writes.")
+    target_version = param.Selector(
+        default=DEFAULT_VERSION, objects=list(VERSIONS), doc="Version of Open MPI that rules are written for."
+    )
+    most_rules = param.Integer(
+        default=0, bounds=(0, 1024), doc="Most rules for each collective of an exported file; 0: as many as it takes."
+    )
+    exported = param.Parameter(default=(), doc="Collectives exported together; empty: the one on show.")
+    campaign = param.String(default="", doc="Name of the campaign that the page Measure shows; empty: the newest.")
+    loaded = param.Dict(default={}, doc="Results loaded in this session: names by their digests, the newest last.")
+    compare = param.Selector(
+        default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."
+    )
+    against = param.String(default="", doc="Digest of the campaign that the one on show is set beside; empty: none.")
     shown = param.Parameter(default=None, doc="`Choice` whose tree is shown; None: nothing is asked for yet.")
     pinned = param.Tuple(default=None, length=2, allow_None=True, doc="Pinned cell (comm_size, message_size in bytes).")
     error = param.String(default="", doc="Last error to show; empty: none.")
@@ -75,6 +95,8 @@ class State(param.Parameterized, Computed):
     def __init__(self, **params: Any) -> None:
         #: Whether trees that take longer are grown by somebody else, off the event loop.
         self.deferred = False
+        #: Works out off the event loop what follows from choices, then makes them; None: they are made at once.
+        self.ahead: Callable[[dict[str, Any]], None] | None = None
         self._grown = {}
         self._workloads = {}
         super().__init__(**params)
@@ -101,7 +123,10 @@ class State(param.Parameterized, Computed):
         with param.parameterized.batch_call_watchers(self):
             self.param.collective.objects = collectives
             fitting = self._fitting(tree, collective)
-            self.param.update(results=tree, results_id=results.digest, collective=collective, error="", **fitting)
+            loaded = {**self.loaded, results.digest: results.title}
+            self.param.update(
+                results=tree, results_id=results.digest, collective=collective, error="", loaded=loaded, **fitting
+            )
 
     @param.depends("collective", watch=True)
     def fit(self) -> None:
@@ -119,6 +144,7 @@ class State(param.Parameterized, Computed):
             "across": self.across and len(ppns) > 1,
             "together": tuple(n for n in self.together if n in self.param.collective.objects and n != collective),
             "pinned": pinned,
+            "exported": tuple(n for n in self.exported if n in self.param.collective.objects),
         }
 
     @property
@@ -154,6 +180,44 @@ class State(param.Parameterized, Computed):
         if key == self.data_key() and choice == self.choice():
             self.shown = None
             self.shown = choice
+
+    def as_chosen(self, **changes: Any) -> State:
+        """The same choices, or others, on a state of their own: another thread may read it, nothing follows it.
+
+        Raises
+        ------
+        ValueError
+            The changes are no values of these choices.
+        """
+        twin = State()
+        twin._workloads, twin._grown = dict(self._workloads), dict(self._grown)
+        names = ("results", "tie_test", "rules", "shown", *DATA, *TREE)
+        with param.parameterized.discard_events(twin):
+            twin.param.collective.objects, twin.param.ppn.objects = (
+                self.param.collective.objects,
+                self.param.ppn.objects,
+            )
+            twin.param.update(**{name: getattr(self, name) for name in names})
+            twin.param.update(**changes)
+        twin.fit()
+        return twin
+
+    def beside(self, collective: str) -> State:
+        """The same choices for another collective, decided by itself."""
+        return self.as_chosen(collective=collective, together=())
+
+    def ask(self, **choices: Any) -> None:
+        """Choose, as soon as what follows from it is there: in a session somebody works it out first (`ahead`)."""
+        if self.ahead is None:
+            self.param.update(**choices)
+        else:
+            self.ahead(choices)
+
+    def give(self, key: str, name: str) -> None:
+        """Know a rules file (`dashboard.decisions.given`) as something that can be chosen from now on."""
+        kept = {known: title for known, title in self.rules.items() if known != key}
+        self.rules = dict([*kept.items(), (key, name)][-MOST_RULES_FILES:])
+        self.options = {**self.options, RULES: {**self.options.get(RULES, {}), "file": key}}
 
     def data_key(self) -> tuple[Any, ...]:
         """What tells the measurements decided on, and their treatment, from others."""

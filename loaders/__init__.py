@@ -6,10 +6,33 @@
 ('method', 'comm_size', 'message_size')
 """
 
-from loaders.errors import LoadError, MissingHintError
-from loaders.formats import FORMATS
-from loaders.opening import open_results, scan
-from loaders.run import RunWriter
-from loaders.storage import save_results
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loaders.errors import LoadError, MissingHintError
+    from loaders.formats import FORMATS
+    from loaders.opening import open_results, scan
+    from loaders.run import RunWriter
+    from loaders.storage import save_results
 
 __all__ = ["FORMATS", "LoadError", "MissingHintError", "RunWriter", "open_results", "save_results", "scan"]
+
+_MODULES = {
+    "FORMATS": "formats",
+    "LoadError": "errors",
+    "MissingHintError": "errors",
+    "RunWriter": "run",
+    "open_results": "opening",
+    "save_results": "storage",
+    "scan": "opening",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for: the ranks of a benchmark need names and sizes only, and start sooner."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

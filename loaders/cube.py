@@ -75,9 +75,12 @@ def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -
         )
     samples = _samples([p for p in rows.parts if p.raw], axes)
     plain = [p for p in rows.parts if not p.raw]
+    ran_as = _ran_as(rows, axes)
     rows.parts.clear()
     time, std, count = _pool(plain, axes, samples)
-    return _dataset(collective, rows, axes, {"time": time, "time_std": std, "repetitions": count}, samples, attrs)
+    values = {"time": time, "time_std": std, "repetitions": count}
+    cube = _dataset(collective, rows, axes, values, samples, attrs)
+    return cube if ran_as is None else with_doubles(cube, ran_as, rows.doubles.values)
 
 
 class _Axes:
@@ -185,6 +188,38 @@ def _pool(parts: list[Part], axes: _Axes, samples: _Samples | None) -> tuple[Flo
     if rows.max(initial=0) <= 1:
         return _scatter(place, time, axes), _scatter(place, std, axes), _scatter(place, count, axes)
     return _weighted(place, time, std, count, rows)
+
+
+def _ran_as(rows: CollectiveRows, axes: _Axes) -> Ints | None:
+    """For each place of the cube the number of the method it ran as, 0 = as told; None where nothing tells."""
+    if len(rows.doubles.values) < 2:
+        return None
+    found = np.zeros(axes.size, dtype=np.int64)
+    for part in rows.parts:
+        if part.double_of is not None:
+            found[axes.places(part)] = part.double_of
+    return found
+
+
+def with_doubles(cube: xr.Dataset, ran_as: npt.ArrayLike, names: Sequence[str]) -> xr.Dataset:
+    """Mark the cells in which a method ran as another one.
+
+    Parameters
+    ----------
+    ran_as
+        For each time of the cube the position in `names`; 0 = as told.
+    names
+        Labels of methods; the first stands for none.
+
+    Returns
+    -------
+    Dataset
+        With ``double_of``: position in its ``attrs["methods"]`` of the method that ran, -1 = the method itself.
+    """
+    time = cube["time"]
+    numbers = np.asarray(ran_as, dtype=np.int64).reshape(time.shape) - 1
+    attrs = {"units": "1", "long_name": "method that ran instead, -1 = none", "methods": list(names[1:])}
+    return cube.assign(double_of=(time.dims, numbers, attrs))
 
 
 def _scatter(place: Ints, values: Floats, axes: _Axes) -> Floats:
@@ -341,13 +376,16 @@ def combine_attrs(told: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, An
 
 def cube_table(cube: xr.Dataset) -> pd.DataFrame:
     """One row for each measured cell of a cube, in the columns of the long table (bytes, seconds)."""
-    names = [n for n in ("time", "time_std", "repetitions") if n in cube]
+    names = [n for n in ("time", "time_std", "repetitions", "double_of") if n in cube]
     frame = cube[names].reset_coords(drop=True).to_dataframe().dropna(subset=["time"]).reset_index()
     order = {str(m): i for i, m in enumerate(cube["method"].values)}
     place = frame["method"].map(order).to_numpy(dtype=np.int64)
     for name in cube.coords:
         if cube[name].dims == ("method",) and name != "method":
             frame[str(name)] = _whole(cube[name].values)[place]
+    if "double_of" in frame:
+        labels = np.array(["", *np.atleast_1d(cube["double_of"].attrs["methods"])])
+        frame["double_of"] = labels[frame["double_of"].fillna(-1).to_numpy(dtype=np.int64) + 1]
     frame["collective"] = cube.attrs["collective"]
     if "ppn" not in frame and "ppn" in cube.attrs:
         frame["ppn"] = int(cube.attrs["ppn"])

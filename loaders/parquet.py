@@ -47,6 +47,8 @@ def _batches(source: Source, file: pq.ParquetFile) -> Iterator[pd.DataFrame]:
     rows = Rows(source, plan)
     total, done = file.metadata.num_rows, 0
     used = [n for n, field in zip(names, plan.fields, strict=True) if field.kind != "ignored"]
+    # Equal values in a row take no room in the file.
+    source.unpack(8 * total * len(used))
     for batch in file.iter_batches(batch_size=_BATCH, columns=used):
         data = {
             field.name: _text(batch.column(name)) if field.kind == "text" else _number(batch.column(name))

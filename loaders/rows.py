@@ -37,9 +37,9 @@ class MethodKey:
 class Vocabulary:
     """Numbers for values, in the order of their first appearance."""
 
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._numbers: dict[Any, int] = {}
+    def __init__(self, values: Iterable[Hashable] = ()) -> None:
+        self.values: list[Any] = list(values)
+        self._numbers: dict[Any, int] = {value: number for number, value in enumerate(self.values)}
 
     def number(self, value: Hashable) -> int:
         """Return the number of one value; a new one gets the next."""
@@ -70,6 +70,7 @@ class Part:
     time_std: Floats | None = None
     repetitions: Floats | None = None
     raw: bool = False
+    double_of: npt.NDArray[np.int32] | None = None
 
 
 @dataclass
@@ -81,6 +82,7 @@ class CollectiveRows:
     comm_sizes: Vocabulary = field(default_factory=Vocabulary)
     message_sizes: Vocabulary = field(default_factory=Vocabulary)
     ppns: Vocabulary = field(default_factory=Vocabulary)
+    doubles: Vocabulary = field(default_factory=lambda: Vocabulary([""]))
     parts: list[Part] = field(default_factory=list)
     rounded: int = 0
 
@@ -99,8 +101,16 @@ class CollectiveRows:
                 time_std=_floats(table, "time_std"),
                 repetitions=_floats(table, "repetitions"),
                 raw="repetition" in table,
+                double_of=self._double_of(table),
             )
         )
+
+    def _double_of(self, table: pd.DataFrame) -> npt.NDArray[np.int32] | None:
+        """Labels of the methods that rows ran as, by their number; 0 = as told."""
+        if "double_of" not in table:
+            return None
+        codes, uniques = pd.factorize(table["double_of"].fillna("").astype(str))
+        return self.doubles.numbers(map(str, uniques))[codes]
 
     def _methods(self, table: pd.DataFrame) -> npt.NDArray[np.int32]:
         extra = sorted(str(c) for c in table.columns if c not in _NOT_PARAMETERS)

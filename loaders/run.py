@@ -8,29 +8,39 @@ library_version, benchmark, statistic, …), every further line one measured poi
 
 Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold
 ``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
-object of further method parameters) and ``error`` (text: the method was refused or gave a wrong
-result; such a point is not timed). A resumed campaign may repeat the header. A line that a crash cut
-off is passed over; the next one starts anew.
+object of further method parameters), ``launch`` (from 1, where there are several; a point then stands in
+one line for each), ``graph`` (an object: ``digest`` of the messages of one call and ``programs``, see
+`loaders.doubles`) and ``error`` (text: the method was refused or gave a wrong result; such a point is
+not timed). A resumed campaign may repeat the header. A line that a crash cut off is passed over; the next
+one starts anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from types import TracebackType
 from typing import Any, Self
 
 import pandas as pd
 
+from loaders.cube import method_label
+from loaders.doubles import Ran, doubles_of, ran
+from loaders.launches import compare
 from loaders.names import plain_collective
+from loaders.rows import MethodKey
 from loaders.source import RESERVED, Format, Source
 
 _SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 _POINTS = 20_000
-_NOT_OF_METHOD = frozenset(("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id"))
+_NOT_OF_METHOD = frozenset(
+    ("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id", "double_of")
+)
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -41,11 +51,12 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read all whole points; see `loaders.source.Format`."""
     source.attrs.setdefault("statistic_kind", "completion")
+    double_of = _whole_run(source)
     held: list[dict[str, Any]] = []
     for number, line in source.lines():
         if not line.strip():
             continue
-        fault = _take(source, line, held)
+        fault = _take(source, line, held, double_of)
         if fault:
             source.skip(number, line, fault)
         if len(held) >= _POINTS:
@@ -56,7 +67,59 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         raise source.fail(f"the run holds no finished point ({source.skipped} lines passed over)")
 
 
-def _take(source: Source, line: str, held: list[dict[str, Any]]) -> str:
+def _whole_run(source: Source) -> dict[tuple[Hashable, Hashable], str]:
+    """What only all points together tell, in a pass of its own.
+
+    Returns
+    -------
+    dict
+        Methods that ran as another one by cell and method: a double may stand before the other. Launches that stand
+        out are noted.
+    """
+    cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
+    medians: dict[Hashable, dict[int, float]] = {}
+    for number, line in source.lines():
+        with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
+            record = json.loads(line) if '"graph"' in line or '"launch"' in line else {}
+            if "error" in record or "samples" not in record or _check(record):
+                continue
+            cell, method = _place(record)
+            if (one := ran(method, record)) is not None:
+                cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), one))
+            if type(record.get("launch")) is int:
+                medians.setdefault((cell, method), {})[record["launch"]] = median(record["samples"])
+    _note_launches(source, medians)
+    ordered = {
+        cell: [one for _, one in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
+    }
+    return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}
+
+
+def _note_launches(source: Source, medians: Mapping[Hashable, Mapping[int, float]]) -> None:
+    launches = compare(medians)
+    for one in launches:
+        if one.outlier:
+            share = f"{one.ratio:.2f} times those of the others in the middle of {one.points} points"
+            source.note(f"launch {one.number} of {len(launches)} stands out: its times are {share}", warn=True)
+
+
+def _place(record: Mapping[str, Any]) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
+    """Cell and method of a point."""
+    sizes = tuple(record.get(name) for name in ("comm_size", "message_size", "ppn"))
+    parameters = tuple(sorted((record.get("parameters") or {}).items()))
+    return (plain_collective(record["collective"]), *sizes), (
+        record["algorithm"],
+        record.get("segment_size") or 0,
+        parameters,
+    )
+
+
+def _take(
+    source: Source,
+    line: str,
+    held: list[dict[str, Any]],
+    double_of: Mapping[tuple[Hashable, Hashable], str],
+) -> str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -76,6 +139,8 @@ def _take(source: Source, line: str, held: list[dict[str, Any]]) -> str:
     row = {k: record[k] for k in ("collective", "algorithm", *_SIZES) if record.get(k) is not None}
     row["collective"] = plain_collective(row["collective"])
     row["parameters"] = record.get("parameters") or {}
+    if double_of:
+        row["double_of"] = double_of.get(_place(record), "")
     if "samples" in record:
         row.pop("repetitions", None)
         held.append({**row, "time": record["samples"]})

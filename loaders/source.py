@@ -23,7 +23,13 @@ BLOCK_BYTES = 16 << 20
 HEAD_BYTES = 1 << 16
 KEPT_SKIPS = 1000
 KEPT_TEXT = 200
+KEPT_NOTES = 200
 MAX_LINE = 1 << 20
+#: Most bytes that a compressed file may unpack to, whatever its size.
+UNPACKED_BYTES = 4 << 30
+#: Times its own size that it may, beyond `UNPACKED_FREE` bytes; text of measurements stays below 60.
+UNPACKED_TIMES = 200
+UNPACKED_FREE = 64 << 20
 
 #: Columns that a reader may yield; any other column is a further parameter of the method.
 COLUMNS = (
@@ -39,6 +45,7 @@ COLUMNS = (
     "repetition",
     "library_id",
     "system",
+    "double_of",
 )
 
 #: Names that a parameter of a method cannot have.
@@ -131,10 +138,11 @@ class Source:
 
     def note(self, text: str, *, warn: bool = False) -> None:
         """Add a remark once; with `warn` it is also shown where nobody asked for remarks."""
-        if text not in self.notes:
-            self.notes.append(text)
-            if warn:
-                self.warnings.append(text)
+        if text in self.notes or len(self.notes) > KEPT_NOTES:
+            return
+        self.notes.append(text if len(self.notes) < KEPT_NOTES else "further remarks are left out")
+        if warn:
+            self.warnings.append(text)
 
     def fail(self, message: str, line: int | None = None) -> LoadError:
         """Make the error that names this file (and line); the caller raises it."""
@@ -148,9 +156,21 @@ class Source:
             raise LoadError(f"cannot be opened: {error.strerror or error}", path=self.path) from error
         if stream.read(2) == b"\x1f\x8b":
             stream.close()
-            return gzip.open(self.path, "rb")
+            return _Unpacked(self.path)
         stream.seek(0)
         return stream
+
+    def unpack(self, size: int) -> None:
+        """Raise where unpacking would give `size` bytes and that is more than a file of measurements holds.
+
+        Raises
+        ------
+        LoadError
+            It is more than `UNPACKED_BYTES`, or more than `UNPACKED_TIMES` the file's own size.
+        """
+        most = most_unpacked(self.path)
+        if size > most:
+            raise self.fail(f"unpacks to more than {most >> 20:,} MiB; unpack it yourself and load the files")
 
     def head(self) -> bytes:
         """First 64 KiB, for recognising the format."""
@@ -220,6 +240,8 @@ class Source:
             while size > 0 and (piece := stream.read1(size)):
                 pieces.append(piece)
                 size -= len(piece)
+        except _TooMuchError as error:
+            raise self.fail(str(error)) from None
         except (OSError, EOFError, zlib.error) as error:
             self._broken = f"the rest of the file cannot be read: {error}"
         return b"".join(pieces)
@@ -228,6 +250,36 @@ class Source:
         """Count what could not be read as one skipped row; not where it is read, which may be another thread."""
         if self._broken and self._broken not in self.reasons:
             self.skip(0, "", self._broken)
+
+
+def most_unpacked(path: Path) -> int:
+    """Bytes that a compressed file may unpack to."""
+    return min(UNPACKED_BYTES, UNPACKED_FREE + UNPACKED_TIMES * path.stat().st_size)
+
+
+class _TooMuchError(ValueError):
+    """A compressed file unpacks to more than it may."""
+
+
+class _Unpacked(gzip.GzipFile):
+    """A gzip file on its way in; it ends with an error rather than without end."""
+
+    def __init__(self, path: Path) -> None:
+        self._most = most_unpacked(path)
+        super().__init__(path, "rb")
+
+    def read1(self, size: int = -1) -> bytes:
+        """Some bytes."""
+        return self._counted(super().read1(size))
+
+    def read(self, size: int | None = -1) -> bytes:
+        """So many bytes, or all that are left."""
+        return self._counted(super().read(self._most + 1 if size is None or size < 0 else size))
+
+    def _counted(self, data: bytes) -> bytes:
+        if self.tell() > self._most:
+            raise _TooMuchError(f"unpacks to more than {self._most >> 20:,} MiB; unpack it yourself and load the files")
+        return data
 
 
 def occurrences(text: bytes, character: str) -> int:

@@ -7,18 +7,23 @@ import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from loaders.cube import annotate, cube_table
+from loaders.cube import MAX_CELLS, annotate, cube_table
 from loaders.errors import LoadError
 from loaders.source import Format, Source
 
+if TYPE_CHECKING:
+    import h5py  # type: ignore[import-untyped]
+
 #: Results of more bytes than this (unpacked) are opened lazily with dask.
 LAZY_BYTES = 256 << 20
+_MOST_ON_AXIS = 1 << 22
+_MOST_REPETITIONS = 1 << 16
 _NETCDF = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
 
@@ -110,6 +115,8 @@ def open_stored(path: Path) -> xr.DataTree:
         It is not such a file, or holds no cube.
     """
     engine = "zarr" if path.is_dir() else "h5netcdf"
+    if engine == "h5netcdf":
+        _look_into(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -131,6 +138,41 @@ def open_stored(path: Path) -> xr.DataTree:
             _check_times(path, name, node.to_dataset())
         return loaded
     return _timed(tree)
+
+
+def _look_into(path: Path) -> None:
+    """Refuse an HDF5 file that takes its values from other files, or declares more of them than a cube may have.
+
+    Opening reads coordinates at once, and values that were never written take no room in a file.
+    """
+    import h5py  # noqa: PLC0415 - read before any other file of this kind, and only then
+
+    def walk(group: h5py.Group) -> None:
+        for name in group:
+            link = group.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                raise LoadError(f"{name!r} is a link to another file, which is not followed", path=path)
+            found = group[name]
+            if isinstance(found, h5py.Dataset):
+                _look_at(path, name, found)
+            elif isinstance(found, h5py.Group) and isinstance(link, h5py.HardLink):
+                walk(found)
+
+    try:
+        with h5py.File(path, "r") as file:
+            walk(file)
+    except LoadError:
+        raise
+    except Exception as error:  # the library raises anything on a damaged file
+        raise LoadError(f"cannot be opened as results (HDF5): {error}", path=path) from error
+
+
+def _look_at(path: Path, name: str, found: h5py.Dataset) -> None:
+    if found.external or found.is_virtual:
+        raise LoadError(f"the values of {name!r} are in another file, which is not read", path=path)
+    most = MAX_CELLS * (_MOST_REPETITIONS if name == "sample" else 1) if found.ndim > 1 else _MOST_ON_AXIS
+    if (found.size or 0) > most:
+        raise LoadError(f"{name!r} has {found.size:,} values; {most:,} are the most", path=path)
 
 
 def _check(path: Path, name: str, cube: xr.Dataset) -> None:

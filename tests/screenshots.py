@@ -28,7 +28,8 @@ VIEWS = {
 }
 #: Nothing is under way: no bar of progress is seen, and all that is to be drawn is.
 _STILL = """() => {
-    const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+    const all = (root) =>
+        [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
     const bars = all(document).filter((e) => e.getAttribute('role') === 'progressbar' && e.offsetParent !== null)
     return bars.length === 0 && Bokeh.documents.every((d) => d.is_idle)
 }"""
@@ -68,7 +69,7 @@ def main(names: list[str]) -> None:
                     for name in names or PAGES:
                         file = FOLDER / f"{name.lower()}-{theme}-{width}.png"
                         small(shoot(page, served.url, name, theme)).save(file, optimize=True)
-                        print(file.relative_to(ROOT))
+                        sys.stdout.write(f"{file.relative_to(ROOT)}\n")
                     context.close()
             browser.close()
     finally:

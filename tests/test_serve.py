@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+from panel import config
 
+from dashboard import access as accessing
 from dashboard import serve as serving
-from dashboard.serve import allowed_origins, is_loopback, serve
+from dashboard.access import Access, AccessError
+from dashboard.headers import HEADERS, SafeHeaders
+from dashboard.permission import LAUNCHERS_VARIABLE
+from dashboard.quiet import WithoutSecrets
+from dashboard.reach import is_loopback
+from dashboard.serve import serve
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
+ORIGIN = "dashboard.example.org:443"
 
 
 class _Server:
@@ -32,15 +42,26 @@ class _Server:
 def server(monkeypatch: pytest.MonkeyPatch) -> _Server:
     fake = _Server()
     monkeypatch.setattr(serving, "get_server", fake)
+    monkeypatch.setattr(serving, "warm_up", lambda start: None)
+    monkeypatch.setenv(LAUNCHERS_VARIABLE, "")
     return fake
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
+@pytest.fixture
+def passwords(tmp_path: Path) -> Path:
+    file = tmp_path / "passwords.json"
+    file.write_text('{"alice": "wonder"}')
+    file.chmod(0o600)
+    with config.set(basic_auth=None, cookie_secret=None):
+        yield file
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.1.2.3", "::ffff:127.0.0.1"])
 def test_these_addresses_stay_on_the_machine(address: str) -> None:
     assert is_loopback(address)
 
 
-@pytest.mark.parametrize("address", [EVERYWHERE, "::", "192.168.1.5", "node17", ""])
+@pytest.mark.parametrize("address", [EVERYWHERE, "::", "192.168.1.5", "node17", "", "::ffff:10.0.0.1"])
 def test_these_addresses_do_not(address: str) -> None:
     assert not is_loopback(address)
 
@@ -57,20 +78,59 @@ def test_by_default_only_this_machine_reaches_it_and_no_warning_is_due(
     assert told.out == ""
 
 
-def test_other_addresses_are_warned_of(server: _Server, capsys: pytest.CaptureFixture[str]) -> None:
-    serve(address=EVERYWHERE, port=5123)
-    assert "warning: listening on 0.0.0.0" in capsys.readouterr().err
+def test_sessions_are_signed_with_another_key_at_each_start_and_told_nothing_but_the_host(server: _Server) -> None:
+    keys = []
+    for _ in range(2):
+        serve(port=5123)
+        assert server.made["sign_sessions"] is True
+        assert server.made["include_headers"] == ["Host"]
+        assert server.made["include_cookies"] == []
+        keys.append(server.made["secret_key"])
+    assert len(keys[0]) >= 32
+    assert keys[0] != keys[1]
 
 
-def test_no_origin_is_a_wildcard() -> None:
-    for address in ("127.0.0.1", EVERYWHERE, "10.0.0.7", "::"):
-        assert not any("*" in origin for origin in allowed_origins(address, 80))
-    assert "10.0.0.7:80" in allowed_origins("10.0.0.7", 80)
-    assert f"{socket.gethostname()}:80" in allowed_origins(EVERYWHERE, 80)
+@pytest.mark.parametrize(
+    ("access", "told"),
+    [
+        (Access(address=EVERYWHERE), "--basic-auth"),
+        (Access(address="10.0.0.7", origins=[ORIGIN]), "--basic-auth"),
+        (Access(address=EVERYWHERE, basic_auth="passwords.json"), "--allow-websocket-origin"),
+        (Access(origins=["*"]), "any page of the web"),
+        (Access(origins=["*.example.org:443"]), "any page of the web"),
+        (Access(origins=["https://dashboard.example.org:443"]), "--allow-websocket-origin dashboard.example.org:443"),
+        (Access(launchers=["alice"]), "must log in"),
+        (Access(basic_auth="passwords.json", oauth_provider="github"), "not both"),
+        (Access(oauth_provider="github"), "PANEL_OAUTH_KEY"),
+        (Access(oauth_provider="nobody"), "github"),
+    ],
+)
+def test_a_server_that_would_be_open_to_all_is_not_started(server: _Server, access: Access, told: str) -> None:
+    with pytest.raises(AccessError, match=told.replace("*", r"\*")):
+        serve(access=access, port=5123)
+    assert server.made == {}
+
+
+def test_with_a_log_in_and_an_origin_others_may_reach_it(
+    server: _Server, passwords: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serve(access=Access(EVERYWHERE, [ORIGIN], basic_auth=passwords, launchers=["alice"]), port=5123)
+    assert server.made["websocket_origin"][-1] == ORIGIN
+    assert server.made["xsrf_cookies"] is True
+    assert server.made["include_cookies"] == ["user"]
+    assert len(server.made["cookie_secret"]) >= 32
+    assert "alice" in os.environ[LAUNCHERS_VARIABLE]
+    assert "without --ssl-certfile" in capsys.readouterr().err
+
+
+def test_oauth_takes_its_secrets_from_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accessing, "_OAUTH_VARIABLES", {"PANEL_OAUTH_SECRET": "oauth_secret"})
+    with pytest.raises(AccessError, match="PANEL_OAUTH_SECRET"):
+        Access(oauth_provider="github").server_options()
 
 
 def test_further_origins_can_be_allowed(server: _Server) -> None:
-    serve(port=5123, origins=["proxy.example:443"])
+    serve(port=5123, access=Access(origins=["proxy.example:443"]))
     assert server.made["websocket_origin"][-1] == "proxy.example:443"
 
 
@@ -90,3 +150,23 @@ def test_a_taken_port_is_an_error() -> None:
 def test_the_page_has_the_name_that_panel_serve_gives_it(server: _Server) -> None:
     serve([Path("somewhere")], port=5123, algorithm="ring", format=None)
     assert list(server.made["panels"]) == ["dashboard"]
+
+
+def test_every_answer_forbids_frames_guessing_of_types_and_other_sites(server: _Server) -> None:
+    serve(port=5123)
+    assert server.made["transforms"] == [SafeHeaders]
+    policy = HEADERS["Content-Security-Policy"]
+    assert "frame-ancestors 'self'" in policy
+    assert "*" not in policy
+    assert "http" not in policy
+    assert HEADERS["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_log_names_no_secret() -> None:
+    asked = "/dashboard?page=Data&bokeh-token=abc.def&code=xyz"
+    record = logging.LogRecord("tornado.access", logging.WARNING, "", 1, "%d GET %s (%s)", (403, asked, "::1"), None)
+    assert WithoutSecrets().filter(record)
+    told = record.getMessage()
+    assert "abc.def" not in told
+    assert "xyz" not in told
+    assert "page=Data" in told

@@ -5,9 +5,10 @@
     plan.json      what is measured; never changed once there are results
     results.jsonl  colltune's own run format, see `loaders.run`
     progress.json  written by the worker: points done and to do, what it does now
-    state.json     written by what started it: launcher, job, state, reason, exit code
+    state.json     written by what started it: launcher, its handle, attempt, time limit
     log.txt        what the ranks printed
     jobs/          what each launch was told, and how it ended
+    parts/N/       the same files for the job N of an array: it measures the N-th communicator size
 
 Everything survives the end of whatever started it; nothing is held in memory only.
 """
@@ -18,7 +19,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ from dashboard.benchmarks.plan import Cell, Plan, PointKey, point_key
 STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
 ENDED = ("finished", "failed", "cancelled", "timed out")
 _TAIL_BYTES = 1 << 16
+_PARTS = "parts"
+#: What the worker of a part writes when nothing is missing any more.
+_ALL = "complete"
 
 
 @dataclass(frozen=True)
@@ -115,26 +119,96 @@ class Campaign:
                 raise CampaignError(f"{self.plan_file}: {error}") from error
             raise CampaignError(f"{self.plan_file} cannot be read: {error}") from error
 
+    def part(self, index: int) -> Campaign:
+        """Campaign of the job of an array that measures the communicator size of this index; made if need be."""
+        plan = self.plan()
+        size = plan.comm_sizes[index]
+        # With a number of processes per node, its communicators are chosen among all the ranks.
+        ranks = plan.ranks if plan.ppns else size
+        return Campaign.create(self.folder / _PARTS / str(index), replace(plan, ranks=ranks, comm_sizes=(size,)))
+
+    def parts(self) -> list[Campaign]:
+        """Campaigns of the jobs of an array, as far as there are any, by their index."""
+        if not (self.folder / _PARTS).is_dir():
+            return []
+        found = [path for path in (self.folder / _PARTS).iterdir() if path.name.isdecimal()]
+        return [Campaign(path) for path in sorted(found, key=lambda path: int(path.name))]
+
+    def _whole(self) -> Campaign:
+        """Campaign that this is a part of; itself when it is none."""
+        whole = Campaign(self.folder.parent.parent)
+        return whole if self.folder.parent.name == _PARTS and whole.plan_file.exists() else self
+
+    def result_files(self) -> list[Path]:
+        """Run files that there are, of all parts."""
+        return [one.results for one in (self, *self.parts()) if one.results.exists()]
+
     def done(self) -> Done:
-        """What the results hold already."""
-        return read_done(self.results)
+        """What the results hold already; a part knows what the whole campaign has."""
+        found = [read_done(path) for path in self._whole().result_files()]
+        measured = frozenset[PointKey]().union(*(one.measured for one in found))
+        refused = {key: why for one in found for key, why in one.refused.items() if key not in measured}
+        return Done(measured, refused)
+
+    def retry_refused(self) -> int:
+        """Forget the points that were refused or wrong, so that they are measured again; how many they were."""
+        count = 0
+        for path in self.result_files():
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = [line for line in lines if not _is_refused(line)]
+            if len(kept) < len(lines):
+                count += len(lines) - len(kept)
+                _write(path, "".join(kept))
+        if self.state_file.exists():
+            write_json(self.state_file, {**self.state(), "suspects": {}})
+        return count
 
     def progress(self) -> dict[str, Any]:
-        """What the worker wrote last; empty when nothing."""
-        return read_json(self.progress_file)
+        """What the worker wrote last, or the sum of what those of all parts did; empty when nothing."""
+        told = [one for campaign in (self, *self.parts()) if (one := read_json(campaign.progress_file))]
+        if len(told) < 2:
+            return told[0] if told else {}
+        at_work = [one for one in told if not one["ended"]]
+        answer: dict[str, Any] = {name: sum(one[name] for one in told) for name in ("done", "points")}
+        answer["elapsed"] = max(one["elapsed"] for one in told)
+        answer["attempt"] = max(one["attempt"] for one in told)
+        answer["now"] = "; ".join(one["now"] for one in at_work if one["now"])
+        answer["ended"] = "" if at_work else next((one for one in (t["ended"] for t in told) if one != _ALL), _ALL)
+        answer["calling"] = next((one["calling"] for one in at_work if one.get("calling")), None)
+        return answer
+
+    def forget_progress(self) -> None:
+        """Take away what earlier workers wrote of their progress."""
+        for one in (self, *self.parts()):
+            one.progress_file.unlink(missing_ok=True)
 
     def state(self) -> dict[str, Any]:
         """How it was started and ended; ``{"state": "planned"}`` when it never was."""
         return read_json(self.state_file) or {"state": "planned"}
 
     def tail(self, lines: int = 20) -> list[str]:
-        """Last lines of the log."""
-        try:
-            with self.log.open("rb") as stream:
-                stream.seek(max(0, self.log.stat().st_size - _TAIL_BYTES))
-                return stream.read().decode("utf-8", errors="replace").splitlines()[-lines:]
-        except FileNotFoundError:
-            return []
+        """Last lines of the log; those of a part bear its number."""
+        found = _tail(self.log, lines)
+        for part in self.parts():
+            found += [f"[{part.folder.name}] {line}" for line in _tail(part.log, lines)]
+        return found
+
+
+def _tail(log: Path, lines: int) -> list[str]:
+    try:
+        with log.open("rb") as stream:
+            stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            return stream.read().decode("utf-8", errors="replace").splitlines()[-lines:]
+    except FileNotFoundError:
+        return []
+
+
+def _is_refused(line: str) -> bool:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "error" in record
 
 
 def read_done(results: Path) -> Done:
@@ -147,7 +221,7 @@ def read_done(results: Path) -> Done:
         for line in stream:
             try:
                 record = json.loads(line)
-                key = _key(record)
+                key = key_of(record)
             except (ValueError, KeyError, TypeError, AttributeError):
                 continue
             if "error" in record:
@@ -157,17 +231,24 @@ def read_done(results: Path) -> Done:
     return Done(frozenset(measured), {key: why for key, why in refused.items() if key not in measured})
 
 
-def _key(record: Mapping[str, Any]) -> PointKey:
-    cell = Cell(record["collective"], record["comm_size"], record["message_size"], record.get("ppn"))
+def key_of(record: Mapping[str, Any]) -> PointKey:
+    """What tells a point of a run file from all others; a record that is no point raises KeyError or the like."""
+    cell = Cell(
+        record["collective"], record["comm_size"], record["message_size"], record.get("ppn"), record.get("launch") or 1
+    )
     return point_key(cell, Method.from_json(record))
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
     """Write a file that is whole at every moment, whoever reads it."""
+    _write(path, json.dumps(record, allow_nan=False, indent=1))
+
+
+def _write(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(record, stream, allow_nan=False, indent=1)
+            stream.write(text)
         # A temporary file is private; what others may read of the folder's other files they may read of this one.
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)

@@ -6,18 +6,21 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from dashboard.benchmarks.methods import ROOTED, Method
 from dashboard.benchmarks.mpit import PeerCounters
 from dashboard.benchmarks.operations import Operation, Types
-from dashboard.benchmarks.plan import ROTATED_BYTES, Cell, Plan, Protocol, buffer_bytes
+from dashboard.benchmarks.plan import ROTATED_BYTES, Cell, Plan, buffer_bytes
+from dashboard.benchmarks.plan import Protocol as Way
+from dashboard.benchmarks.programs import programs
 from dashboard.benchmarks.statistics import relative_error
-from dashboard.benchmarks.timing import Group, Window, looped, synchronised
+from dashboard.benchmarks.timing import Group, Window, after_barrier, looped, synchronised
 
 _DIGITS = 10
 _HASH = 16
@@ -47,6 +50,16 @@ class Found:
     spent: float = 0.0
 
 
+class Switch(Protocol):
+    """What gives a team the communicators of methods."""
+
+    def __call__(self, collective: str, method: Method) -> Any:
+        """Communicator that takes a method."""
+
+    def strictly(self) -> AbstractContextManager[None]:
+        """Within it a method that cannot work is refused."""
+
+
 @dataclass
 class Team:
     """Processes of one communicator size, and how they are given a method.
@@ -69,7 +82,7 @@ class Team:
 
     group: Group
     types: Types
-    switch: Callable[[str, Method], Any]
+    switch: Switch
     counters: PeerCounters | None
     members: Sequence[int]
     note: Callable[[Mapping[str, Any] | None], None]
@@ -80,13 +93,18 @@ class Team:
         return bool(self.group.comm.Get_rank() == 0)
 
 
-def measure(team: Team, plan: Plan, cell: Cell, methods: Sequence[Method], attempt: int) -> list[dict[str, Any]]:
+def measure(
+    team: Team, plan: Plan, cell: Cell, methods: Sequence[Method], attempt: int, known: Mapping[Method, str]
+) -> list[dict[str, Any]]:
     """Measure all methods of a cell; collective over the team.
 
     Parameters
     ----------
     attempt
-        Number of the launch, from 1; with the plan's seed it gives the order of the methods in each round.
+        Number of the start of the campaign, from 1; with seed and launch it gives the order of the methods in a round.
+    known
+        Why methods were refused here in an earlier launch, empty where not; they are not called again, since some
+        never come back.
 
     Returns
     -------
@@ -97,22 +115,32 @@ def measure(team: Team, plan: Plan, cell: Cell, methods: Sequence[Method], attem
     copies = 1
     if protocol.buffers == "rotate" and cell.message_size:
         copies = max(2, min(64, math.ceil(min(ROTATED_BYTES, plan.memory) / buffer_bytes(cell))))
-    operation = Operation(cell, team.group.comm.Get_rank(), team.types, plan.datatype, copies)
+    rank, skew = team.group.comm.Get_rank(), protocol.counts == "skewed"
+    operation = Operation(cell, rank, team.types, plan.datatype, copies, skew=skew)
     found = {}
     for method in methods:
+        if known.get(method):
+            found[method] = Found(error=known[method])
+            continue
         team.note(_identity(cell, method))
         found[method] = _verified(team, operation, cell, method, protocol)
     team.note(None)
     timed = [method for method in methods if not found[method].error]
-    seeded = np.random.default_rng([plan.seed, attempt, *cell.collective.encode(), cell.comm_size, cell.message_size])
+    sizes = (cell.launch, cell.comm_size, cell.message_size)
+    seeded = np.random.default_rng([plan.seed, attempt, *cell.collective.encode(), *sizes])
     if protocol.name == "occ":
         _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Occ(team.group, protocol))
     else:
         _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Skampi(team.group))
-    return [_point(cell, method, found[method], attempt) for method in methods]
+    shared: dict[str, Any] = {"attempt": attempt}
+    if plan.launches > 1:
+        shared["launch"] = cell.launch
+    if protocol.name == "skampi" and team.group.starts_by_barrier:
+        shared["starts"] = "barrier"
+    return [_point(cell, method, found[method], shared) for method in methods]
 
 
-def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Protocol) -> Found:
+def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Way) -> Found:
     """Call a method once with known data; what it sent is counted meanwhile."""
     problem: str = ""
     sent: list[tuple[int, int, int]] | None = None
@@ -121,11 +149,13 @@ def _verified(team: Team, operation: Operation, cell: Cell, method: Method, prot
         comm = team.switch(cell.collective, method)
         for root in sorted(roots, reverse=True):
             operation.prepare(root)
-            sent = _counted(team, partial(operation.call, comm, 0, root))
+            with team.switch.strictly():
+                sent = _counted(team, partial(operation.call, comm, 0, root))
             if not operation.right(root):
                 problem = f"wrong result on rank {operation.rank}"
     except RuntimeError as error:
-        problem = f"refused: {' '.join(str(error).split())}"[:200]
+        # The last line of MPICH's is the reason, the others tell the way there.
+        problem = f"refused: {' '.join(str(error).strip().splitlines()[-1:])}"[:200]
     told = team.group.comm.allgather((problem, sent))
     first = next((one for one, _ in told if one), "")
     rows = [row for _, row in told]
@@ -173,7 +203,7 @@ def graph_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> dict[str, Any]:
 
 
 class _Skampi:
-    """Batches of repetitions that start at common times; each method has its own window."""
+    """Batches of repetitions that start at common times, or after a barrier; each method has its own window."""
 
     def __init__(self, group: Group) -> None:
         self._group = group
@@ -184,6 +214,8 @@ class _Skampi:
 
     def batch(self, method: Method, step: Callable[[int], None], repetitions: int) -> tuple[list[float], int]:
         """Seconds of the repetitions, and how many were late."""
+        if self._group.starts_by_barrier:
+            return after_barrier(self._group, step, repetitions).tolist(), 0
         times, late = synchronised(self._group, step, repetitions, self._windows.setdefault(method, Window()))
         return times.tolist(), late
 
@@ -194,7 +226,7 @@ class _Skampi:
 class _Occ:
     """Batches of loops of operation and barrier; the barrier alone is measured in every round."""
 
-    def __init__(self, group: Group, protocol: Protocol) -> None:
+    def __init__(self, group: Group, protocol: Way) -> None:
         self._group, self._iterations = group, protocol.iterations
         self._barriers: list[float] = []
 
@@ -220,7 +252,7 @@ def _in_turns(
     team: Team,
     cell: Cell,
     operation: Operation,
-    protocol: Protocol,
+    protocol: Way,
     found: Mapping[Method, Found],
     random: np.random.Generator,
     way: _Skampi | _Occ,
@@ -252,7 +284,7 @@ def _in_turns(
         way.finish(one)
 
 
-def _warmed(team: Team, cell: Cell, operation: Operation, method: Method, protocol: Protocol) -> float:
+def _warmed(team: Team, cell: Cell, operation: Operation, method: Method, protocol: Way) -> float:
     """Call a method untimed; seconds of the last call on the slowest process."""
     comm = team.switch(cell.collective, method)
     took = np.zeros(1)
@@ -265,13 +297,13 @@ def _warmed(team: Team, cell: Cell, operation: Operation, method: Method, protoc
     return float(slowest[0])
 
 
-def _stepper(operation: Operation, comm: Any, cell: Cell, protocol: Protocol, first: int) -> Callable[[int], None]:
+def _stepper(operation: Operation, comm: Any, cell: Cell, protocol: Way, first: int) -> Callable[[int], None]:
     if protocol.roots == "rotate" and cell.collective in ROOTED:
         return lambda turn: operation.call(comm, first + turn, (first + turn) % cell.comm_size)
     return lambda turn: operation.call(comm, first + turn)
 
 
-def _enough(found: Found, protocol: Protocol, rounds: int) -> bool:
+def _enough(found: Found, protocol: Way, rounds: int) -> bool:
     if found.tries >= protocol.max_repetitions or found.spent >= protocol.seconds:
         return True
     if rounds < protocol.rounds or len(found.samples) < protocol.min_repetitions:
@@ -279,13 +311,13 @@ def _enough(found: Found, protocol: Protocol, rounds: int) -> bool:
     return relative_error(found.samples) <= protocol.relative_error
 
 
-def _point(cell: Cell, method: Method, found: Found, attempt: int) -> dict[str, Any]:
-    """The point as a run file takes it."""
-    point = {**_identity(cell, method), "attempt": attempt}
+def _point(cell: Cell, method: Method, found: Found, shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The point as a run file takes it; `shared` holds what it has in common with the others of its cell."""
+    point = {**_identity(cell, method), **shared}
     if found.error:
         return {**point, "error": found.error}
     if found.graph:
-        point["graph"] = dict(found.graph)
+        point["graph"] = {**found.graph, "programs": list(programs(cell.collective, method))}
     if found.late:
         point["late"] = found.late
     return {**point, "samples": [round(sample, _DIGITS) for sample in found.samples]}
@@ -295,4 +327,5 @@ def _identity(cell: Cell, method: Method) -> dict[str, Any]:
     """What tells the point from all others, as a run file takes it."""
     point: dict[str, Any] = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
     point["message_size"] = cell.message_size
-    return point if cell.ppn is None else {**point, "ppn": cell.ppn}
+    further = {"ppn": cell.ppn, "launch": cell.launch if cell.launch > 1 else None}
+    return point | {name: value for name, value in further.items() if value is not None}

@@ -7,16 +7,16 @@ import json
 import math
 import sys
 import time
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from dashboard.benchmarks import leftovers
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launch import Job, Launcher, Status
+from dashboard.benchmarks.launch import Job, Launcher, launcher_of
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Method, Variants, choose
-from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
-from dashboard.benchmarks.plan import Plan, PointKey, Protocol
+from dashboard.benchmarks.plan import Plan, PointKey, Protocol, missing
 from loaders import RunWriter
 
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.worker")
@@ -26,6 +26,10 @@ _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
 _SAID_BY_WORKER = "colltune worker: "
+#: Exit code with which the worker says why it cannot measure.
+_WORKER_FAILED = 3
+#: Seconds in which the slowest of common machines has made its communicators and verified a method.
+_QUIET_S = 60.0
 #: Threads of numerical libraries would compete with the ranks for the cores.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -46,6 +50,7 @@ class Wish:
     memory: int = 1 << 28
     graphs: bool = True
     seed: int = 1
+    launches: int = 1
 
 
 def make_plan(wish: Wish, installation: Installation) -> Plan:
@@ -66,7 +71,6 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     if lost := [name for name in wish.algorithms if name not in known]:
         raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
     settings = {name: tuple(library.settings(name, method) for method in each) for name, each in methods.items()}
-    switched = isinstance(library, OpenMpi)
     return Plan(
         ranks=wish.ranks,
         methods=methods,
@@ -76,9 +80,11 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         protocol=wish.protocol,
         datatype=wish.datatype,
         memory=wish.memory,
-        settings=settings if switched else {},
-        graph_counters=GRAPH_COUNTERS if switched and wish.graphs else (),
+        settings=settings if any(any(each) for each in settings.values()) else {},
+        strict=library.strict,
+        graph_counters=library.graph_counters if wish.graphs else (),
         seed=wish.seed,
+        launches=wish.launches,
         library=library.name,
         library_version=library.version,
     )
@@ -103,26 +109,65 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
     CampaignError
         When it runs already, or nothing is missing.
     """
-    plan = campaign.plan()
+    campaign.plan()
     with (campaign.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        now = status(campaign, launcher)
+        now = status(campaign)
         if now["state"] in ("queued", "running"):
             raise CampaignError(f"{campaign.folder} is {now['state']} already (bench status, bench cancel)")
         suspects = _suspects(campaign, now["state"])
-        now = status(campaign, launcher)
+        now = status(campaign)
         if now["measured"] + now["refused"] >= now["points"]:
             raise CampaignError(f"{campaign.folder}: all {now['points']} points are there, nothing is missing")
         attempt = int(campaign.state().get("attempt", 0)) + 1
-        campaign.progress_file.unlink(missing_ok=True)
-        soft = seconds - min(_LAST_SECONDS, _LAST_PART * seconds)
-        folder = campaign.folder.resolve()
-        program = (sys.executable, *_WORKER, str(folder), "--seconds", f"{soft:g}", "--attempt", str(attempt))
-        environment = installation.library.environment(one_node=not plan.ppns, graphs=bool(plan.graph_counters))
-        job = Job(folder, plan.ranks, program, {**_ONE_THREAD, **environment}, seconds, folder / campaign.log.name)
-        record = {"launcher": launcher.name, "attempt": attempt, "started": time.time(), "seconds": seconds}
-        write_json(campaign.state_file, record | {"suspects": suspects, "handle": launcher.start(job)})
+        campaign.forget_progress()
+        _clean(campaign)
+        seconds = launcher.limit(seconds)
+        handle = launcher.prepare(_jobs(campaign, launcher, installation, seconds, attempt))
+        record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
+        # Written before anything runs: a job that nobody knows of would measure what the next one measures too.
+        write_json(campaign.state_file, record | {"suspects": suspects, "handle": handle})
+        launcher.launch(handle)
     return status(campaign, launcher)
+
+
+def preview(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> str:
+    """What `start` would run or submit, as text."""
+    attempt = int(campaign.state().get("attempt", 0)) + 1
+    return launcher.preview(_jobs(campaign, launcher, installation, launcher.limit(seconds), attempt))
+
+
+def _jobs(
+    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, attempt: int
+) -> list[Job]:
+    """The jobs of a launch: one, or one for each communicator size at which something is missing."""
+    plan = campaign.plan()
+    soft = seconds - min(_LAST_SECONDS, _LAST_PART * seconds)
+    numbers: list[int | None] = [None]
+    if launcher.array:
+        sizes = {cell.comm_size for cell, _ in missing(plan, campaign.done().all)}
+        numbers = [number for number, size in enumerate(plan.comm_sizes) if size in sizes]
+    jobs = []
+    for number in numbers:
+        part = campaign if number is None else campaign.part(number)
+        folder, ranks = part.folder.resolve(), part.plan().ranks
+        program = (sys.executable, *_WORKER, str(folder), "--seconds", f"{soft:g}", "--attempt", str(attempt))
+        one_node, graphs = launcher.one_node(ranks), bool(plan.graph_counters)
+        environment = {**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)}
+        watched = (folder / part.progress_file.name, folder / part.results.name)
+        job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
+        jobs.append(replace(job, index=number, launches=_launches(part)))
+    return jobs
+
+
+def _launches(campaign: Campaign) -> int:
+    """How often the ranks must be started for what is missing."""
+    return max(1, len({cell.launch for cell, _ in missing(campaign.plan(), campaign.done().all)}))
+
+
+def quiet_of(plan: Plan) -> float:
+    """Seconds that a job may be at work without writing anything: twice what a cell takes at most, and a minute."""
+    return _QUIET_S + 2 * plan.protocol.seconds * max(map(len, plan.methods.values()))
 
 
 def _suspects(campaign: Campaign, state: str) -> dict[str, int]:
@@ -143,8 +188,29 @@ def _suspects(campaign: Campaign, state: str) -> dict[str, int]:
     return suspects
 
 
-def status(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
+class Counted(NamedTuple):
+    """Points of a plan, and how many of them a run file holds."""
+
+    points: int
+    measured: int
+    refused: int
+
+    @classmethod
+    def of(cls, campaign: Campaign) -> Counted:
+        """Count them, from the start of the file."""
+        planned, done = set(campaign.plan().points()), campaign.done()
+        return cls(len(planned), len(planned & done.measured), len(planned & set(done.refused)))
+
+
+def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counted | None = None) -> dict[str, Any]:
     """How a campaign is: everything from disk and from the launcher, so that any process can ask.
+
+    Parameters
+    ----------
+    launcher
+        The one that it was started with, which is found by the campaign's state when it is not given.
+    counted
+        By whoever has read the results already; None: they are read.
 
     Returns
     -------
@@ -152,19 +218,23 @@ def status(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
         ``state`` (one of `dashboard.benchmarks.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
         ``measured``, ``refused``, ``remaining`` (seconds, None when not known), ``now``, ``attempt``.
     """
-    plan, done, progress, record = campaign.plan(), campaign.done(), campaign.progress(), campaign.state()
-    planned = set(plan.points())
+    record = campaign.state()
+    # Asked first: what an ended job has written is all there when it is read.
+    found = (launcher or launcher_of(campaign)).status(record["handle"]) if "handle" in record else None
+    progress, counted = campaign.progress(), counted or Counted.of(campaign)
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
-    answer |= {"points": len(planned), "measured": len(planned & done.measured)}
-    answer |= {"refused": len(planned & set(done.refused)), "remaining": None, "now": ""}
-    if "handle" not in record:
+    answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}
+    if found is None:
         return answer
-    found = launcher.status(record["handle"])
     if found.state == "finished" and progress.get("ended") == "time limit":
-        found = Status("timed out", f"stopped at its time limit of {record['seconds']:g} s", found.exit_code)
+        found = replace(found, state="timed out", reason=f"stopped at its time limit of {record['seconds']:g} s")
+    if found.state == "finished" and not progress.get("ended"):
+        # Some start commands end with 0 when a node is gone.
+        found = replace(found, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
     reason = found.reason
-    if found.state == "failed":
+    if found.exit_code == _WORKER_FAILED:
         reason = _worker_said(campaign) or found.reason
+    answer["jobs"] = [dict(one) for one in found.jobs]
     answer |= {"state": found.state, "reason": reason, "exit_code": found.exit_code, "now": progress.get("now", "")}
     if found.state == "running" and progress.get("done"):
         left = progress["points"] - progress["done"]
@@ -172,7 +242,7 @@ def status(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
     return answer
 
 
-def cancel(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
+def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, Any]:
     """End a running campaign with all its ranks; what was measured stays.
 
     Raises
@@ -184,11 +254,19 @@ def cancel(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
     record = campaign.state()
     if "handle" not in record:
         raise CampaignError(f"{campaign.folder} was never started")
+    launcher = launcher or launcher_of(campaign)
     launcher.cancel(record["handle"])
+    _clean(campaign)
     return status(campaign, launcher)
 
 
-def wait(campaign: Campaign, launcher: Launcher, every: float, tell: Any = None) -> dict[str, Any]:
+def _clean(campaign: Campaign) -> None:
+    """Take away the shared memory of ranks that were killed."""
+    for one in (campaign, *campaign.parts()):
+        leftovers.clean(one.folder)
+
+
+def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any = None) -> dict[str, Any]:
     """Wait until a campaign has ended; `tell` is called with each status."""
     while (now := status(campaign, launcher))["state"] in ("queued", "running"):
         if tell is not None:
@@ -199,5 +277,5 @@ def wait(campaign: Campaign, launcher: Launcher, every: float, tell: Any = None)
 
 def _worker_said(campaign: Campaign) -> str:
     """The worker's own reason at the end of the log, if it gave one."""
-    said = [line for line in campaign.tail(40) if line.startswith(_SAID_BY_WORKER)]
-    return said[-1].removeprefix(_SAID_BY_WORKER) if said else ""
+    said = [line.partition(_SAID_BY_WORKER)[2] for line in campaign.tail(40) if _SAID_BY_WORKER in line]
+    return said[-1] if said else ""

@@ -1,25 +1,31 @@
-"""How a job is launched, watched and cancelled: one interface, and the launcher of this machine.
+"""How jobs are launched, watched and cancelled: one interface, and the launcher of this machine.
 
-A further scheduler is one more file with a class that has the methods of `Launcher`. What a launcher returns from
-`start` is all it needs later, as JSON, so that a job can be watched and cancelled by another process.
+A further scheduler, such as PBS or LSF, is one more file beside `dashboard.benchmarks.slurm`: a class with the methods
+of `Launcher`, and a line in `LAUNCHERS`. It writes a batch script whose last line is `supervised`, submits it in
+`launch`, and turns the scheduler's words into a `Status`. What `prepare` returns is all that a launcher needs later, as
+JSON, so that jobs can be watched and cancelled by another process.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
+import platform
+import shlex
 import signal
 import sys
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from dashboard.benchmarks import processes
-from dashboard.benchmarks.campaign import read_json, write_json
+from dashboard.benchmarks.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
@@ -27,6 +33,8 @@ State = Literal["queued", "running", "finished", "failed", "cancelled", "timed o
 PATIENCE = 2.0
 _SUPERVISOR_PATIENCE = 2 * PATIENCE + 2.0
 _POLL_S = 0.02
+#: Seconds that a supervisor has to come up before it is said never to have run.
+_START_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,14 @@ class Job:
         Time limit; the job is ended then.
     log
         File that takes what the ranks print.
+    watched
+        Files that a job at work writes.
+    quiet
+        Seconds after which a job that writes none of them is taken for hanging, and ended.
+    launches
+        How often the ranks are started, one time after the other; a start that fails is the last one.
+    index
+        Number among the jobs of an array; None when there is one job only.
     """
 
     folder: Path
@@ -55,15 +71,30 @@ class Job:
     environment: Mapping[str, str]
     seconds: float
     log: Path
+    watched: tuple[Path, ...] = ()
+    quiet: float = math.inf
+    launches: int = 1
+    index: int | None = None
 
 
 @dataclass(frozen=True)
 class Status:
-    """State of a job, with the reason in words where there is one, and the exit code once it has ended."""
+    """State of jobs.
+
+    Attributes
+    ----------
+    state, reason
+        The reason is in words, the scheduler's where it gave one.
+    exit_code
+        Once they have ended.
+    jobs
+        What a scheduler says of each: ``id``, ``state``, ``reason``, ``nodes``.
+    """
 
     state: State
     reason: str = ""
     exit_code: int | None = None
+    jobs: tuple[Mapping[str, Any], ...] = ()
 
 
 class Launcher(Protocol):
@@ -73,14 +104,48 @@ class Launcher(Protocol):
     def name(self) -> str:
         """What it is called in a campaign's state."""
 
-    def start(self, job: Job) -> dict[str, Any]:
-        """Launch a job and return at once with what `status` and `cancel` need."""
+    @property
+    def array(self) -> int:
+        """How many jobs of an array may run at once; 0 when a campaign is one job."""
+
+    def record(self) -> dict[str, Any]:
+        """What `from_record` makes the same launcher of, as JSON."""
+
+    def limit(self, seconds: float) -> float:
+        """Time limit that can be held exactly, of at most so many seconds."""
+
+    def one_node(self, ranks: int) -> bool:
+        """Whether so many ranks all run on one machine, as far as is known."""
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        """Write what jobs need, and return what the other methods need; nothing runs yet."""
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        """What would be run or submitted, as text."""
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        """Launch what was prepared and return at once; CampaignError when it is refused."""
 
     def status(self, handle: Mapping[str, Any]) -> Status:
-        """State of a job that was launched, perhaps by another process."""
+        """State of jobs that were launched, perhaps by another process."""
 
     def cancel(self, handle: Mapping[str, Any]) -> Status:
-        """End a job with all its ranks; returns when they are gone."""
+        """End jobs with all their ranks; returns when these are gone."""
+
+
+#: Where each launcher is, by its name.
+LAUNCHERS: Mapping[str, str] = {
+    "local": "dashboard.benchmarks.launch:LocalLauncher",
+    "slurm": "dashboard.benchmarks.slurm:SlurmLauncher",
+}
+
+
+def launcher_of(campaign: Campaign) -> Launcher:
+    """The launcher that a campaign was started with, or that of this machine when it never was."""
+    record = campaign.state().get("launcher") or {"name": "local"}
+    module, _, name = LAUNCHERS[record["name"]].partition(":")
+    made: Launcher = getattr(import_module(module), name).from_record(record)
+    return made
 
 
 @dataclass(frozen=True)
@@ -95,57 +160,115 @@ class LocalLauncher:
 
     mpiexec: tuple[str, ...] = ("mpiexec",)
     name: str = field(default="local", init=False)
+    array: int = field(default=0, init=False)
 
-    def start(self, job: Job) -> dict[str, Any]:
-        """Start a supervisor in a session of its own, so that it outlives this process."""
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> LocalLauncher:
+        """Make the launcher that `record` is of."""
+        return cls(tuple(record["mpiexec"])) if "mpiexec" in record else cls()
+
+    def record(self) -> dict[str, Any]:
+        """What `from_record` makes the same launcher of, as JSON."""
+        return {"name": self.name, "mpiexec": list(self.mpiexec)}
+
+    def limit(self, seconds: float) -> float:
+        """Time limit as it is."""
+        return seconds
+
+    def one_node(self, ranks: int) -> bool:
+        """All ranks run here."""
+        return True
+
+    def command(self, job: Job) -> list[str]:
+        """Argument list that runs a job."""
+        return [*self.mpiexec, "-n", str(job.ranks), *job.program]
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        """Write the order for the supervisor."""
+        (job,) = jobs
         mark = uuid.uuid4().hex
         folder = job.folder / "jobs"
         folder.mkdir(exist_ok=True)
-        order, end = folder / f"{mark}.json", folder / f"{mark}-end.json"
-        command = [*self.mpiexec, "-n", str(job.ranks), *job.program]
-        write_json(
-            order,
-            {"mark": mark, "command": command, "environment": dict(job.environment), "seconds": job.seconds}
-            | {"log": str(job.log), "end": str(end)},
-        )
+        order = write_order(folder / f"{mark}.json", job, mark)
+        return {
+            "mark": mark,
+            "order": str(order),
+            "command": self.command(job),
+            "end": str(end_of(order)),
+            "supervisor": str(supervisor_of(order)),
+            "host": platform.node(),
+            "prepared": time.time(),
+        }
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        """Command lines with the variables that are set."""
+        lines = [f"{name}={shlex.quote(value)}" for name, value in sorted(jobs[0].environment.items())]
+        return "\n".join([*lines, *(shlex.join(self.command(job)) for job in jobs)])
+
+    def start(self, job: Job) -> dict[str, Any]:
+        """Prepare and launch a job that is nobody's campaign."""
+        handle = self.prepare([job])
+        self.launch(handle)
+        return handle
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        """Start a supervisor in a session of its own, so that it outlives this process."""
         # No Popen: nobody may be there any more to wait for it when it ends.
-        command = [sys.executable, "-m", "dashboard.benchmarks.supervise", str(order)]
-        with job.log.open("ab") as log, Path(os.devnull).open("r+b") as nothing:
+        command = supervised(Path(handle["order"]), handle["command"])
+        with Path(read_order(Path(handle["order"]))["log"]).open("ab") as log, Path(os.devnull).open("r+b") as nothing:
             streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), n) for n, source in enumerate((nothing, nothing, log))]
             pid = os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
         _children.append(pid)
-        started = processes.started_at(pid)
-        return {"mark": mark, "pid": pid, "started": started, "end": str(end), "order": str(order)}
+        write_json(Path(handle["supervisor"]), {"pid": pid, "started": processes.started_at(pid)})
 
     def status(self, handle: Mapping[str, Any]) -> Status:
         """State by what the supervisor wrote; a supervisor that is gone without a word has failed."""
         _reap()
         if ended := _ended(handle):
             return ended
-        if processes.alive(handle["pid"], handle["started"]):
+        if handle["host"] != platform.node():
+            return Status("running", f"on {handle['host']}; only there can be seen whether it still runs")
+        if supervisor_alive(handle):
             return Status("running")
         # It may have written its last word between the two looks.
         if ended := _ended(handle):
             return ended
-        processes.end_marked(handle["mark"], PATIENCE)
-        return _write_end(handle, Status("failed", "what watched over the job was killed; its ranks were ended"))
+        if not Path(handle["supervisor"]).exists() and time.time() - handle["prepared"] < _START_S:
+            return Status("queued", "is being started")
+        ended = _write_end(handle, Status("failed", "what watched over the job was killed; its ranks were ended"))
+        self._end(handle)
+        return ended
 
     def cancel(self, handle: Mapping[str, Any]) -> Status:
         """Ask the supervisor to end the job; without one, end the ranks from here."""
         if ended := _ended(handle):
             return ended
-        if processes.alive(handle["pid"], handle["started"]):
-            processes.send([handle["pid"]], signal.SIGTERM)
+        if handle["host"] != platform.node():
+            raise CampaignError(f"the job runs on {handle['host']}: cancel it there")
+        if not supervisor_alive(handle):
+            # One that comes up only now reads this before it starts anything.
+            _write_end(handle, Status("cancelled", "cancelled"))
+        self._end(handle)
+        return _ended(handle) or _write_end(handle, Status("cancelled", "cancelled"))
+
+    def _end(self, handle: Mapping[str, Any]) -> None:
+        """End supervisor and ranks, as far as they are there."""
+        if supervisor_alive(handle):
+            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGTERM)
         until = time.monotonic() + _SUPERVISOR_PATIENCE
-        while processes.alive(handle["pid"], handle["started"]) and time.monotonic() < until:
+        while supervisor_alive(handle) and time.monotonic() < until:
             _reap()
             time.sleep(_POLL_S)
-        if processes.alive(handle["pid"], handle["started"]):
-            processes.send([handle["pid"]], signal.SIGKILL)
-        left = processes.end_marked(handle["mark"], PATIENCE)
-        if left:
+        if supervisor_alive(handle):
+            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGKILL)
+        if left := processes.end_marked(handle["mark"], PATIENCE):
             raise CampaignError(f"processes {left} of the job cannot be ended; end them by hand")
-        return _ended(handle) or _write_end(handle, Status("cancelled", "cancelled"))
+
+
+def supervisor_alive(handle: Mapping[str, Any]) -> bool:
+    """Whether what watches over a local job still runs."""
+    told = read_json(Path(handle["supervisor"]))
+    return bool(told) and processes.alive(told["pid"], told["started"])
 
 
 #: Supervisors that this process started: they must be waited for, or they stay as zombies.
@@ -161,13 +284,57 @@ def _reap() -> None:
 
 
 def _ended(handle: Mapping[str, Any]) -> Status | None:
-    record = read_json(Path(handle["end"]))
-    return Status(record["state"], record["reason"], record["exit_code"]) if record else None
+    return read_end(Path(handle["end"]))
 
 
 def _write_end(handle: Mapping[str, Any], status: Status) -> Status:
     write_json(Path(handle["end"]), asdict(status))
     return status
+
+
+def read_end(path: Path) -> Status | None:
+    """How a job ended, as its supervisor or its launcher wrote it down; None when it did not."""
+    record = read_json(path)
+    return Status(record["state"], record["reason"], record["exit_code"]) if record else None
+
+
+def write_order(path: Path, job: Job, mark: str) -> Path:
+    """Write what a supervisor must know of a job beside its command."""
+    write_json(
+        path,
+        {
+            "mark": mark,
+            "environment": dict(job.environment),
+            "seconds": job.seconds,
+            "quiet": None if math.isinf(job.quiet) else job.quiet,
+            "launches": job.launches,
+            "watched": [str(one) for one in job.watched],
+            "log": str(job.log),
+            "end": str(end_of(path)),
+            "supervisor": str(supervisor_of(path)),
+        },
+    )
+    return path
+
+
+def end_of(order: Path) -> Path:
+    """Where a supervisor writes down how the job of an order ended."""
+    return order.with_name(f"{order.stem}-end.json")
+
+
+def final_of(order: Path) -> Path:
+    """Where a launcher writes down how the job of an order ended, when it knows more than its supervisor."""
+    return order.with_name(f"{order.stem}-final.json")
+
+
+def supervisor_of(order: Path) -> Path:
+    """Where a supervisor writes down who it is, when it begins."""
+    return order.with_name(f"{order.stem}-supervisor.json")
+
+
+def supervised(order: Path, command: Sequence[str]) -> list[str]:
+    """Argument list that runs a command under a supervisor."""
+    return [sys.executable, "-m", "dashboard.benchmarks.supervise", str(order), *command]
 
 
 def own_environment() -> dict[str, str]:

@@ -15,7 +15,9 @@ COLLECTIVES = (
     "reduce",
     "allreduce",
     "allgather",
+    "allgatherv",
     "alltoall",
+    "alltoallv",
     "gather",
     "scatter",
     "reduce_scatter",
@@ -99,6 +101,14 @@ class Library(Protocol):
     def version(self) -> str:
         """Such as ``5.0.11``."""
 
+    @property
+    def graph_counters(self) -> tuple[str, ...]:
+        """Performance variables that count messages by peer; none where the library has no such."""
+
+    @property
+    def strict(self) -> dict[str, int]:
+        """Control variables with which a method that cannot work is refused, beside those of `settings`."""
+
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
 
@@ -117,6 +127,12 @@ class Fixed:
     version: str
     why: str
     extra: Mapping[str, str] = field(default_factory=dict)
+    graph_counters: tuple[str, ...] = ()
+
+    @property
+    def strict(self) -> dict[str, int]:
+        """Nothing can be set."""
+        return {}
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """Only the library's own decision."""

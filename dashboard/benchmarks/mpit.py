@@ -7,7 +7,7 @@ those are used that count per peer of a communicator. Nothing here imports mpi4p
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 _OK = 0
@@ -88,11 +88,28 @@ class ToolInterface:
                 # A bool of Open MPI is one byte: the lowest of a little-endian int.
                 self.call("MPI_T_cvar_write", self._handle(name), ctypes.byref(ctypes.c_int(value)))
             except ToolInterfaceError as error:
-                raise ToolInterfaceError(f"{name} cannot be set to {value}: {error}") from None
+                if not self._stored(name, value):
+                    raise ToolInterfaceError(f"{name} cannot be set to {value}: {error}") from None
 
-    def restore(self) -> None:
-        """Set everything that was written back to what it was before."""
-        self.write(self._first)
+    def _stored(self, name: str, value: int) -> bool:
+        """Set a variable of Open MPI that its tool interface calls read-only, where the library itself reads it.
+
+        Of 5.0 that is the algorithm of allgatherv; each new communicator takes it from there like those of the others.
+        Whether it did is seen by the message graph.
+        """
+        where = getattr(self._library, "mca_base_var_get_value", None)
+        index, place = ctypes.c_int(), ctypes.POINTER(ctypes.c_int)()
+        self.call("MPI_T_cvar_get_index", name.encode(), ctypes.byref(index))
+        if where is None or where(index, ctypes.byref(place), None, None) != _OK or not place:
+            return False
+        if place[0] != self.read(name):
+            return False
+        place[0] = value
+        return self.read(name) == value
+
+    def restore(self, names: Iterable[str] | None = None) -> None:
+        """Set what was written, or of it those named, back to what it was before."""
+        self.write(self._first if names is None else {name: self._first[name] for name in names})
 
     def _handle(self, name: str) -> ctypes.c_void_p:
         if name not in self._handles:

@@ -26,6 +26,8 @@ _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _PRIORITY = "coll_tuned_priority"
 #: Above every other component of collectives, so that a forced algorithm is not passed over across nodes.
 _HIGHEST = 100
+#: What Open MPI calls the "default" allgatherv is gather and broadcast, not the library's own decision.
+_LINEAR = "linear"
 _SECONDS = 60
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
 _SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
@@ -49,6 +51,16 @@ class OpenMpi:
     algorithms: Mapping[str, Mapping[int, str]]
     variables: Mapping[str, int]
     name: str = "Open MPI"
+
+    @property
+    def graph_counters(self) -> tuple[str, ...]:
+        """Counters of its monitoring layer, which `environment` switches on."""
+        return GRAPH_COUNTERS
+
+    @property
+    def strict(self) -> dict[str, int]:
+        """It falls back in silence, whatever is set; the message graph shows it."""
+        return {}
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
@@ -90,11 +102,13 @@ class OpenMpi:
         said = {
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-            # 4.1 knows it under this name, and reads the rules only where they were switched on at its start.
-            "OMPI_MCA_rmaps_base_oversubscribe": "1",
         }
+        if one_node:
+            # 4.1 knows it under the second name. Across nodes it would put all ranks on the first one.
+            said["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
+            said["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
         if self.version.startswith("4."):
+            # It reads rules only where they were switched on at its start.
             said[f"OMPI_MCA_{_DYNAMIC}"] = "1"
         if one_node:
             said |= {"OMPI_MCA_btl": "self,sm" if not self.version.startswith("4.") else "self,vader"}
@@ -122,7 +136,8 @@ def parse(text: str) -> OpenMpi:
     for line in text.splitlines():
         if match := _ENUMERATOR.match(line):
             if int(match["number"]):
-                algorithms.setdefault(match["collective"], {})[int(match["number"])] = match["name"]
+                name = _LINEAR if match["name"] == DEFAULT else match["name"]
+                algorithms.setdefault(match["collective"], {})[int(match["number"])] = name
         elif match := _VARIABLE.match(line):
             value = _whole(match["name"], match["value"].strip())
             if value is not None:

@@ -44,28 +44,46 @@ class Operation:
         Of reductions, one of `dashboard.benchmarks.plan.DATATYPES`.
     copies
         Pairs of buffers to rotate through.
+    skew
+        Whether the blocks of allgatherv and alltoallv grow with the rank, see `skewed`; else all are equal.
     """
 
-    def __init__(self, cell: Cell, rank: int, types: Types, datatype: str, copies: int = 1) -> None:
+    def __init__(
+        self, cell: Cell, rank: int, types: Types, datatype: str, copies: int = 1, *, skew: bool = False
+    ) -> None:
         self.cell, self.rank, self.size = cell, rank, cell.comm_size
         reducing = cell.collective in REDUCING
         self._dtype = np.dtype(datatype) if reducing else np.dtype(np.uint8)
         self._types = types
         self._handle = types.reduced if reducing else types.byte
         self.count = cell.message_size // (DATATYPES[datatype] if reducing else 1)
+        self._counts = skewed(self.count, self.size) if skew else [self.count] * self.size
         self._pairs = [self._buffers() for _ in range(copies)]
         self._specs = [tuple([array, array.size, self._handle] for array in pair) for pair in self._pairs]
         self._call = self._caller()
 
     def _buffers(self) -> tuple[Array, Array]:
-        blocks = {"scatter": (self.size, 1), "alltoall": (self.size, self.size), "reduce_scatter": (self.size, 1)}
-        sent, received = blocks.get(
-            self.cell.collective, (1, self.size if self.cell.collective in ("gather", "allgather") else 1)
-        )
-        return np.zeros(sent * self.count, self._dtype), np.zeros(received * self.count, self._dtype)
+        """Memory for what is sent and received, every page of it touched: the first touch takes longer than a call."""
+        sent, received = {
+            "barrier": (0, 0),
+            "bcast": (self.count, 0),
+            "scatter": (self.size * self.count, self.count),
+            "gather": (self.count, self.size * self.count),
+            "allgather": (self.count, self.size * self.count),
+            "allgatherv": (self._counts[self.rank], sum(self._counts)),
+            "alltoall": (self.size * self.count, self.size * self.count),
+            "alltoallv": (sum(self._counts), sum(self._counts)),
+            "reduce_scatter": (self.size * self.count, self.count),
+        }.get(self.cell.collective, (self.count, self.count))
+        return np.ones(sent, self._dtype), np.ones(received, self._dtype)
+
+    def _between(self) -> list[int]:
+        """Elements that alltoallv sends from this process to each, and to it from each."""
+        return [self._counts[(self.rank + other) % self.size] for other in range(self.size)]
 
     def _caller(self) -> Callable[[Any, Any, Any, int], None]:
         add, counts = self._types.sum, [self.count] * self.size
+        each, between = np.array(self._counts, np.intc), np.array(self._between(), np.intc)
         calls: dict[str, Callable[[Any, Any, Any, int], None]] = {
             "barrier": lambda comm, sent, received, root: comm.Barrier(),
             "bcast": lambda comm, sent, received, root: comm.Bcast(sent, root),
@@ -81,8 +99,12 @@ class Operation:
             "allgather": lambda comm, sent, received, root: comm.Allgather(
                 sent, [received[0], self.count, received[2]]
             ),
+            "allgatherv": lambda comm, sent, received, root: comm.Allgatherv(sent, [received[0], each, received[2]]),
             "alltoall": lambda comm, sent, received, root: comm.Alltoall(
                 [sent[0], self.count, sent[2]], [received[0], self.count, received[2]]
+            ),
+            "alltoallv": lambda comm, sent, received, root: comm.Alltoallv(
+                [sent[0], between, sent[2]], [received[0], between, received[2]]
             ),
             "reduce_scatter": lambda comm, sent, received, root: comm.Reduce_scatter(sent, received, counts, add),
         }
@@ -107,6 +129,11 @@ class Operation:
             sent.fill(_POISON)
         elif self.cell.collective in ("alltoall", "scatter"):
             sent[:] = np.concatenate([self._pattern(self.rank, to) for to in range(self.size)])
+        elif self.cell.collective == "alltoallv":
+            blocks = enumerate(self._between())
+            sent[:] = np.concatenate([self._pattern(self.rank, to, count) for to, count in blocks])
+        elif self.cell.collective == "allgatherv":
+            sent[:] = self._pattern(self.rank, 0, sent.size)
         elif self.cell.collective == "reduce_scatter":
             sent[:] = self._values(self.rank, sent.size)
         else:
@@ -130,14 +157,19 @@ class Operation:
             "scatter": lambda: self._pattern(root, self.rank),
             "gather": lambda: np.concatenate([self._pattern(rank) for rank in everyone]),
             "allgather": lambda: np.concatenate([self._pattern(rank) for rank in everyone]),
+            "allgatherv": lambda: np.concatenate([self._pattern(r, 0, count) for r, count in enumerate(self._counts)]),
             "alltoall": lambda: np.concatenate([self._pattern(rank, self.rank) for rank in everyone]),
+            "alltoallv": lambda: np.concatenate(
+                [self._pattern(rank, self.rank, count) for rank, count in enumerate(self._between())]
+            ),
             "scan": lambda: self._sum(range(self.rank + 1), self.count),
             "reduce_scatter": lambda: self._sum(everyone, whole)[mine],
         }
         return made.get(collective, lambda: self._sum(everyone, self.count))()
 
-    def _pattern(self, rank: int, to: int = 0) -> Array:
-        return ((np.arange(self.count) + 17 * rank + 31 * to) % _BYTE_VALUES).astype(self._dtype)
+    def _pattern(self, rank: int, to: int = 0, count: int | None = None) -> Array:
+        elements = np.arange(self.count if count is None else count)
+        return ((elements + 17 * rank + 31 * to) % _BYTE_VALUES).astype(self._dtype)
 
     def _values(self, rank: int, count: int | None = None) -> Array:
         return ((np.arange(self.count if count is None else count) + 3 * rank) % _REDUCED_VALUES).astype(self._dtype)
@@ -147,3 +179,9 @@ class Operation:
         for rank in ranks:
             total += self._values(rank, count)
         return total
+
+
+def skewed(count: int, size: int) -> list[int]:
+    """Blocks that grow in proportion to the rank + 1, in elements; `count` is their mean."""
+    ends = [count * (rank + 1) * (rank + 2) // (size + 1) for rank in range(size)]
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from dashboard.benchmarks.errors import PlanError
@@ -14,14 +14,15 @@ from loaders.collectives import BLOCK
 
 #: Bytes of an element of reductions.
 DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
-_VERSION = 1
+_VERSION, _MOST_LAUNCHES = 1, 1000
 #: What a first estimate takes for granted: seconds for a message, bytes per second, seconds to make and verify a
 #: communicator, and to start the job.
 _LATENCY, _BANDWIDTH, _SWITCH, _START = 2e-5, 1e9, 1e-2, 2.0
 #: Rotated buffers reach beyond the last-level cache.
 ROTATED_BYTES = 64 << 20
 
-PointKey = tuple[str, Method, int, int, int | None]
+#: Collective, method, communicator size, message size, processes per node, launch.
+PointKey = tuple[str, Method, int, int, int | None, int]
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,12 @@ class Protocol:
     seconds
         Longest time for the repetitions of one point; it may end with fewer than `min_repetitions`.
     buffers
-        ``reuse`` the same memory, or ``rotate`` through more than the caches hold.
+        ``reuse`` the same memory, which then lies in the caches, or ``rotate`` through more than they hold.
     roots
         Root of rooted collectives: the ``first`` process, or ``rotate`` from repetition to repetition.
+    counts
+        Blocks of allgatherv and alltoallv: all ``equal``, or ``skewed``, in proportion to the rank + 1 with the message
+        size as their mean.
     """
 
     name: Literal["skampi", "occ"] = "skampi"
@@ -60,9 +64,10 @@ class Protocol:
     seconds: float = 5.0
     buffers: Literal["reuse", "rotate"] = "reuse"
     roots: Literal["first", "rotate"] = "first"
+    counts: Literal["equal", "skewed"] = "equal"
 
     def __post_init__(self) -> None:
-        for name, allowed in (("name", ("skampi", "occ")), ("buffers", ("reuse", "rotate")), ("roots", _ROOTS)):
+        for name, allowed in _ALLOWED.items():
             if getattr(self, name) not in allowed:
                 raise PlanError(f"protocol {name}: {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
         for name, low in (("min_repetitions", 1), ("max_repetitions", 1), ("rounds", 1), ("warm_up", 0)):
@@ -78,17 +83,26 @@ class Protocol:
             raise PlanError(f"seconds: {self.seconds!r}; allowed is a time above 0")
 
 
-_ROOTS = ("first", "rotate")
+_ALLOWED = {
+    "name": ("skampi", "occ"),
+    "buffers": ("reuse", "rotate"),
+    "roots": ("first", "rotate"),
+    "counts": ("equal", "skewed"),
+}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One pair of sizes of a collective; all methods are measured in turns there. `ppn` None: as placed."""
+    """One pair of sizes of a collective; all methods are measured in turns there.
+
+    `ppn` None: as placed; `launch`: in which start of the ranks, from 1.
+    """
 
     collective: str
     comm_size: int
     message_size: int
     ppn: int | None = None
+    launch: int = 1
 
 
 @dataclass(frozen=True)
@@ -122,8 +136,13 @@ class Plan:
     settings
         Of each collective, for each of its methods: control variables to write before a communicator is made, and
         again before it is used. Empty where the library cannot be switched.
+    strict
+        Control variables that are set while a method is verified, so that one that cannot work is refused.
     graph_counters
         Performance variables that count messages by peer; empty when message graphs are not recorded.
+    launches
+        How often everything is measured, each time by ranks started anew: launches differ by more than the repetitions
+        within one of them show.
     library, library_version
         What the methods were read from; the worker refuses another version.
     """
@@ -137,8 +156,10 @@ class Plan:
     datatype: str = "float32"
     memory: int = 1 << 28
     settings: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
+    strict: Mapping[str, int] = field(default_factory=dict)
     graph_counters: tuple[str, ...] = ()
     seed: int = 1
+    launches: int = 1
     library: str = ""
     library_version: str = ""
 
@@ -159,6 +180,8 @@ class Plan:
         counts = {name: len(methods) for name, methods in self.methods.items()}
         if self.settings and {name: len(each) for name, each in self.settings.items()} != counts:
             raise PlanError("settings: there must be one for each method of each collective, or none at all")
+        if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:
+            raise PlanError(f"launches: {self.launches!r}; allowed are 1 to {_MOST_LAUNCHES}")
         if self.datatype not in DATATYPES:
             raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
 
@@ -168,7 +191,7 @@ class Plan:
         return settings[self.methods[collective].index(method)] if settings else {}
 
     def cells(self) -> list[Cell]:
-        """All cells, coarse to fine, so that a campaign that was stopped covers both axes."""
+        """All cells, coarse to fine, so that a campaign that was stopped covers both axes; launch after launch."""
         placed: list[tuple[tuple[int, int, int], Cell]] = []
         comm_levels = dict(zip(self.comm_sizes, levels(len(self.comm_sizes)), strict=True))
         for number, collective in enumerate(self.methods):
@@ -181,7 +204,8 @@ class Plan:
                         level = max(comm_levels[comm_size], size_levels[size])
                         if self.why_left_out(cell) is None:
                             placed.append(((level, comm_size, number), cell))
-        return [cell for _, cell in sorted(placed, key=lambda pair: pair[0])]
+        once = [cell for _, cell in sorted(placed, key=lambda pair: pair[0])]
+        return [replace(cell, launch=launch) for launch in range(1, self.launches + 1) for cell in once]
 
     def why_left_out(self, cell: Cell) -> str | None:
         """Why a cell of the grid is not measured; None when it is."""
@@ -236,9 +260,9 @@ class Plan:
                 repetitions = (protocol.min_repetitions + protocol.max_repetitions) / 2
                 calls = each * repetitions + protocol.warm_up + 1
                 seconds += _SWITCH * slower + min(calls * guess(cell) * slower, protocol.seconds)
-        if points:
-            seconds += _START
-        at_most = points * (protocol.seconds + _SWITCH * slower) + (_START if points else 0.0)
+        starts = _START * self.launches if points else 0.0
+        seconds += starts
+        at_most = points * (protocol.seconds + _SWITCH * slower) + starts
         return Estimate(points, seconds, at_most, seconds * self.ranks / 3600)
 
     def to_json(self) -> dict[str, Any]:
@@ -277,7 +301,7 @@ class Plan:
 
 def point_key(cell: Cell, method: Method) -> PointKey:
     """What tells one point of a run from all others."""
-    return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn)
+    return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn, cell.launch)
 
 
 def missing(plan: Plan, done: set[PointKey]) -> list[tuple[Cell, list[Method]]]:
@@ -288,7 +312,7 @@ def missing(plan: Plan, done: set[PointKey]) -> list[tuple[Cell, list[Method]]]:
 
 def buffer_bytes(cell: Cell) -> int:
     """Bytes that one process holds in send and receive buffers at most."""
-    if cell.collective == "alltoall":
+    if cell.collective in ("alltoall", "alltoallv"):
         return 2 * cell.comm_size * cell.message_size
     if cell.collective in BLOCK:
         return (cell.comm_size + 1) * cell.message_size
@@ -298,7 +322,7 @@ def buffer_bytes(cell: Cell) -> int:
 def guess(cell: Cell) -> float:
     """Seconds that one operation will hardly exceed on a common network, before anything was measured."""
     messages = cell.comm_size
-    bytes_moved = cell.message_size * cell.comm_size * (cell.comm_size if cell.collective == "alltoall" else 1)
+    bytes_moved = cell.message_size * cell.comm_size * (cell.comm_size if cell.collective.startswith("alltoall") else 1)
     return messages * _LATENCY + bytes_moved / _BANDWIDTH
 
 

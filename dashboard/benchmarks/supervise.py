@@ -1,7 +1,8 @@
-"""What watches over one local job: ``python -m dashboard.benchmarks.supervise ORDER.json``.
+"""What watches over one job: ``python -m dashboard.benchmarks.supervise ORDER.json COMMAND…``.
 
-It starts the job, ends all of it at its time limit or on SIGTERM, and writes down how it ended. It lives in a session
-of its own, so it outlives whatever launched it; when it is killed itself, Linux ends the job.
+It starts the command, ends all of the job at its time limit, when it hangs, or on SIGTERM, and writes down how it
+ended. On this machine it lives in a session of its own, so it outlives whatever launched it; under a scheduler it is
+what the batch script runs. When it is killed itself, Linux ends the start command, and that its ranks.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import write_json
-from dashboard.benchmarks.launch import PATIENCE, own_environment, read_order
+from dashboard.benchmarks.launch import PATIENCE, end_of, final_of, own_environment, read_order
 
 _LOOK_S = 0.1
 
@@ -28,11 +29,15 @@ class _Cancelled(Exception):  # noqa: N818 - an order, no fault
     """Somebody asked for the end."""
 
 
+class _Hangs(Exception):  # noqa: N818 - a finding
+    """The job has not written anything for too long."""
+
+
 def _cancel(_number: int, _frame: FrameType | None) -> None:
     raise _Cancelled
 
 
-def run(order: Mapping[str, Any]) -> dict[str, Any]:
+def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
     """Run the job to its end, whatever that is.
 
     Returns
@@ -44,24 +49,31 @@ def run(order: Mapping[str, Any]) -> dict[str, Any]:
     job: subprocess.Popen[bytes] | None = None
     try:
         signal.signal(signal.SIGTERM, _cancel)
-        with Path(order["log"]).open("ab") as log:
-            try:
-                job = subprocess.Popen(  # noqa: S603 - the argument list of the launcher
-                    order["command"],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    env=environment,
-                    start_new_session=True,
-                    preexec_fn=processes.die_with_parent,  # noqa: PLW1509 - this process has one thread
-                )
-            except OSError as error:
-                return _end("failed", f"{order['command'][0]} cannot be run: {error.strerror or error}")
-        code = _wait(job, order["seconds"])
+        until = time.monotonic() + order["seconds"]
+        for _ in range(order["launches"]):
+            with Path(order["log"]).open("ab") as log:
+                try:
+                    job = subprocess.Popen(  # noqa: S603 - the argument list of the launcher
+                        command,
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                        env=environment,
+                        start_new_session=True,
+                        preexec_fn=processes.die_with_parent,  # noqa: PLW1509 - this process has one thread
+                    )
+                except OSError as error:
+                    return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
+            code = _wait(job, order, until)
+            if code:
+                break
     except _Cancelled:
         ended = _end("cancelled", "cancelled")
     except TimeoutError:
         ended = _end("timed out", f"ended at its time limit of {order['seconds']:g} s")
+    except _Hangs:
+        why = "a process, a node or a link between them does not answer any more"
+        ended = _end("failed", f"nothing was measured for {order['quiet']:g} s: {why}")
     else:
         ended = _end("finished", "", code) if code == 0 else _end("failed", _why(code), code)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -72,14 +84,34 @@ def run(order: Mapping[str, Any]) -> dict[str, Any]:
     return ended
 
 
-def _wait(job: subprocess.Popen[bytes], seconds: float) -> int:
+def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float) -> int:
     """Exit code of the job; TimeoutError when it has not ended in time."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
+    moved = time.monotonic()
+    seen = _written(order)
+    while (now := time.monotonic()) < until:
         # In short steps: a signal that arrives just before a long wait would be handled only after it.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return job.wait(min(left, _LOOK_S))
+            return job.wait(min(until - now, _LOOK_S))
+        if order["quiet"] is None:
+            continue
+        if (found := _written(order)) != seen:
+            seen, moved = found, now
+        elif now - moved > order["quiet"]:
+            raise _Hangs
     raise TimeoutError
+
+
+def _written(order: Mapping[str, Any]) -> list[tuple[int, int] | None]:
+    """Sizes and times of the files that a job at work writes."""
+    found: list[tuple[int, int] | None] = []
+    for name in order["watched"]:
+        try:
+            there = Path(name).stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((there.st_size, there.st_mtime_ns))
+    return found
 
 
 def _end_all(job: subprocess.Popen[bytes], mark: str) -> None:
@@ -101,6 +133,18 @@ def _end(state: str, reason: str, code: int | None = None) -> dict[str, Any]:
     return {"state": state, "reason": reason, "exit_code": code}
 
 
+def main(arguments: Sequence[str]) -> int:
+    """Run a job; exit status 0 when it finished, its own or 1 when it did not, so that a scheduler sees it too."""
+    order = read_order(Path(arguments[0]))
+    write_json(Path(order["supervisor"]), {"pid": os.getpid(), "started": processes.started_at(os.getpid())})
+    if any(path.exists() for path in (end_of(Path(arguments[0])), final_of(Path(arguments[0])))):
+        # It was cancelled, or given up, before this came up.
+        return 1
+    ended = run(order, arguments[1:])
+    write_json(Path(order["end"]), ended)
+    code = ended["exit_code"]
+    return 0 if ended["state"] == "finished" else code if isinstance(code, int) and 0 < code < 128 else 1
+
+
 if __name__ == "__main__":
-    told = read_order(Path(sys.argv[1]))
-    write_json(Path(told["end"]), run(told))
+    sys.exit(main(sys.argv[1:]))

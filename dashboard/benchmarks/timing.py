@@ -1,8 +1,9 @@
 """The two ways of timing a collective. Communicators are mpi4py's; it is not imported here.
 
 SKaMPI-like: the processes agree on a common clock, every repetition starts at a common time and takes until the last
-process has ended. OCC-like: a loop of the operation and a dissemination barrier, less the loop of barriers alone; the
-maximum over processes. Source: SKaMPI 5; OCC as described in chapter 6 of the dissertation.
+process has ended; processes that share cores cannot start at once, so a barrier starts them there. OCC-like: a loop of
+the operation and a dissemination barrier, less the loop of barriers alone; the maximum over processes. Source: SKaMPI
+5; OCC as described in chapter 6 of the dissertation.
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ _LATE_AT_MOST = 0.25
 _SPIN = 1e-4
 
 
-def clock_offset(comm: Any, *, same_node: bool) -> float:
+def clock_offset(comm: Any, *, same_clock: bool) -> float:
     """Seconds to add to this process's clock to get that of rank 0; collective over `comm`.
 
-    Processes of one node read one clock, so nothing is estimated there.
+    Parameters
+    ----------
+    same_clock
+        Whether this process reads rank 0's clock, as those of one machine do: nothing is estimated there.
     """
     offset, rank = np.zeros(1), comm.Get_rank()
-    remote = comm.allgather(not same_node)
+    remote = comm.allgather(not same_clock)
     for other in range(1, comm.Get_size()):
         if not remote[other]:
             continue
@@ -79,14 +83,22 @@ class Group:
     offset
         Of this process's clock, see `clock_offset`.
     crowded
-        Whether some node has more of the processes than cores: they must give way to each other while they wait. Else
-        they do not, since what else wants the core would keep it for milliseconds.
+        Whether some machine has more of the processes than cores: they must give way to each other while they wait.
+        Else they do not, since what else wants the core would keep it for milliseconds.
+    one_node
+        Whether no network lies between them.
     """
 
     comm: Any
     maximum: Any
     offset: float = 0.0
     crowded: bool = False
+    one_node: bool = True
+
+    @property
+    def starts_by_barrier(self) -> bool:
+        """Whether the processes cannot start at a common time: who waits for it keeps the core of one not ready."""
+        return self.crowded and self.one_node
 
 
 @dataclass
@@ -137,6 +149,25 @@ def synchronised(group: Group, step: Step, repetitions: int, window: Window) -> 
     times, late = completion(latest[0], latest[1], planned, max(_LATE, _LATE_SHARE * float(np.median(took))))
     window.adapt(float(np.median(took)), late, repetitions)
     return times, late
+
+
+def after_barrier(group: Group, step: Step, repetitions: int) -> FloatArray:
+    """Time repetitions that each start after the library's own barrier.
+
+    Returns
+    -------
+    FloatArray
+        Seconds of each repetition, of the process that spent most in it; the same on all processes.
+    """
+    comm, measured = group.comm, np.empty(repetitions)
+    for turn in range(repetitions):
+        comm.Barrier()
+        start = time.perf_counter()
+        step(turn)
+        measured[turn] = time.perf_counter() - start
+    longest = np.empty_like(measured)
+    comm.Allreduce(measured, longest, op=group.maximum)
+    return longest
 
 
 def looped(group: Group, step: Step | None, loops: int, iterations: int) -> FloatArray:

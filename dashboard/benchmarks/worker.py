@@ -12,30 +12,34 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dashboard.benchmarks import cellrun
+from dashboard.benchmarks import cellrun, leftovers, mpich, surroundings
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.operations import Types
-from dashboard.benchmarks.plan import Cell, Plan, missing, placed
+from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
 from dashboard.benchmarks.timing import Group, clock_offset
-from loaders import RunWriter
+
+if TYPE_CHECKING:
+    from loaders import RunWriter
 
 _STATISTICS = {
-    "skampi": "latest end over processes after a common start",
+    "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), the longest "
+    "time of a process after a barrier",
     "occ": "maximum over processes of a barrier-separated loop, per repetition, less the barrier's time",
 }
 _WAIT_S = 0.0005
 _TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 _FAILED = 3
 
-_NO_TOOLS = "methods cannot be switched: plan with --algorithms default, or install Open MPI 5"
+_NO_TOOLS = "methods cannot be switched: plan with --algorithms default, or install Open MPI 5 or MPICH 5"
 
 Todo = list[tuple[Cell, list[Method]]]
 
@@ -86,8 +90,10 @@ class Worker:
         self._started = time.monotonic()
         self._plan: Plan = self._world.bcast(campaign.plan() if self.rank == 0 else None)
         self._nodes: list[str] = self._world.allgather(platform.node())
+        self._machines: list[str] = self._world.allgather(surroundings.machine())
         self._tools: ToolInterface | None = None
         self._counters: PeerCounters | None = None
+        self._refused: dict[tuple[Any, ...], str] = {}
         self._done = self._points = 0
         self._now = ""
 
@@ -119,11 +125,12 @@ class Worker:
 
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
-        todo: Todo = self._world.bcast(self._todo() if self.rank == 0 else None)
+        todo: Todo
+        todo, self._refused = self._world.bcast(self._todo() if self.rank == 0 else None)
+        self._remember_memory()
         gc.disable()
-        writer = RunWriter(self._campaign.results, self._attrs()) if self.rank == 0 else None
+        writer = self._writer() if self.rank == 0 else None
         try:
-            self._points = sum(len(methods) for _, methods in todo)
             self._tell("")
             ended = "complete"
             for (comm_size, ppn), block in groupby(todo, key=lambda one: (one[0].comm_size, one[0].ppn)):
@@ -137,15 +144,32 @@ class Worker:
             if self._tools is not None:
                 self._tools.close()
 
-    def _todo(self) -> Todo:
-        todo = missing(self._plan, self._campaign.done().all)
+    def _remember_memory(self) -> None:
+        """Write down the shared memory of this machine's ranks, which stays when they are killed."""
+        found = self._world.gather(leftovers.mapped())
+        if self.rank == 0:
+            here = [names for names, machine in zip(found, self._machines, strict=True) if machine == self._machines[0]]
+            leftovers.remember(self._campaign.folder, set().union(*here))
+
+    def _writer(self) -> RunWriter:
+        from loaders import RunWriter  # noqa: PLC0415 - the other ranks do without all that it brings along
+
+        return RunWriter(self._campaign.results, self._attrs())
+
+    def _todo(self) -> tuple[Todo, dict[tuple[Any, ...], str]]:
+        """Cells to measure in this launch, and points that were refused in an earlier one, without its number."""
+        done = self._campaign.done()
+        every = missing(self._plan, done.all)
+        self._points = sum(len(methods) for _, methods in every)
+        # The cells of the next launch are left to ranks started anew.
+        todo = [one for one in every if one[0].launch == every[0][0].launch]
         able = [one for one in todo if placed(self._nodes, one[0].comm_size, one[0].ppn)]
         if len(able) < len(todo):
             _say(
                 f"{len(todo) - len(able)} cells need more nodes or more processes on each than the "
                 f"{len(set(self._nodes))} nodes of this job have; they stay unmeasured"
             )
-        return able
+        return able, {key[:-1]: why for key, why in done.refused.items()}
 
     def _block(self, block: Todo, comm_size: int, ppn: int | None, writer: RunWriter | None) -> bool:
         """Measure cells of one communicator size; the other ranks sleep. False when the time is up."""
@@ -167,18 +191,19 @@ class Worker:
     def _members(self, block: Todo, comm: Any, members: list[int], writer: RunWriter | None) -> bool:
         switch = Switch(self._plan, comm, self._tools)
         mpi = self._mpi
-        here = sum(self._nodes[member] == self._nodes[self.rank] for member in members)
-        crowded = any(comm.allgather(here > len(os.sched_getaffinity(0))))
+        one_node = len({self._nodes[member] for member in members}) == 1
+        crowded = surroundings.crowded(comm.allgather((surroundings.machine(), os.sched_getaffinity(0))))
         types = Types(mpi.BYTE, getattr(mpi, _TYPES[self._plan.datatype]), mpi.SUM)
         try:
             for cell, methods in block:
                 if not comm.bcast(time.monotonic() < self._deadline, 0):
                     return False
                 self._tell(f"{cell.collective}, {cell.comm_size} processes, {cell.message_size} bytes")
-                offset = clock_offset(comm, same_node=self._nodes[self.rank] == self._nodes[0])
-                group = Group(comm, mpi.MAX, offset, crowded)
+                offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
+                group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, switch, self._counters, members, self._calls)
-                for point in cellrun.measure(team, self._plan, cell, methods, self._attempt):
+                known = {method: self._refused.get(point_key(cell, method)[:-1], "") for method in methods}
+                for point in cellrun.measure(team, self._plan, cell, methods, self._attempt, known):
                     if writer is not None:
                         writer.append(point)
                 self._done += len(methods)
@@ -204,10 +229,9 @@ class Worker:
         """What holds for the whole run."""
         plan, nodes = self._plan, len(set(self._nodes))
         version = " ".join(self._mpi.Get_library_version().split())
-        said = {name: value for name, value in sorted(os.environ.items()) if name.startswith(_SAID)}
         return {
-            "system": os.environ.get("COLLTUNE_SYSTEM", f"{platform.node()} ({platform.machine()})"),
-            "network": os.environ.get("COLLTUNE_NETWORK", "shared memory" if nodes == 1 else f"{nodes} nodes"),
+            "system": surroundings.system(),
+            "network": surroundings.network(nodes),
             "library": plan.library or version[:60],
             "library_version": plan.library_version or version[:60],
             "benchmark": f"colltune bench, {plan.protocol.name}",
@@ -216,16 +240,14 @@ class Worker:
             "datatype": plan.datatype,
             "ranks": self._world.Get_size(),
             "nodes": nodes,
+            "placement": surroundings.placement(self._nodes),
             "cores_per_node": os.cpu_count() or 0,
             "seed": plan.seed,
             "attempt": self._attempt,
-            "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "date": surroundings.now(),
             "protocol": " ".join(f"{name}={value}" for name, value in asdict(plan.protocol).items()),
-            "environment": " ".join(f"{name}={value}" for name, value in said.items()),
+            "environment": surroundings.settings(),
         }
-
-
-_SAID = ("OMPI_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "UCX_", "I_MPI_")
 
 
 class Switch:
@@ -244,6 +266,8 @@ class Switch:
     def __init__(self, plan: Plan, comm: Any, tools: ToolInterface | None) -> None:
         self._plan, self._comm, self._tools = plan, comm, tools
         self._made: dict[tuple[str, Method], Any] = {}
+        # MPICH's settings act on all communicators at once: another one, made under them, would be made by the method.
+        self._only = comm.Dup() if plan.library == mpich.NAME else None
 
     def __call__(self, collective: str, method: Method) -> Any:
         """Give the communicator of a method; collective at the first call for it.
@@ -253,15 +277,36 @@ class Switch:
         """
         settings = self._plan.settings_of(collective, method)
         if self._tools is not None and settings:
+            if self._only is not None:
+                self._tools.restore()
             self._tools.write(settings)
+        if self._only is not None:
+            return self._only
         key = (collective, method)
         if key not in self._made:
             self._made[key] = self._comm.Dup()
         return self._made[key]
 
+    @contextmanager
+    def strictly(self) -> Iterator[None]:
+        """Have the library refuse a method that cannot work, where it would else take another one in silence.
+
+        For a single call only: the worker's own communication is to go on whatever is set.
+        """
+        if self._tools is None or not self._plan.strict:
+            yield
+            return
+        self._tools.write(self._plan.strict)
+        try:
+            yield
+        finally:
+            self._tools.restore(self._plan.strict)
+
     def free(self) -> None:
         """Free all of them; collective."""
-        for comm in self._made.values():
+        if self._tools is not None and self._only is not None:
+            self._tools.restore()
+        for comm in (*self._made.values(), *filter(None, [self._only])):
             comm.Free()
         self._made.clear()
 

@@ -1,4 +1,4 @@
-"""``colltune bench``: plan a measurement campaign, run it, look how far it is, cancel and resume it."""
+"""``colltune bench``: plan a measurement campaign, run or submit it, look how far it is, cancel and resume it."""
 
 from __future__ import annotations
 
@@ -9,43 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import bench_parameters, bench_plan, bench_submit
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.launch import LocalLauncher
+    from dashboard.benchmarks.launch import Launcher
     from dashboard.benchmarks.library import Installation
     from dashboard.benchmarks.plan import Plan
 
-_GRID = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
 _WATCH_S = 0.25
-_DEFAULT_SIZES = "4-1MiB:x4"
-#: Options that make a plan: all None when not given, so that a plan that is there is taken as it is.
-_PLANNING = (
-    "ranks",
-    "collectives",
-    "comm_sizes",
-    "message_sizes",
-    "ppn",
-    "algorithms",
-    "segment_sizes",
-    "fan_outs",
-    "radixes",
-    "protocol",
-    "repetitions",
-    "relative_error",
-    "rounds",
-    "iterations",
-    "point_seconds",
-    "buffers",
-    "roots",
-    "datatype",
-    "memory",
-    "no_graphs",
-    "seed",
-)
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -55,8 +30,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     orders = bench.add_subparsers(dest="order", metavar="ORDER", required=True)
     told = {
         "plan": "Say what would be measured and how long it takes; write it into FOLDER.",
-        "run": "Measure, by the plan in FOLDER or by one made of the options.",
-        "resume": "Measure what is missing in FOLDER, nothing twice.",
+        "run": "Measure on this machine, by the plan in FOLDER or by one made of the options.",
+        "submit": "Measure on a Slurm cluster, by the plan in FOLDER or by one made of the options.",
+        "resume": "Measure what is missing in FOLDER, nothing twice, where it was started.",
         "status": "Say how far the campaign in FOLDER is.",
         "cancel": "End the running campaign in FOLDER with all its ranks; what was measured stays.",
     }
@@ -64,66 +40,34 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         order = orders.add_parser(name, help=summary, description=summary, parents=[common])
         order.add_argument("folder", metavar="FOLDER", help="the campaign's folder")
         order.add_argument("--json", action="store_true", help="machine-readable output")
-        if name in ("plan", "run"):
-            _plan_options(order)
-            _protocol_options(order)
-        if name in ("run", "resume"):
-            _run_options(order)
+        if name in ("plan", "run", "submit"):
+            bench_plan.plan_options(order)
+            bench_plan.protocol_options(order)
+        if name == "submit":
+            bench_submit.slurm_options(order)
+        if name in ("run", "submit", "resume"):
+            _run_options(order, name)
         if name == "status":
             order.add_argument("--log", type=cli_values.count, metavar="N", help="show the last N lines of its log")
+            order.add_argument("--follow", action="store_true", help="say so whenever its state changes, to its end")
+    bench_parameters.arguments(orders, common)
 
 
-def _plan_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is measured", f"grids of sizes: {_GRID}")
-    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: the cores)")
-    group.add_argument(
-        "-c",
-        "--collective",
-        dest="collectives",
-        action="append",
-        metavar="NAME[,NAME…]",
-        help="collectives (default: all that can be measured)",
-    )
-    group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: powers of two up to ranks)")
-    group.add_argument("--message-sizes", metavar="GRID", help=f"bytes (default {_DEFAULT_SIZES})")
-    group.add_argument("--ppn", metavar="GRID", help="processes per node (default: as the launcher places them)")
-    group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
-    group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
-    group.add_argument("--fan-outs", metavar="GRID", help="of trees and chains (default 4)")
-    group.add_argument("--radixes", metavar="GRID", help="of k-nomial trees (default 4)")
-    group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
-    group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
-    group.add_argument("--no-graphs", action="store_true", default=None, help="do not record who sent what to whom")
-    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of methods (default 1)")
-
-
-def _protocol_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("how it is measured")
-    group.add_argument(
-        "--protocol", metavar="NAME", help="skampi: common start (default); occ: loop with barrier, less the barrier"
-    )
-    group.add_argument("--repetitions", metavar="MIN-MAX", help="of each point (default 9-60)")
-    group.add_argument(
-        "--relative-error", type=float, metavar="SHARE", help="repeat until the standard error is so small (0.05)"
-    )
-    group.add_argument("--rounds", type=cli_values.count, metavar="N", help="turns of the methods (default 3)")
-    group.add_argument("--iterations", type=cli_values.count, metavar="N", help="operations in a loop of occ (10)")
-    group.add_argument("--point-seconds", type=float, metavar="S", help="longest time for one point (default 5)")
-    group.add_argument("--buffers", metavar="HOW", help="reuse (default) or rotate beyond the caches")
-    group.add_argument("--roots", metavar="HOW", help="first (default) or rotate")
-
-
-def _run_options(parser: argparse.ArgumentParser) -> None:
+def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
     group = parser.add_argument_group("how it is run")
     group.add_argument(
         "--time-limit", type=float, metavar="S", help="the job is ended then (default: 5 times the estimate)"
     )
-    group.add_argument("--detach", action="store_true", help="return at once; see bench status")
+    if order != "submit":
+        group.add_argument("--detach", action="store_true", help="return at once; see bench status")
+    if order != "run":
+        group.add_argument("--follow", action="store_true", help="wait for the end of submitted jobs, and watch them")
 
 
 def bench(args: argparse.Namespace) -> None:
     """Run the order that was given."""
-    orders = {"plan": _plan, "run": _run, "resume": _run, "status": _status, "cancel": _cancel}
+    orders = {"plan": _plan, "run": _run, "submit": _submit, "resume": _resume, "status": _status, "cancel": _cancel}
+    orders |= {"parameters": bench_parameters.run}
     with _usage():
         orders[args.order](args)
 
@@ -142,13 +86,13 @@ def _usage() -> Iterator[None]:
 def _plan(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaign import Campaign
 
-    plan = _planned(args, _installation())
+    plan = bench_plan.planned(args, _installation())
     _offer(args, Campaign.create(Path(args.folder), plan), plan)
 
 
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
     estimate = plan.estimate(campaign.done().all, os.cpu_count())
-    answer = {
+    told = {
         "folder": str(campaign.folder),
         "library": plan.library,
         "library_version": plan.library_version,
@@ -161,19 +105,19 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "core_hours": round(estimate.core_hours, 4),
         "left_out": plan.left_out(),
     }
-    show(args, answer, lambda: _offer_lines(answer))
+    show(args, told, lambda: _offer_lines(told))
 
 
-def _offer_lines(answer: Mapping[str, Any]) -> list[str]:
-    methods = ", ".join(f"{name} {count}" for name, count in answer["methods"].items())
-    what = f"{answer['folder']}: {answer['points']} points in {answer['cells']} cells"
-    times = f"{_duration(answer['seconds'])}, at most {_duration(answer['at_most'])}"
+def _offer_lines(told: Mapping[str, Any]) -> list[str]:
+    methods = ", ".join(f"{name} {count}" for name, count in told["methods"].items())
+    what = f"{told['folder']}: {told['points']} points in {told['cells']} cells"
+    times = f"{_duration(told['seconds'])}, at most {_duration(told['at_most'])}"
     lines = [
-        f"{what}, {answer['ranks']} ranks, {answer['library']} {answer['library_version']}",
+        f"{what}, {told['ranks']} ranks, {told['library']} {told['library_version']}",
         f"methods: {methods}",
-        f"estimated {times}; {answer['core_hours']:.3g} core-hours",
+        f"estimated {times}; {told['core_hours']:.3g} core-hours",
     ]
-    return lines + [f"left out: {count} cells, {why}" for why, count in answer["left_out"].items()]
+    return lines + [f"left out: {count} cells, {why}" for why, count in told["left_out"].items()]
 
 
 def _duration(seconds: float) -> str:
@@ -183,41 +127,94 @@ def _duration(seconds: float) -> str:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks import control
+    installation = _installation()
+    _start(args, _chosen(args, installation), _local(installation), installation)
+
+
+def _submit(args: argparse.Namespace) -> None:
+    from dashboard.benchmarks import control, slurm
+
+    request = bench_submit.request(args)
+    installation = _installation()
+    launcher = slurm.SlurmLauncher(request, str(installation.mpiexec))
+    ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
+    campaign = _chosen(args, installation, ranks)
+    if args.dry_run:
+        answer(control.preview(campaign, launcher, installation, _limit(args, campaign, launcher)))
+        return
+    if why := slurm.available():
+        raise Usage(f"{why}; --dry-run shows what would be submitted")
+    _start(args, campaign, launcher, installation)
+
+
+def _resume(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaign import Campaign
+    from dashboard.benchmarks.launch import launcher_of
+
+    campaign, installation = Campaign(Path(args.folder)), _installation()
+    launcher = launcher_of(campaign)
+    _start(args, campaign, _local(installation) if launcher.name == "local" else launcher, installation)
+
+
+def _chosen(args: argparse.Namespace, installation: Installation, ranks: int | None = None) -> Campaign:
+    """The campaign in the folder, made of the options when there are any or none is there."""
+    from dashboard.benchmarks.campaign import Campaign
+
+    campaign = Campaign(Path(args.folder))
+    if bench_plan.plans(args) or not campaign.plan_file.exists():
+        return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks))
+    return campaign
+
+
+def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> float:
+    """Time limit, after a line that says what the campaign will cost."""
+    from dashboard.benchmarks import control
 
     if args.time_limit is not None and not args.time_limit > 0:
         raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
-    installation = _installation()
-    campaign = Campaign(Path(args.folder))
-    given = [name for name in _PLANNING if getattr(args, name, None) is not None]
-    if args.order == "run" and (given or not campaign.plan_file.exists()):
-        campaign = Campaign.create(Path(args.folder), _planned(args, installation))
-    plan = campaign.plan()
-    done = campaign.done().all
-    limit = args.time_limit or control.limit_of(plan, done, os.cpu_count())
-    estimate = plan.estimate(done, os.cpu_count())
+    plan, done = campaign.plan(), campaign.done().all
+    cores = os.cpu_count() if launcher.name == "local" else None
+    limit: float = args.time_limit or control.limit_of(plan, done, cores)
+    estimate = plan.estimate(done, cores)
     say(
         f"{estimate.points} points, estimated {_duration(estimate.seconds)}, {estimate.core_hours:.3g} core-hours; "
         f"time limit {_duration(limit)}"
     )
-    launcher = _launcher(installation)
-    now = control.start(campaign, launcher, installation, limit)
-    if not args.detach:
+    return limit
+
+
+def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, installation: Installation) -> None:
+    """Launch what is missing, and wait for the end of a job of this machine."""
+    from dashboard.benchmarks import control
+
+    now = control.start(campaign, launcher, installation, _limit(args, campaign, launcher))
+    if launcher.name != "local" and now["jobs"]:
+        say(f"submitted as job {', '.join(one['id'] for one in now['jobs'])} (colltune bench status {campaign.folder})")
+    waits = not args.detach if launcher.name == "local" else args.follow
+    if waits:
         now = _watched(campaign, launcher)
     show(args, now, lambda: _status_lines(campaign, now))
-    if now["state"] not in ("queued", "running", "finished"):
+    _complain(campaign, now)
+
+
+def _complain(campaign: Campaign, now: Mapping[str, Any]) -> None:
+    if now["state"] in ("failed", "cancelled", "timed out"):
         raise Usage(f"{campaign.folder}: {now['state']}: {now['reason']} (colltune bench resume {campaign.folder})")
 
 
-def _watched(campaign: Campaign, launcher: LocalLauncher) -> dict[str, Any]:
-    """Wait for the end, with a line that says how far it is; an interrupt cancels."""
+def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
+    """Wait for the end, with a line that says how far it is; an interrupt cancels a job of this machine."""
     from dashboard.benchmarks import control
 
     try:
         with Working() as progress:
+            told: list[tuple[str, str]] = []
 
             def tell(now: Mapping[str, Any]) -> None:
+                # Of a job that waits for others the scheduler's reasons are all there is to say.
+                if launcher.name != "local" and (now["state"], now["reason"]) not in told[-1:]:
+                    told.append((now["state"], now["reason"]))
+                    say(_state_line(campaign, now))
                 if progress is not None:
                     done = now["measured"] + now["refused"]
                     left = "" if now["remaining"] is None else f", {_duration(now['remaining'])} left"
@@ -225,41 +222,56 @@ def _watched(campaign: Campaign, launcher: LocalLauncher) -> dict[str, Any]:
 
             return control.wait(campaign, launcher, _WATCH_S, tell)
     except KeyboardInterrupt:
-        control.cancel(campaign, launcher)
+        if launcher.name == "local":
+            control.cancel(campaign, launcher)
         raise
 
 
 def _status(args: argparse.Namespace) -> None:
     from dashboard.benchmarks import control
     from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.launch import LocalLauncher
+    from dashboard.benchmarks.launch import launcher_of
 
     campaign = Campaign(Path(args.folder))
-    now = control.status(campaign, LocalLauncher())
+    now = control.status(campaign)
+    if args.follow and now["state"] in ("queued", "running"):
+        said: list[str] = []
+
+        def tell(found: Mapping[str, Any]) -> None:
+            if (line := _state_line(campaign, found)) not in said[-1:]:
+                said.append(line)
+                say(line)
+
+        now = control.wait(campaign, launcher_of(campaign), _WATCH_S, tell)
     if args.log:
         now["log"] = campaign.tail(args.log)
     show(args, now, lambda: _status_lines(campaign, now))
 
 
-def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
+def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
     reason = f" ({now['reason']})" if now["reason"] else ""
+    return f"{campaign.folder}: {now['state']}{reason}"
+
+
+def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     left = "" if now["remaining"] is None else f", {_duration(now['remaining'])} left"
     lines = [
-        f"{campaign.folder}: {now['state']}{reason}",
+        _state_line(campaign, now),
         f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong{left}",
     ]
-    if now["measured"]:
-        lines.append(f"results: {campaign.results}")
+    for job in now["jobs"]:
+        details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
+        lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
+    lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []
     return lines + list(now.get("log", []))
 
 
 def _cancel(args: argparse.Namespace) -> None:
     from dashboard.benchmarks import control
     from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.launch import LocalLauncher
 
     campaign = Campaign(Path(args.folder))
-    now = control.cancel(campaign, LocalLauncher())
+    now = control.cancel(campaign)
     show(args, now, lambda: _status_lines(campaign, now))
 
 
@@ -273,56 +285,7 @@ def _installation() -> Installation:
     return found
 
 
-def _launcher(installation: Installation) -> LocalLauncher:
+def _local(installation: Installation) -> Launcher:
     from dashboard.benchmarks.launch import LocalLauncher
 
     return LocalLauncher((str(installation.mpiexec),))
-
-
-def _planned(args: argparse.Namespace, installation: Installation) -> Plan:
-    """The plan of the options."""
-    from dashboard.benchmarks.control import Wish, make_plan
-    from dashboard.benchmarks.methods import COLLECTIVES, Variants
-    from dashboard.benchmarks.plan import Protocol
-    from dashboard.benchmarks.ranges import parse_size, parse_sizes
-
-    ranks = args.ranks or max(2, os.cpu_count() or 2)
-    sizes = {name: parse_sizes(text) for name in _VARIANTS if (text := getattr(args, name)) is not None}
-    further = {name: getattr(args, name) for name in ("datatype", "seed") if getattr(args, name) is not None}
-    if args.memory is not None:
-        further["memory"] = parse_size(args.memory)
-    wish = Wish(
-        ranks=ranks,
-        collectives=_names(args.collectives) or COLLECTIVES,
-        comm_sizes=parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2"),
-        message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
-        algorithms=_names([args.algorithms] if args.algorithms else None),
-        ppns=parse_sizes(args.ppn) if args.ppn else (),
-        variants=Variants(**sizes),
-        protocol=Protocol(**_protocol(args)),
-        graphs=not args.no_graphs,
-        **further,
-    )
-    return make_plan(wish, installation)
-
-
-_VARIANTS = ("segment_sizes", "fan_outs", "radixes")
-
-
-def _protocol(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of the protocol that were given."""
-    from dashboard.benchmarks.ranges import parse_sizes
-
-    names = {"protocol": "name", "point_seconds": "seconds"}
-    given: dict[str, Any] = {}
-    for option in ("protocol", "relative_error", "rounds", "iterations", "point_seconds", "buffers", "roots"):
-        if (value := getattr(args, option)) is not None:
-            given[names.get(option, option)] = value
-    if args.repetitions is not None:
-        ends = parse_sizes(args.repetitions)
-        given |= {"min_repetitions": ends[0], "max_repetitions": ends[-1]}
-    return given
-
-
-def _names(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip() for text in given or [] for name in text.split(",") if name.strip()))

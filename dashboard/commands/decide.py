@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import beside as cli_beside
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.options import TARGETS
@@ -45,6 +46,7 @@ def export(args: argparse.Namespace) -> None:
         raise Usage(
             f"--to {args.to} is not available yet; {there}" if known else f"--to {args.to}: no such target; {there}"
         )
+    cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
     tasks = tasks_of(args)
     for task in tasks:
@@ -53,7 +55,9 @@ def export(args: argparse.Namespace) -> None:
         sources.update(task.sources)
         decisions.append(decision)
     further = _further(args, WRITERS[args.to].options, tasks)
-    text = WRITERS[args.to].write(decisions, {"statistics": statistics, "sources": sources}, **further)
+    decisions = _sayable(args, decisions, tasks, further)
+    provenance = {"statistics": statistics, "sources": sources}
+    text = WRITERS[args.to].write(decisions, provenance, **further)
     if args.output == "-":
         answer(text)
         return
@@ -63,6 +67,32 @@ def export(args: argparse.Namespace) -> None:
         raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
     what = ", ".join(f"{decision.collective} ({decision.leaves} leaves)" for decision in decisions)
     say(f"wrote {args.output}: {what}, {text.count(chr(10))} lines")
+    cli_beside.write(args, decisions, provenance)
+
+
+def _sayable(
+    args: argparse.Namespace, decisions: list[DecisionFunction], tasks: Sequence[Task], options: Mapping[str, Any]
+) -> list[DecisionFunction]:
+    """The decisions with the best substitutes for what the target lacks, where its writer does not see to it itself."""
+    from dashboard.export import TARGETS as WRITERS
+    from dashboard.export.parts import per_collective
+    from dashboard.export.substitute import takes_substitutes, with_substitutes
+
+    if not takes_substitutes(WRITERS[args.to]):
+        return decisions
+    parts = {
+        str(part.given.get("collective", part.cube.attrs["collective"])): part
+        for t in tasks
+        for part in t.problem.slices
+    }
+    found = []
+    for decision in per_collective(decisions):
+        part = parts[decision.collective]
+        said, notes = with_substitutes(WRITERS[args.to], decision, part.cube, part.weights, options)
+        for note in notes:
+            say(f"note: {decision.collective}: {WRITERS[args.to].title}: {note}")
+        found.append(said)
+    return found
 
 
 def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Task]) -> dict[str, Any]:
@@ -79,7 +109,10 @@ def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Tas
             raise Usage(f"--base {args.base}: cannot be read: {error}") from error
     if "cubes" in known:
         parts = [part for task in tasks for part in task.problem.slices]
-        given["cubes"] = {part.given.get("collective", part.cube.attrs.get("collective")): part.cube for part in parts}
+        named = {part.given.get("collective", part.cube.attrs.get("collective")): part for part in parts}
+        given["cubes"] = {name: part.cube for name, part in named.items()}
+        if "weights" in known:
+            given["weights"] = {name: part.weights for name, part in named.items() if part.weights is not None}
     return given
 
 

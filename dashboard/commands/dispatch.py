@@ -149,9 +149,11 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "model": "dashboard.commands.model:model",
     "translate": "dashboard.commands.translate:translate",
     "bench": "dashboard.commands.bench:bench",
+    "portability": "dashboard.commands.portability:portability",
     "report": "dashboard.commands.report:report",
     "prove": "dashboard.commands.prove:prove",
     "tune-check": "dashboard.commands.tune_check:tune_check",
+    "decide-time": "dashboard.commands.decide_time:decide_time",
     "serve": "dashboard.commands.serve:serve",
 }
 

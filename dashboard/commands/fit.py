@@ -122,7 +122,7 @@ def _by_method(found: Fit) -> list[tuple[str, Any]]:
 
 def _fit_lines(name: str, found: Fit) -> list[str]:
     rows = [
-        [parameter, _value(name, parameter, found), f"{low:.4g}" if high < 1e300 else "-", _high(high)]
+        [parameter, f"{found.value(parameter):.4g}", f"{low:.4g}" if high < 1e300 else "-", _high(high)]
         for parameter, (low, high) in found.intervals.items()
     ]
     head = [name, "value (s, s/B)", f"{100 * found.level:g} % from", "to"]
@@ -134,14 +134,6 @@ def _fit_lines(name: str, found: Fit) -> list[str]:
     ]
     lines += cli_text.table(["  method", "median (%)", "largest (%)"], [["  " + a, b, c] for a, b, c in told], (1, 2))
     return [*lines, *(f"note: {note}" for note in found.notes)]
-
-
-def _value(model: str, name: str, found: Fit) -> str:
-    known = found.parameters.to_dict()
-    if name in known:
-        return f"{known[name]:.4g}"
-    size = float(name.removeprefix("gap at ").removesuffix(" B"))
-    return f"{known['gap'][known['sizes'].index(size)]:.4g}" if model == "plogp" else "-"
 
 
 def _high(value: float) -> str:
@@ -180,16 +172,18 @@ def decide(args: argparse.Namespace) -> None:
     """Show what deciding by each model, and by their vote, costs."""
     from dashboard.decisions.problem import Problem
     from dashboard.models.deciding import model_penalties
+    from dashboard.models.family import read_trust
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.predicting import Covered
 
     network = find_parameters(args.parameters)
     variant = "as_published" if args.as_published else "corrected"
+    trust = read_trust(args.trust or "")
     answers: dict[str, Any] = {}
     for name, cube in _cubes(args).items():
         problem = Problem.of(cube, ppn=args.ppn)
         covered = Covered.of(name, problem.methods)
-        found = model_penalties(problem, network, variant=variant)  # type: ignore[arg-type]  # one of two
+        found = model_penalties(problem, network, trust=trust, variant=variant)  # type: ignore[arg-type]  # one of two
         answers[name] = {
             "not_covered": list(covered.missing),
             "penalty": {by: _penalty(fair) for by, (fair, _) in found.items()},

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, show
@@ -31,6 +32,7 @@ def frontier(args: argparse.Namespace) -> None:
         found = find(
             task.problem,
             families=args.families,
+            further=cli_rules.settings(args),
             held_out=None if args.held_out == "none" else args.held_out,
             folds=args.folds,
             prepare=task.prepare,

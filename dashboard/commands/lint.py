@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import finite, show
@@ -28,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="measurements; show what the rules cost over them",
     )
     parser.add_argument("-c", "--collective", help="the collective of the measurements, where they do not say it")
+    parser.add_argument("--weights", metavar="FILE", help="workload that weighs them: collective, comm_size, …, calls")
     parser.add_argument(
         "--for",
         dest="library_series",
@@ -50,7 +51,8 @@ def lint(args: argparse.Namespace) -> None:
     faults = list(found.faults)
     prices: list[Cost] = []
     if args.paths:
-        prices, more = costs(found, _cubes(args), args.library_series)
+        cubes = _cubes(args)
+        prices, more = costs(found, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
         "path": str(args.rules),
@@ -70,6 +72,16 @@ def _cubes(args: argparse.Namespace) -> dict[str, Any]:
 
     results = load(args)
     return {str(name): child.to_dataset() for name, child in results.children.items()}
+
+
+def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:
+    """How often a workload calls the cells of each collective that it calls."""
+    if path is None:
+        return {}
+    from dashboard.decisions.workload import called
+    from loaders.workload import read_workload
+
+    return called(read_workload(path), cubes)
 
 
 def _described(found: RulesFile, name: str) -> dict[str, Any]:

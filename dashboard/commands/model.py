@@ -12,8 +12,9 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
 
 MODELS = ("hockney", "loggp", "plogp")
-VOTE = "vote"
 TREE = "model"
+#: Where the family is that decides with models.
+PLACE = "dashboard.models.family:FAMILY"
 PARAMETERS_HELP = (
     "published machine ('colltune model list' names them), a file of 'colltune model fit' or 'parameters', or typed in "
     "as alpha=5e-5,beta=8.5e-8 (s and s/B)"
@@ -28,6 +29,7 @@ _COMMANDS = {
     "fit": "dashboard.commands.fit:fit",
     "runtime": "dashboard.commands.fit:runtime",
     "decide": "dashboard.commands.fit:decide",
+    "map": "dashboard.commands.model_map:model_map",
 }
 
 
@@ -44,16 +46,16 @@ def known(args: argparse.Namespace) -> Iterator[None]:
         yield
         return
     from dashboard.decisions.families import FAMILIES
-    from dashboard.models.deciding import family_of, fitted_family
+    from dashboard.models.family import family_of
     from dashboard.models.parameter_set import find_parameters
 
     if args.parameters:
-        wanted = getattr(args, "tree_model", None) or args.complete or MODELS[0]
-        family = family_of(find_parameters(args.parameters, wanted))
+        asked = [getattr(args, "tree_model", None), args.complete]
+        network = find_parameters(args.parameters, next((name for name in asked if name in MODELS), MODELS[0]))
     else:
         say("note: no --parameters: those of the models are fitted to the measurements themselves")
-        family = fitted_family()
-    with FAMILIES.also(family):
+        network = None
+    with FAMILIES.also(family_of(network)):
         yield
 
 
@@ -95,17 +97,8 @@ def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: S
     _fit(add("fit", "Fit parameters to measured collectives.", *hints))
     _runtime(add("runtime", "Fit runtime functions, linear and logarithmic in the number of processes.", *hints))
     _decide(add("decide", "Show what deciding by models costs against measurement.", *hints))
-
-
-def add_tree_options(parser: argparse.ArgumentParser, prefix: str) -> None:
-    """Add the options of ``--tree model``; `prefix` stands before the names of all options of trees."""
-    group = parser.add_argument_group("communication models (model)", "dissertation, 5.2; its network by --parameters")
-    group.add_argument(
-        "--model",
-        dest=f"{prefix}model",
-        choices=(*MODELS, VOTE),
-        help="model that chooses the method; vote: what most choose (default, if there are parameters of several)",
-    )
+    about = "Make the decision map of models without any measurement, or that of the optimal implementation."
+    _map(add("map", about))
 
 
 def add_measurement_options(parser: argparse.ArgumentParser) -> None:
@@ -202,5 +195,50 @@ def _decide(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
     parser.add_argument("-c", "--collective", action="append", help="of these only; may be given several times")
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    _network(parser)
+    _trust(parser)
+
+
+def _map(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-c", "--collective", required=True, help="such as bcast")
+    sizes: dict[str, Any] = {"nargs": "+", "required": True}
+    message: Callable[..., Any] = parser.add_argument
+    message("--comm-size", dest="comm_sizes", type=cli_values.count, metavar="P", help="numbers of processes", **sizes)
+    message("--message-size", dest="message_sizes", type=_bytes, metavar="BYTES", help="such as 1KiB 1MiB", **sizes)
+    parser.add_argument(
+        "--model", default="vote", choices=(*MODELS, "vote", "weight"), help="model that chooses (default vote)"
+    )
+    parser.add_argument(
+        "--methods", metavar="A,B,…", help="to choose from, such as binomial,'pipeline 8KiB' (default: all algorithms)"
+    )
+    message(
+        "--segment-size",
+        dest="segment_sizes",
+        type=_bytes,
+        nargs="+",
+        default=[0],
+        metavar="BYTES",
+        help="with each of these segment sizes; 0 = none",
+    )
+    parser.add_argument(
+        "--optimal",
+        action="store_true",
+        help="each algorithm with its optimal segment size (dissertation, Figure 6.2); needs one --model",
+    )
+    parser.add_argument(
+        "--multiple", type=cli_values.count, default=1, metavar="BYTES", help="of which those are multiples (default 1)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="save the decision function")
+    _network(parser)
+    _trust(parser)
+
+
+def _network(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
     parser.add_argument("--as-published", action="store_true", help="the formulas to the letter, errata included")
+
+
+def _trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trust", metavar="MODEL=W,…", help="weights of the votes (default hockney=1,loggp=1.1,plogp=1.2)"
+    )

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from dashboard.commands import bench as cli_bench
+from dashboard.commands import beside as cli_beside
+from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import model as cli_model
+from dashboard.commands import portability as cli_portability
 from dashboard.commands import prove as cli_prove
 from dashboard.commands import report as cli_report
 from dashboard.commands import serve as cli_serve
@@ -19,7 +22,7 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.usage import Usage
 
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
-TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload")
+TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload", "mpirun")
 #: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
 HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 
@@ -126,15 +129,23 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     _frontier_options(frontier)
     compare = add("compare", "Compare some decision functions with each other, cell by cell.", hints)
     _compare_options(compare)
+    port = add(
+        "portability", "Set two campaigns beside each other: what the decisions of one cost on the other.", hints
+    )
+    _collectives(port)
+    cli_portability.add_options(port)
+    _json(port)
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
     cli_report.add_options(report)
-    for one in (decide, export, frontier, compare):
+    for one in (decide, export, frontier, compare, port):
         _measurements(one)
     _treatment(report)
     for one in (decide, frontier, compare, report):
         _held_out(one, "lines" if one is frontier else "none")
     if command in cli_trees.WITH_TREE:
-        cli_trees.add_options({"decide": decide, "export": export, "report": report}[command], tree)
+        cli_trees.add_options(
+            {"decide": decide, "export": export, "portability": port, "report": report}[command], tree
+        )
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
     lint = commands.add_parser("lint", help=about, description=about, parents=[hints, common])
     cli_lint.add_options(lint)
@@ -146,6 +157,9 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
     _measurements(cli_tune_check.add_parser(commands, [hints, common]))
+    timed = cli_decide_time.add_parser(commands, [hints, common])
+    _collectives(timed)
+    _measurements(timed)
     cli_serve.add_options(
         commands.add_parser(
             "serve",
@@ -236,6 +250,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         help="write the best N rules for each collective where all of them would be more",
     )
     group.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
+    cli_beside.add_options(parser)
 
 
 def _frontier_options(parser: argparse.ArgumentParser) -> None:

@@ -305,6 +305,17 @@ def _holds(file: Mapping[str, Any]) -> str:
     return "; ".join(text for text in (", ".join(file["collectives"]), needs) if text)
 
 
+def _doubles_text(doubles: Mapping[str, Any]) -> str:
+    """A line on the methods that ran as another one; empty without any."""
+    if not doubles["cells"]:
+        return ""
+    what = f"    cells where a method ran as another one, which wins there: {doubles['cells']}"
+    if doubles["median"] is None:
+        return what
+    spread = f"median {percent(doubles['median'])}, 90 % below {percent(doubles['p90'])}"
+    return f"{what}; two measurements of one program differ by {spread} ({doubles['pairs']} pairs)"
+
+
 def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     def span(values: Sequence[Any], text: Any) -> str:
         return f"{len(values)} ({text(min(values))} to {text(max(values))})" if values else "0"
@@ -322,6 +333,7 @@ def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
         f"{name}: {', '.join(axes)}",
         f"    {'; '.join(about)}",
         f"    statistic: {cube['statistic']}" if cube["statistic"] else "",
+        _doubles_text(cube["doubles"]),
     ]
     partly = [m for m in cube["methods"] if m["measured"] < m["cells"]]
     if partly:

@@ -17,7 +17,7 @@ DEFAULT = "quadtree"
 #: Made of parameters that are given with it, so that no family is there before.
 MODEL = cli_model.TREE
 #: Commands that make one tree, and so take its options.
-WITH_TREE = ("decide", "export", "report")
+WITH_TREE = ("decide", "export", "portability", "report")
 
 _SHORT = {"min_cases": "-m"}
 _METAVAR = {

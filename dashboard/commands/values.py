@@ -29,6 +29,11 @@ def port(text: str) -> int:
     return _whole(text, 0, 65535)
 
 
+def processes(text: str) -> int:
+    """A number of processes; 0 stands for one on each core."""
+    return _whole(text, 0)
+
+
 def _whole(text: str, lowest: int, highest: int | None = None) -> int:
     try:
         value = int(text)

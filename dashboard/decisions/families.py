@@ -1,4 +1,7 @@
-"""All ways of deciding, by name. Another one is a module that ends in ``FAMILY = Family(…)`` and a line here."""
+"""All ways of deciding, by name. Another one is a module that ends in ``FAMILY = Family(…)`` and a line here.
+
+Families of other packages, such as the communication models, are made known by whoever knows both.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,11 @@ PLACES = {
     "cart": "cart",
     "optimal": "optimal",
     "search": "search",
+    "default": "default",
+    "rules": "given",
 }
+#: Those that are not grown, but there already: what the library does by itself, and rules files.
+GIVEN = ("default", "rules")
 
 
 class Families(Mapping[str, Family]):
@@ -38,7 +45,8 @@ class Families(Mapping[str, Family]):
     def __getitem__(self, name: str) -> Family:
         if name not in self._loaded:
             module, _, attribute = self._places[name].partition(":")
-            self._loaded[name] = getattr(import_module(f"{__package__}.{module}"), attribute or "FAMILY")
+            where = module if "." in module else f"{__package__}.{module}"
+            self._loaded[name] = getattr(import_module(where), attribute or "FAMILY")
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -50,16 +58,36 @@ class Families(Mapping[str, Family]):
     def __contains__(self, name: object) -> bool:
         return name in self._places
 
+    def register(self, name: str, place: str) -> None:
+        """Know a family of another package from now on.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        place
+            Its module, in full, or module:name.
+        """
+        self._places.setdefault(name, place)
+
     @contextmanager
     def also(self, family: Family) -> Iterator[None]:
-        """Know a further family for a while, such as one that is made of parameters only known then."""
-        if family.name in self._places:
+        """Know a family for a while, such as one that is made of parameters only known then.
+
+        One that is registered under its name is set aside meanwhile.
+        """
+        if family.name in PLACES:
             raise OptionError(f"there is a family {family.name} already")
+        place, loaded = self._places.get(family.name), self._loaded.get(family.name)
         self._places[family.name], self._loaded[family.name] = "", family
         try:
             yield
         finally:
             del self._places[family.name], self._loaded[family.name]
+            if place is not None:
+                self._places[family.name] = place
+            if loaded is not None:
+                self._loaded[family.name] = loaded
 
 
 FAMILIES = Families(PLACES)

@@ -17,6 +17,9 @@ Progress = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is under way; may raise `Cancelled`."""
 
 
+LONGEST_NAME = 4000
+
+
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong: somebody asked for it
     """A search was told to stop."""
 
@@ -36,7 +39,7 @@ class Option:
     default
         Value when nothing is said; None only with `unlimited`.
     kind
-        What its values are: whole numbers, numbers, yes or no, one of `choices`, or names of attributes.
+        What its values are: whole numbers, numbers, yes or no, one of `choices`, names of attributes, or any name.
     low, high
         Range of numbers, both ends allowed; None = open.
     choices
@@ -47,19 +50,22 @@ class Option:
         Whether its steps are ratios rather than differences.
     group
         Options of one group exclude each other: at most one of them is not None.
+    check
+        Of a name: raises `ValueError` that says what is wrong with it.
     """
 
     name: str
     title: str
     help: str
     default: Any
-    kind: Literal["int", "float", "flag", "choice", "attributes"]
+    kind: Literal["int", "float", "flag", "choice", "attributes", "name"]
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
     unlimited: str = ""
     log: bool = False
     group: str = ""
+    check: Callable[[str], object] | None = None
 
     def checked(self, value: Any) -> Any:
         """Give the value as `grow` takes it, or raise `OptionError` that names the allowed range."""
@@ -71,11 +77,25 @@ class Option:
             if value not in self.choices:
                 raise OptionError(f"{self.name} is {value!r}, expected one of {', '.join(self.choices)}")
             return value
+        if self.kind == "name":
+            return self._name(value)
         if self.kind == "flag":
             if not isinstance(value, bool):
                 raise OptionError(f"{self.name} is {value!r}, expected yes or no (True or False)")
             return value
         return self._number(value)
+
+    def _name(self, value: Any) -> str:
+        # A semicolon stands between options in an address.
+        if not isinstance(value, str) or ";" in value or len(value) > LONGEST_NAME:
+            told = f"text of {len(value):,} signs" if isinstance(value, str) else repr(value)
+            raise OptionError(f"{self.name} is {told}, expected at most {LONGEST_NAME:,} signs without ';'")
+        try:
+            if self.check is not None:
+                self.check(value)
+        except ValueError as error:
+            raise OptionError(f"{self.name}: {error}") from error
+        return value
 
     def _names(self, value: Any) -> tuple[str, ...]:
         if isinstance(value, str):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.doubles import DOUBLE_OF
 from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.map import BLOCK_BYTES, decision_map, methods_of
 from dashboard.decisions.problem import Problem, Slice
@@ -201,7 +202,7 @@ def _parts(problem: Problem, axis: str, values: IntArray) -> list[tuple[Slice, P
 
 def _loaded(part: Slice) -> Slice:
     """A slice to judge by: its measured times, in memory if they are small, since many decisions are judged."""
-    cube = part.cube[["time"]]
+    cube = part.cube[[name for name in ("time", DOUBLE_OF) if name in part.cube]]
     if "interpolated" in part.cube:
         cube = cube.assign(time=cube["time"].where(~part.cube["interpolated"]))
         part = replace(part, dmap=decision_map(cube))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.default import default_of
 from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.families import family as family_named
@@ -98,7 +99,7 @@ def frontier(
     families
         Names of `FAMILIES`; None takes all that suit the problem, add something to the others and are quick.
     further
-        Settings beside those of the families' own paths, such as the current choice.
+        Settings beside those of the families' own paths, such as the current choice or a rules file.
     held_out, folds
         As for `folds_of`; None judges by the measurements decided on only. Each setting is grown anew
         on each fold; its leaves are those of the tree grown on everything.
@@ -119,7 +120,7 @@ def frontier(
     """
     if criterion not in CRITERIA:
         raise OptionError(f"criterion is {criterion!r}, expected one of {', '.join(CRITERIA)}")
-    names = _suitable(problem) if families is None else list(dict.fromkeys(families))
+    names = list(dict.fromkeys([*(_suitable(problem) if families is None else families), *(further or {})]))
     prepare = prepare or (lambda whole: whole)
     learnt = prepare(problem)
     paths, skipped = _paths(learnt, names, further or {})
@@ -228,7 +229,9 @@ class _Tries:
 
 def _suitable(problem: Problem) -> list[str]:
     """All families that add something and are quick: over two sizes an octree is a quadtree, a search the best tree."""
-    left = {"search"} if len(problem.slices) > 1 else {"search", "octree"}
+    left = {"search", "rules"} if len(problem.slices) > 1 else {"search", "rules", "octree"}
+    if default_of(problem.methods) is None:
+        left.add("default")
     return [name for name in FAMILIES if name not in left]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from dashboard.decisions.doubles import competing
 from dashboard.decisions.errors import DecisionError, NothingMeasuredError, OptionError
 from dashboard.decisions.nodes import Method
 
@@ -88,6 +89,8 @@ def _row_blocks(rows: int, step: int, chunks: tuple[int, ...]) -> Iterator[slice
 def decision_map(cube: xr.Dataset, *, ppn: int | None = None, tolerance: float = 0.0) -> xr.Dataset:
     """Find the fastest and second fastest method of every cell.
 
+    A method that ran as another one there (``double_of``, see `dashboard.decisions.doubles`) does not take part.
+
     Parameters
     ----------
     cube
@@ -125,7 +128,7 @@ def decision_map(cube: xr.Dataset, *, ppn: int | None = None, tolerance: float =
         "measured": np.zeros(shape, dtype=np.int64),
         "ties": np.zeros(shape, dtype=np.int64),
     }
-    for rows, time in time_blocks(flat):
+    for rows, time in time_blocks(competing(flat)):
         for name, values in _ranked(time, tolerance).items():
             out[name][rows] = values
     result = xr.Dataset(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
+from dashboard.decisions.doubles import as_run
 from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import decision_map, methods_of, select_ppn, time_blocks
@@ -50,6 +51,8 @@ def penalty(
 ) -> xr.Dataset:
     """Compare a decision with the best measured method in every cell.
 
+    A method that ran as another one has that one's time.
+
     Parameters
     ----------
     cube
@@ -82,7 +85,7 @@ def penalty(
     flat, chosen_ppn = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))
     chosen = _chosen(flat, decision, chosen_ppn)
     chosen_time = np.full(chosen.shape, np.nan)
-    for rows, time in time_blocks(flat):
+    for rows, time in time_blocks(as_run(flat)):
         picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
         chosen_time[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
     best_time = np.asarray(dmap["best_time"].transpose(*SIZES).values)

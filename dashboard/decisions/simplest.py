@@ -22,6 +22,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
+from dashboard.decisions.doubles import competing
 from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.fill import fill_missing
 from dashboard.decisions.map import DIMS, time_blocks
@@ -149,7 +150,7 @@ def _choices(
     shape = tuple(part.cube.sizes[name] for name in DIMS)
     allowed, loss = np.zeros(shape, dtype=np.bool_), np.zeros(shape)
     times = np.asarray(part.dmap["best_time"].transpose(*SIZES).values)
-    for rows, time in time_blocks(part.cube):
+    for rows, time in time_blocks(competing(part.cube)):
         with np.errstate(invalid="ignore"):
             slower = 100 * (time / times[rows] - 1)
             inside = time <= times[rows] * (1 + tolerance / 100)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -127,6 +128,17 @@ def weighed(problem: Problem, workload: pd.DataFrame) -> Problem:
         raise refused
     facts: dict[str, Any] = {**sums, "without_results": without_results(workload, names)}
     return replace(problem, slices=tuple(slices), provenance={**problem.provenance, "workload": facts})
+
+
+def called(workload: pd.DataFrame, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.DataArray]:
+    """The weights (`weights_for`) of each of several collectives by name, without those that a workload never calls."""
+    found = {}
+    for name, cube in cubes.items():
+        try:
+            found[name] = weights_for(workload, cube, name)
+        except DecisionError:
+            continue
+    return found
 
 
 def without_results(workload: pd.DataFrame, collectives: Any) -> dict[str, float]:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.map import DIMS, check_cube, methods_of
+from dashboard.models.collectives.model import Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.predicting import Covered
@@ -14,7 +15,9 @@ from dashboard.models.predicting import Covered
 FloatArray = npt.NDArray[np.float64]
 
 
-def completed(cube: xr.Dataset, parameters: PointToPointModel, *, calibrate: bool = True) -> xr.Dataset:
+def completed(
+    cube: xr.Dataset, parameters: PointToPointModel, *, calibrate: bool = True, variant: Variant = "corrected"
+) -> xr.Dataset:
     """Fill in by a model the times that were not measured, of the methods that it covers.
 
     Parameters
@@ -28,6 +31,8 @@ def completed(cube: xr.Dataset, parameters: PointToPointModel, *, calibrate: boo
         Multiply each method's predictions by the median ratio of what was measured of it to what is predicted there, so
         that a method is not preferred only where it was not measured. Methods without any measurement take the median
         over all methods.
+    variant
+        Of the formulas.
 
     Returns
     -------
@@ -47,7 +52,7 @@ def completed(cube: xr.Dataset, parameters: PointToPointModel, *, calibrate: boo
     if (time <= 0).any():
         raise ModelError(f"a time is {time[time <= 0][0]:g} s; expected more than 0 s")
     count, size = cube["comm_size"].values, cube["message_size"].values
-    predicted = known.times(parameters, count[:, None], size[None, :])
+    predicted = known.times(parameters, count[:, None], size[None, :], variant=variant)
     labels = [str(label) for label in cube["method"].values]
     places = [labels.index(method.label) for method in known.methods]
     marked = np.zeros(time.shape, dtype=bool)

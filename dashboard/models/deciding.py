@@ -5,35 +5,30 @@ What comes out are ordinary decision functions, so they are judged, exported and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Family, Option, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import methods_of
 from dashboard.decisions.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.problem import Problem
 from dashboard.models.collectives.model import Variant
+from dashboard.models.completing import completed
 from dashboard.models.errors import ModelError
-from dashboard.models.fit import fit_all
-from dashboard.models.observations import observe
 from dashboard.models.p2p import MODEL_NAMES, ModelName
 from dashboard.models.parameter_set import ParameterSet
-from dashboard.models.predicting import Covered, predicted_cube
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from dashboard.models.predicting import Covered, candidates, methods_named, predicted_cube
 
 IntArray = npt.NDArray[np.int64]
-By = Literal["hockney", "loggp", "plogp", "vote"]
-VOTE = "vote"
+#: Beside the models: what most of them choose, or what those choose that are trusted most together.
+VOTE, WEIGHT = "vote", "weight"
+TOGETHER = (VOTE, WEIGHT)
 KIND = "model"
 #: How much the models are trusted when each votes for another method (5.2.3: PLogP and LogGP more than Hockney).
 TRUST: Mapping[ModelName, float] = {"hockney": 1.0, "loggp": 1.1, "plogp": 1.2}
@@ -67,13 +62,13 @@ def model_map(
     comm_size: npt.ArrayLike,
     message_size: npt.ArrayLike,
     parameters: ParameterSet,
-    by: By | str = VOTE,
+    by: str = VOTE,
     *,
     trust: Mapping[ModelName, float] = TRUST,
     variant: Variant = "corrected",
     attrs: Mapping[str, Any] | None = None,
 ) -> ModelMap:
-    """Find the method of each cell by one model, or by the vote of all that there are parameters of.
+    """Find the method of each cell by one model, or by all that there are parameters of.
 
     Parameters
     ----------
@@ -84,7 +79,8 @@ def model_map(
     parameters
         Of the network.
     by
-        A model, or ``vote``.
+        A model; ``vote``: what most models choose, and of as many the most trusted ones; ``weight``: what those models
+        choose whose trust together is the highest.
     trust
         Weight of each model's vote, above 0.
     variant
@@ -104,15 +100,15 @@ def model_map(
     }
     votes = {name: _fastest(cube) for name, cube in cubes.items()}
     trusted = max(models, key=lambda name: trust[name])
-    best = votes[trusted] if len(models) == 1 else _voted(votes, trust, len(known.methods))
+    best = votes[trusted] if len(models) == 1 else _voted(votes, trust, len(known.methods), count_first=by == VOTE)
     return ModelMap(best, votes, cubes[trusted], known)
 
 
 def _asked(parameters: ParameterSet, by: str) -> tuple[ModelName, ...]:
-    if by != VOTE:
+    if by not in TOGETHER:
         return (parameters.of(by).name,)
     if len(parameters.models) < 2:
-        raise ModelError(f"a vote needs two models or more, but {parameters.name} has {parameters.models[0]} only")
+        raise ModelError(f"a {by} needs two models or more, but {parameters.name} has {parameters.models[0]} only")
     return parameters.models
 
 
@@ -123,8 +119,10 @@ def _fastest(cube: xr.Dataset) -> IntArray:
     return np.asarray(np.where(there.any(axis=0), best, -1), dtype=np.int64)
 
 
-def _voted(votes: Mapping[ModelName, IntArray], trust: Mapping[ModelName, float], methods: int) -> IntArray:
-    """The method of the most votes; of as many, of the most trusted models."""
+def _voted(
+    votes: Mapping[ModelName, IntArray], trust: Mapping[ModelName, float], methods: int, *, count_first: bool
+) -> IntArray:
+    """The method of the most votes, and of as many of the most trusted models; or of the most trust at once."""
     wrong = [name for name in votes if not trust.get(name, 0) > 0]
     if wrong:
         raise ModelError(f"the trust in {wrong[0]} is {trust.get(wrong[0], 0)}; expected more than 0")
@@ -135,18 +133,20 @@ def _voted(votes: Mapping[ModelName, IntArray], trust: Mapping[ModelName, float]
         count += chosen
         weight += chosen * trust[name]
     # Votes first: a weight below the whole cannot outdo one of them.
-    score = count + weight / (2 * sum(trust[name] for name in votes))
+    score = count + weight / (2 * sum(trust[name] for name in votes)) if count_first else weight
     return np.asarray(np.where(count.any(axis=0), score.argmax(axis=0), -1), dtype=np.int64)
 
 
 def model_decision(
     problem: Problem,
     parameters: ParameterSet,
-    by: By | str = VOTE,
+    by: str = VOTE,
     *,
+    methods: Sequence[str] = (),
     grow: Grow | None = None,
     trust: Mapping[ModelName, float] = TRUST,
     variant: Variant = "corrected",
+    options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
     """Decide over the sizes and methods of measurements, by models alone.
 
@@ -156,8 +156,12 @@ def model_decision(
         Measurements of one collective: only their sizes and methods are used.
     parameters, by, trust, variant
         As for `model_map`.
+    methods
+        Labels of the methods to choose from, measured or not (``pipeline 4KiB``); none: all measured ones.
     grow
         Makes a tree of the predicted problem, whose labels are the models' choice; default: the exact map.
+    options
+        What the decision function remembers as its options; default: `by`, and the variant that is not the usual one.
 
     Returns
     -------
@@ -165,18 +169,47 @@ def model_decision(
         Of kind ``model``; ``provenance["models"]`` tells the parameters and the methods that no model covers.
     """
     part = problem.single("a model-made decision function")
-    known = Covered.of(str(part.cube.attrs.get("collective")), methods_of(part.cube))
+    collective, measured = str(part.cube.attrs.get("collective")), methods_of(part.cube)
+    known = Covered.of(collective, methods_named(collective, methods, measured) if methods else measured)
+    if methods and known.missing:
+        raise ModelError(f"no model covers {', '.join(known.missing)}; choose from other methods")
     sizes = part.cube["comm_size"].values, part.cube["message_size"].values
     attrs = {name: part.cube.attrs[name] for name in ("system", "network", "library") if name in part.cube.attrs}
     found = model_map(known, *sizes, parameters, by, trust=trust, variant=variant, attrs=attrs)
-    return _decision(found, parameters, by, variant, grow, problem.provenance)
+    return _decision(found, parameters, by, variant, grow, problem.provenance, options)
 
 
 def decision_of_map(
-    found: ModelMap, parameters: ParameterSet, by: By | str, *, variant: Variant = "corrected", grow: Grow | None = None
+    found: ModelMap, parameters: ParameterSet, by: str, *, variant: Variant = "corrected", grow: Grow | None = None
 ) -> DecisionFunction:
     """The decision function of a model-made map, without any measurement."""
     return _decision(found, parameters, by, variant, grow, {})
+
+
+def decision_of_optimal(found: xr.Dataset, parameters: ParameterSet, *, grow: Grow | None = None) -> DecisionFunction:
+    """The decision function of an optimal implementation; its methods are algorithms with the segment sizes found.
+
+    Parameters
+    ----------
+    found
+        As `dashboard.models.optimal_map.optimal_map` gives it.
+    parameters
+        Of the network that it was made with.
+    grow
+        As for `model_decision`.
+    """
+    collective, best = str(found.attrs["collective"]), found["algorithm"].values
+    names = [*map(str, found["candidate"].values), ""]
+    sizes = found["segment_size"].values.astype(np.int64).ravel().tolist()
+    pairs = [(names[place], size) for place, size in zip(best.ravel().tolist(), sizes, strict=True)]
+    methods = [candidates(collective, [name], [size])[0] for name, size in sorted(set(pairs)) if name]
+    places = {(each.algorithm, each.segment_size): place for place, each in enumerate(methods)}
+    known = Covered.of(collective, methods)
+    model = parameters.of(found.attrs["model"])
+    cube = predicted_cube(known, found["comm_size"].values, found["message_size"].values, model)
+    labels = np.array([places.get(pair, -1) for pair in pairs], dtype=np.int64).reshape(best.shape)
+    made = ModelMap(labels, {model.name: labels}, cube, known)
+    return _decision(made, parameters, model.name, "corrected", grow, {}, {"model": model.name, "segments": "optimal"})
 
 
 def _decision(
@@ -186,82 +219,103 @@ def _decision(
     variant: Variant,
     grow: Grow | None,
     provenance: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
     learnt = Problem.of(found.cube).relabelled([found.best])
-    tree = (grow or FAMILIES["exact"].grow)(learnt)
     about = {
         "by": by,
         "variant": variant,
         "parameters": {name: parameters.of(name).to_dict() for name in found.votes},
         "parameters_name": parameters.name,
         "not_covered": list(found.known.missing),
-        "encoded": {"tree": tree.kind, "options": tree.options},
     }
+    return _encoded(
+        learnt, grow, options or _usual(by, variant), {**(provenance or learnt.provenance), "models": about}
+    )
+
+
+def _usual(by: str, variant: Variant) -> dict[str, Any]:
+    return {"model": by, **({} if variant == "corrected" else {"variant": variant})}
+
+
+def _encoded(
+    learnt: Problem, grow: Grow | None, options: Mapping[str, Any], provenance: Mapping[str, Any]
+) -> DecisionFunction:
+    """The labels of a problem as a decision function of models."""
+    tree = (grow or FAMILIES["exact"].grow)(learnt)
+    about = {**provenance["models"], "encoded": {"tree": tree.kind, "options": tree.options}}
     return DecisionFunction(
         tree.collective,
         tree.methods,
         tree.tree,
         kind=KIND,
-        options={"model": by, **({} if variant == "corrected" else {"variant": variant})},
-        provenance={**(provenance or learnt.provenance), "models": about},
+        options=dict(options),
+        provenance={**provenance, "models": about},
         categories=tree.categories,
     )
 
 
-def family_of(parameters: ParameterSet) -> Family:
-    """Deciding with the models of one network as a way of deciding like all others.
+def completed_decision(
+    problem: Problem,
+    parameters: ParameterSet,
+    by: str = VOTE,
+    *,
+    methods: Sequence[str] = (),
+    grow: Grow | None = None,
+    trust: Mapping[ModelName, float] = TRUST,
+    variant: Variant = "corrected",
+    options: Mapping[str, Any] | None = None,
+) -> DecisionFunction:
+    """Decide by what was measured, and by predictions where nothing was (6.4).
 
-    Its only option is the ``model``, or ``vote``; frontiers try each.
+    Parameters
+    ----------
+    problem
+        Measurements of one collective, with gaps.
+    parameters, by, methods, grow, trust, variant, options
+        As for `model_decision`; of several models the most trusted one predicts, and methods are measured ones.
+
+    Returns
+    -------
+    DecisionFunction
+        Of kind ``model``; ``provenance["models"]["completion"]`` says how many times are predicted.
     """
-
-    def network(_problem: Problem, _by: str, _progress: Progress | None) -> ParameterSet:
-        return parameters
-
-    choices = (*parameters.models, *([VOTE] if len(parameters.models) > 1 else []))
-    return _family(choices, f"parameters of {parameters.name}", network)
-
-
-def fitted_family() -> Family:
-    """Deciding with models whose parameters are fitted to the very measurements that are decided on.
-
-    Held out, the parameters are fitted to the part that is left.
-    """
-    return _family((*MODEL_NAMES, VOTE), "parameters fitted to the measurements", fitted_parameters)
+    part = problem.single("a decision function of completed measurements")
+    cube = completed_like(part.cube, parameters, by, methods=methods, trust=trust, variant=variant)
+    name = most_trusted(parameters, by, trust)
+    about = {
+        "by": by,
+        "variant": variant,
+        "parameters": {name: parameters.of(name).to_dict()},
+        "parameters_name": parameters.name,
+        "completion": cube.attrs["completion"],
+    }
+    told = options or {**_usual(by, variant), "fill": True}
+    return _encoded(Problem.of(cube, weights=part.weights), grow, told, {**problem.provenance, "models": about})
 
 
-def fitted_parameters(problem: Problem, by: str, progress: Progress | None = None) -> ParameterSet:
-    """Parameters of a model, or of all that vote, fitted to the measurements of a problem.
-
-    Raises
-    ------
-    ModelError
-        When there is too little to fit to.
-    """
-    observed = observe(problem.single("a fit of models").cube)
-    models = tuple(name for name in MODEL_NAMES if by in (name, VOTE))
-    return fit_all(observed, models, name="fitted to these measurements", progress=progress)[0]
+def most_trusted(parameters: ParameterSet, by: str, trust: Mapping[ModelName, float] = TRUST) -> ModelName:
+    """The model that is asked, or of several the most trusted one."""
+    return max(_asked(parameters, by), key=lambda name: trust[name])
 
 
-def _family(
-    choices: tuple[str, ...], source: str, network: Callable[[Problem, str, Progress | None], ParameterSet]
-) -> Family:
-    def grow(problem: Problem, *, progress: Progress | None = None, model: str = choices[-1]) -> DecisionFunction:
-        if progress is not None:
-            progress(0.0, f"predicting by {model}")
-        return model_decision(problem, network(problem, model, progress), model)
-
-    def path(_problem: Problem) -> Iterable[dict[str, Any]]:
-        return [{"model": choice} for choice in choices]
-
-    option = Option(
-        name="model",
-        title="model",
-        help="Model whose prediction chooses the method; vote: the choice of most models.",
-        default=choices[-1],
-        kind="choice",
-        choices=choices,
-    )
-    return Family(KIND, "Communication models", f"dissertation, 5.2; {source}", (option,), grow, path)
+def completed_like(
+    cube: xr.Dataset,
+    parameters: ParameterSet,
+    by: str,
+    *,
+    methods: Sequence[str] = (),
+    trust: Mapping[ModelName, float] = TRUST,
+    variant: Variant = "corrected",
+) -> xr.Dataset:
+    """What `completed_decision` decides on: the measurements of these methods, completed and marked."""
+    if methods:
+        labels = [str(label) for label in cube["method"].values]
+        unknown = [label for label in methods if label not in labels]
+        if unknown:
+            raise ModelError(f"nothing of {unknown[0]!r} was measured that could be completed; measured are {labels}")
+        cube = cube.isel(method=[labels.index(label) for label in methods])
+    return completed(cube, parameters.of(most_trusted(parameters, by, trust)), variant=variant)
 
 
 def restricted_to_covered(problem: Problem) -> Problem:
@@ -281,9 +335,13 @@ def restricted_to_covered(problem: Problem) -> Problem:
 
 
 def model_penalties(
-    problem: Problem, parameters: ParameterSet, *, variant: Variant = "corrected"
+    problem: Problem,
+    parameters: ParameterSet,
+    *,
+    trust: Mapping[ModelName, float] = TRUST,
+    variant: Variant = "corrected",
 ) -> dict[str, tuple[PenaltySummary, PenaltySummary]]:
-    """What decisions by each model, and by vote, cost against measurement (Tables 6.2 and 6.3).
+    """What decisions by each model, by vote and by weight cost against measurement (Tables 6.2 and 6.3).
 
     Returns
     -------
@@ -293,11 +351,9 @@ def model_penalties(
     """
     fair = restricted_to_covered(problem)
     options: list[str] = [name for name in MODEL_NAMES if name in parameters.models]
-    options += [VOTE] if len(options) > 1 else []
-    if not options:
-        raise OptionError(f"{parameters.name} has parameters of no model")
+    options += TOGETHER if len(options) > 1 else []
     found = {}
     for by in options:
-        decision = model_decision(problem, parameters, by, variant=variant)
+        decision = model_decision(problem, parameters, by, trust=trust, variant=variant)
         found[by] = (summarise_all(fair.penalties(decision)), summarise_all(problem.penalties(decision)))
     return found

@@ -28,6 +28,7 @@ LEAST = 1e-15
 EVALUATIONS = 200
 _STEP = 1e-6
 _NULL = 1e-5
+_GAP_AT = "gap at "
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,14 @@ class Fit:
     def median_error(self) -> float:
         """Median of the absolute relative residuals, percent."""
         return float(100 * self.residuals["residual"].abs().median())
+
+    def value(self, name: str) -> float:
+        """A fitted number by its name in `intervals`, SI units; also ``gap at 1024 B``."""
+        known = self.parameters.to_dict()
+        if name in known:
+            return float(known[name])
+        size = float(name.removeprefix(_GAP_AT).removesuffix(" B"))
+        return float(known["gap"][known["sizes"].index(size)])
 
     def provenance(self) -> dict[str, Any]:
         """What a parameter file remembers."""
@@ -131,6 +140,17 @@ def fit(
         When there are fewer times than parameters, one message size only under a model that has a time per byte, or
         an option is outside its range.
     """
+    _check(model, start, scale, level, knots)
+    unknowns = _unknowns(observed, model, start, gamma, knots)
+    residuals = _residuals(observed, unknowns, model, progress)
+    found = _solve(residuals, unknowns, scale)
+    parameters = unknowns.build(np.exp(found))
+    intervals = _intervals(residuals, found, unknowns, scale, level)
+    notes = (*unknowns.notes, *_remarks(intervals, observed))
+    return Fit(parameters, intervals, level, residual_table(observed, parameters), notes, observed.sources)
+
+
+def _check(model: str, start: PointToPointModel | None, scale: float, level: float, knots: int) -> None:
     if model not in CLASSES:
         raise ModelError(f"there is no model {model!r}; expected one of {', '.join(CLASSES)}")
     if not scale > 0 or not 0 < level < 1 or knots < 2:
@@ -139,7 +159,12 @@ def fit(
         )
     if start is not None and start.name != model:
         raise ModelError(f"the fit of {model} cannot start from parameters of {start.name}")
-    unknowns = _unknowns(observed, model, start, gamma, knots)
+
+
+def _residuals(
+    observed: Observations, unknowns: _Unknowns, model: str, progress: Progress | None
+) -> Callable[[FloatArray], FloatArray]:
+    """What is made small: logarithms of predicted less those of measured times."""
     logs = np.log(observed.time)
     if logs.size <= unknowns.start.size:
         raise ModelError(
@@ -155,16 +180,13 @@ def fit(
             progress(min(calls / (EVALUATIONS * (values.size + 1)), 1.0), f"fitting {model}")
         return np.asarray(np.log(observed.predict(unknowns.build(np.exp(values)))) - logs)
 
-    found = _solve(residuals, unknowns, scale)
-    parameters = unknowns.build(np.exp(found))
-    intervals = _intervals(residuals, found, unknowns, scale, level)
+    return residuals
+
+
+def _remarks(intervals: Mapping[str, tuple[float, float]], observed: Observations) -> list[str]:
     loose = [name for name, (_, high) in intervals.items() if not np.isfinite(high)]
-    notes = list(unknowns.notes)
-    if loose:
-        notes.append(f"not determined by these measurements, or only together with others: {', '.join(loose)}")
-    if observed.missing:
-        notes.append(f"no model covers {', '.join(observed.missing)}")
-    return Fit(parameters, intervals, level, residual_table(observed, parameters), tuple(notes), observed.sources)
+    told = [f"not determined by these measurements, or only together with others: {', '.join(loose)}"] if loose else []
+    return told + ([f"no model covers {', '.join(observed.missing)}"] if observed.missing else [])
 
 
 def fit_all(
@@ -274,7 +296,7 @@ def _plogp_unknowns(
         gamma = float(values[count + 1]) if extra[1] else fixed[0]
         return PLogP(float(values[0]), tuple(at), tuple(gap), tuple(send), tuple(receive), gamma=gamma, delta=fixed[1])
 
-    names = ("latency", *(f"gap at {size:g} B" for size in at), *extra[1])
+    names = ("latency", *(f"{_GAP_AT}{size:.12g} B" for size in at), *extra[1])
     ranges = PLogP.ranges()
     highest = [ranges["latency"].high, *([3600.0] * count), *([ranges["gamma"].high] * len(extra[1]))]
     first = np.concatenate([[latency], gaps, extra[0]])

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError, SizeError
 from dashboard.models.p2p import PointToPointModel
-from dashboard.models.registry import models_of
+from dashboard.models.registry import model_of, models_of
 from dashboard.models.segments import optimal_segment
 
 FloatArray = npt.NDArray[np.float64]
@@ -55,29 +56,20 @@ def optimal_map(
     ModelError
         When there is no such collective or algorithm, or `multiple` is not above 0.
     """
-    known = models_of(collective)
-    names = list(known) if algorithms is None else list(algorithms)
-    wrong = [name for name in names if name not in known]
-    if wrong or not names:
-        raise ModelError(f"there is no {collective} model {wrong or names!r}, known are {', '.join(known)}")
+    names = _names(collective, algorithms)
     if multiple < 1:
         raise ModelError(f"segment sizes are to be multiples of {multiple}; expected 1 or more bytes")
     rows, columns = np.asarray(comm_size), np.asarray(message_size)
     if (rows < 2).any():
         raise SizeError(f"communicator size is {rows.min()}; expected 2 or more: one process has nothing to send")
     count, size = np.broadcast_arrays(rows[:, None], columns[None, :])
-    time = np.full((len(names), *count.shape), np.nan)
-    segment = np.zeros(time.shape)
-    for number, name in enumerate(names):
-        model = known[name]
-        if model.segmented not in ("", "first"):
-            sizes = _around(
-                model.whole(count, size), optimal_segment(collective, name, parameters, count, size), multiple
-            )
-            times = np.stack([model.predict(parameters, count, size, each) for each in sizes])
-            least = np.where(np.isnan(times), np.inf, times).argmin(axis=0)[None]
-            segment[number] = np.take_along_axis(sizes, least, axis=0)[0]
-        time[number] = model.predict(parameters, count, size, segment[number])
+    segment = np.stack([_segments(model_of(collective, name), parameters, count, size, multiple) for name in names])
+    time = np.stack(
+        [
+            model_of(collective, name).predict(parameters, count, size, each)
+            for name, each in zip(names, segment, strict=True)
+        ]
+    )
     there = ~np.isnan(time)
     best = np.where(there, time, np.inf).argmin(axis=0)
     any_there = there.any(axis=0)
@@ -93,6 +85,28 @@ def optimal_map(
         coords={"candidate": names, "comm_size": rows, "message_size": columns},
         attrs={"collective": collective, "model": parameters.name},
     )
+
+
+def _names(collective: str, algorithms: Sequence[str] | None) -> list[str]:
+    known = models_of(collective)
+    names = list(known) if algorithms is None else list(algorithms)
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        raise ModelError(f"there is no {collective} model {wrong or names!r}, known are {', '.join(known)}")
+    return names
+
+
+def _segments(
+    model: CollectiveModel, parameters: PointToPointModel, count: FloatArray, size: FloatArray, multiple: int
+) -> FloatArray:
+    """The best segment size of one algorithm in each cell, B; 0 = none."""
+    if model.segmented in ("", "first"):
+        return np.zeros(count.shape)
+    optimum = optimal_segment(model.collective, model.algorithm, parameters, count, size)
+    sizes = _around(model.whole(count, size), optimum, multiple)
+    times = np.stack([model.predict(parameters, count, size, each) for each in sizes])
+    least = np.where(np.isnan(times), np.inf, times).argmin(axis=0)[None]
+    return np.asarray(np.take_along_axis(sizes, least, axis=0)[0])
 
 
 def _around(whole: FloatArray, optimum: FloatArray, multiple: int) -> FloatArray:

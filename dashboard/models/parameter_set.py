@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,13 @@ from typing import Any
 
 from dashboard.models.errors import ModelError, NotApplicableError, ParameterError
 from dashboard.models.p2p import CLASSES, MODEL_NAMES, MODEL_TITLES, ModelName, PointToPointModel, of_dict
+from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.presets import MACHINES, Machine, machine
 
 FORMAT = "colltune parameters"
 VERSION = 1
+#: What stands between the parts of a set written on one line, and of an address.
+_RESERVED = str.maketrans(dict.fromkeys(":|;?", " "))
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,13 @@ class ParameterSet:
             "provenance": dict(self.provenance),
         }
 
+    def to_json(self) -> str:
+        """Everything as the text of a file."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write it as JSON."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        Path(path).write_text(self.to_json(), encoding="utf-8")
 
 
 def of_machine(known: Machine) -> ParameterSet:
@@ -128,6 +133,11 @@ def load_parameters(path: str | Path) -> ParameterSet:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
+    return set_of_text(text, str(path))
+
+
+def set_of_text(text: str, path: str) -> ParameterSet:
+    """Read the text of a file of parameters; errors as of `load_parameters`."""
     try:
         return set_of_dict(json.loads(text), Path(path).stem)
     except json.JSONDecodeError as error:
@@ -144,25 +154,45 @@ def typed_in(text: str, model: ModelName | str) -> ParameterSet:
     ParameterError
         When a word is no ``name=number``, or the model takes others.
     """
-    known: dict[str, Any] = {"model": model}
-    for word in text.split(","):
-        name, _, value = word.partition("=")
-        known[name.strip()] = _number(name.strip(), value)
-    return set_of_dict(known, text)
+    single = read_parameters(text, model)
+    return ParameterSet(text, {single.name: single}, {"how": "typed in"})
 
 
-def _number(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isnan(value):
-        raise ParameterError(f"{name} is {text!r}; expected a number, as in alpha=5e-5,beta=8.5e-8 (s and s/B)")
-    return value
+def write_set(known: ParameterSet) -> str:
+    """Write parameters on one line, as they stand in options and addresses.
+
+    A published machine is its name. Others are written out, since nobody else knows them, with six digits and no
+    provenance but the name: ``fitted: hockney alpha=0.0001,beta=8.5e-08|plogp latency=0.0001,sizes=0/1024,gap=…``.
+    """
+    if known.name in MACHINES and known.parameters == of_machine(MACHINES[known.name]).parameters:
+        return known.name
+    name = " ".join(known.name.translate(_RESERVED).split()) or "parameters"
+    return f"{name}: " + "|".join(f"{model} {write_parameters(known.parameters[model])}" for model in known.models)
+
+
+def read_set(text: str) -> ParameterSet:
+    """Read what `write_set` wrote; no file is ever opened for it.
+
+    Raises
+    ------
+    ParameterError
+        When it is no machine and no such line, or a parameter is outside its range.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return of_machine(machine(text.strip()))
+    found: dict[ModelName, PointToPointModel] = {}
+    for part in rest.split("|"):
+        model, _, numbers = part.strip().partition(" ")
+        if model not in CLASSES:
+            raise ParameterError(f"found {model[:40]!r} before parameters; expected one of {', '.join(CLASSES)}")
+        single = read_parameters(numbers, model)
+        found[single.name] = single
+    return ParameterSet(name.strip(), found, {"how": "written out with six digits"})
 
 
 def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterSet:
-    """A published machine by name, a file, or parameters typed in for one model.
+    """A published machine by name, a file, parameters typed in for one model, or what `write_set` wrote.
 
     Raises
     ------
@@ -171,6 +201,8 @@ def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterS
     """
     if text in MACHINES:
         return of_machine(MACHINES[text])
+    if ": " in text:
+        return read_set(text)
     if text.endswith(".json") or Path(text).is_file():
         return load_parameters(text)
     if "=" in text:

@@ -202,9 +202,15 @@ def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
         When a column or a number is missing, with the file and the line.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
+    return logp_table_of(text, str(path))
+
+
+def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:
+    """Read the text of a LogP-style table; as `read_logp_table`."""
+    lines = text.splitlines()
     rows = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
     reader = csv.DictReader(line for _, line in rows)
     columns = list(reader.fieldnames or ())

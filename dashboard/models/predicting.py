@@ -19,6 +19,7 @@ from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
+from loaders.hints import parse_size
 
 FloatArray = npt.NDArray[np.float64]
 KIB = 1024
@@ -108,6 +109,40 @@ def candidates(
         raise ModelError(f"segment sizes are {list(segment_sizes)}; expected bytes from 0 (no segments)")
     cut = {name: sizes if known[name].segmented not in ("", "first") else [0] for name in names}
     return tuple(Method(_label(name, size), name, size) for name in names for size in cut[name])
+
+
+def methods_named(collective: str, labels: Sequence[str], measured: Sequence[Method] = ()) -> tuple[Method, ...]:
+    """Methods by their labels: measured ones, or else algorithms of the models with a segment size.
+
+    Parameters
+    ----------
+    collective
+        Its name.
+    labels
+        As of the results, or such as ``pipeline`` or ``pipeline 8KiB``; each is taken once.
+    measured
+        Methods of the results.
+
+    Raises
+    ------
+    ModelError
+        When a label is neither, or there is none.
+    """
+    known = {method.label: method for method in measured}
+    found = {label: known[label] if label in known else _named(collective, label) for label in labels}
+    if not found:
+        raise ModelError("no methods are named to choose from")
+    return tuple(found.values())
+
+
+def _named(collective: str, label: str) -> Method:
+    name, _, size = label.partition(" ")
+    try:
+        segment = parse_size(size) if size else 0
+    except ValueError as error:
+        raise ModelError(f"method {label!r}: {error}; expected a segment size, as in pipeline 8KiB") from None
+    (found,) = candidates(collective, [name], [segment])
+    return found
 
 
 def _label(algorithm: str, segment: int) -> str:

@@ -9,7 +9,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.choice import QUADTREE, Choice
-from dashboard.pages._family import FamilyControls
+from dashboard.pages._family import FamilyControls, follow_state
 from dashboard.pages.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
 from dashboard.state import DATA, TREE, State
 
@@ -29,15 +29,28 @@ class Controls(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self.collective = Select(label="Collective", options=[], min_width=150, width=170)
-        self.ppn = Select(label="Processes per node", options=[], width=170)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            min_width=150,
+            width=170,
+            description="The operation that is decided on; all pages follow. Each has methods, that is algorithms with "
+            "their segment sizes, of its own (dissertation, chapter 4).",
+        )
+        self.ppn = Select(
+            label="Processes per node",
+            options=[],
+            width=190,
+            description="The slice of the measurements on show: what is best depends on how many processes share a "
+            "node. The octree decides over all of them (dissertation, 5.3.2).",
+        )
         self.across = Switch(
             label="One tree for all of them",
             value=state.across,
             description="Decide for all numbers of processes per node at once; the maps show the one chosen beside.",
         )
         self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
-        self.tree.attributes = state.attributes
+        follow_state(self.tree, state)
         self.together = MultiChoice(
             label="Decided together with",
             options=[],
@@ -45,23 +58,48 @@ class Controls(Viewer):
             width=300,
             description="One tree for several collectives, which takes the collective as an attribute.",
         )
-        self.depth = int_slider(label="Maximum depth", start=0, end=6, value=state.max_depth, width=220)
-        self.limit = Switch(label="Limit depth", value=state.limit_depth)
+        self.depth = int_slider(
+            label="Maximum depth",
+            start=0,
+            end=6,
+            value=state.max_depth,
+            width=220,
+            description="Levels of the quadtree below its root at most; a block there takes its prevalent method. "
+            "Fewer give smaller code and a larger penalty (quadtree report, 2006; dissertation, 5.3).",
+        )
+        self.limit = Switch(
+            label="Limit depth",
+            value=state.limit_depth,
+            description="Without the limit the accuracy threshold alone ends the tree. Both were studied in the "
+            "quadtree report, 2006.",
+        )
         self.threshold = float_slider(
-            label="Accuracy threshold", start=0, end=1, step=0.01, format="0%", value=state.threshold, width=220
+            label="Accuracy threshold",
+            start=0,
+            end=1,
+            step=0.01,
+            format="0%",
+            value=state.threshold,
+            width=220,
+            description="A block of which at least this share of cells has one method becomes a leaf; 100 % is exact. "
+            "A lower one trades accuracy for size (quadtree report, 2006; dissertation, 5.3).",
         )
         self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact)
-        self.regions = Switch(label="Regions of the tree", value=True)
+        self.regions = Switch(
+            label="Regions of the tree",
+            value=True,
+            description="Outlines of the leaves on the maps: each is one rule.",
+        )
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
         self.limit.link(state, value="limit_depth", bidirectional=True)
         self.threshold.link(state, value="threshold", bidirectional=True)
-        self.across.link(state, value="across", bidirectional=True)
+        self.across.param.watch(lambda event: state.ask(across=event.new), "value")
         self.depth.param.watch(self._set_depth, "value")
         self.collective.param.watch(self._set_collective, "value")
         self.ppn.param.watch(self._set_ppn, "value")
         self.together.param.watch(self._set_together, "value")
         state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
-        state.param.watch(self._refresh_tree, [name for name in (*DATA, *TREE) if name != "threshold"])
+        state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
         self.refresh()
         self._refresh_tree()
 
@@ -84,7 +122,7 @@ class Controls(Viewer):
         self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
         others = [name for name in collectives if name != state.collective]
         self.together.param.update(options=others, value=list(state.together), visible=bool(others))
-        self.across.visible = len(ppns) > 2
+        self.across.param.update(visible=len(ppns) > 2, value=state.across)
         deepest = 6 if cube is None else levels(cube.sizes["comm_size"], cube.sizes["message_size"])
         end = min(max(deepest, 1), state.param.max_depth.bounds[1])
         self.depth.param.update(end=end, value=min(state.max_depth, end), disabled=not state.limit_depth)
@@ -106,15 +144,15 @@ class Controls(Viewer):
 
     def _set_collective(self, event: Any) -> None:
         if event.new in self._state.param.collective.objects:
-            self._state.collective = event.new
+            self._state.ask(collective=event.new)
 
     def _set_ppn(self, event: Any) -> None:
         ppn = None if event.new == _MOST else event.new
         if ppn in self._state.param.ppn.objects:
-            self._state.ppn = ppn
+            self._state.ask(ppn=ppn)
 
     def _set_together(self, event: Any) -> None:
-        self._state.together = tuple(event.new)
+        self._state.ask(together=tuple(event.new))
 
     def _choose(self, choice: Choice) -> None:
         # An octree has a third axis; without it, it would be the quadtree once more.

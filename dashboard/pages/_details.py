@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+from collections.abc import Callable
 from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 import panel as pn
+import xarray as xr
 from panel.viewable import Viewer
 
 from dashboard.export import TARGETS, ExportError, source_lines
 from dashboard.pages._growing import Background
 from dashboard.pages._later import Rested
-from dashboard.pages.widgets import Button, FileDownload, Pagination, Select
+from dashboard.pages.widgets import Button, FileDownload, Pagination, Select, TextInput
 from dashboard.plots import legend, source
 from dashboard.plots.statistics import statistics_table
 from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
+from dashboard.plots.table_filter import HELP, matching
 from dashboard.plots.units import format_bytes
 from dashboard.state import DATA, TREE, State
+from loaders import save_results
 
 #: The clipboard of the browser needs a secure page; through a tunnel to another machine there may be none.
 _COPY = """
@@ -182,21 +189,47 @@ class Table(Viewer):
         self._state = state
         self._frame = pd.DataFrame()
         self.view = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
-        self.order = Select(label="Order", options=list(ORDERS), value=next(iter(ORDERS)), width=260)
+        self.order = Select(
+            label="Order",
+            options=list(ORDERS),
+            value=next(iter(ORDERS)),
+            width=240,
+            description="How the rows of all pages are sorted. Rows without the figure come last.",
+        )
+        self.filter = TextInput(
+            label="Filter", placeholder="binomial, penalty > 10, size <= 64KiB", width=340, description=HELP
+        )
         self.pages = Pagination(count=1, value=0)
-        self.download = FileDownload(label="Download CSV", callback=self._csv, filename="decisions.csv")
-        self._made = Rested(self._show, 0.0, self._ordered)
+        self.downloads = {
+            kind: FileDownload(label=f"Download {title}", callback=beside(make), filename=f"decisions.{kind}")
+            for kind, (title, make) in self._kinds().items()
+        }
+        self._made = Rested(self._show, 0.0, self._asked)
         self.order.param.watch(self._made.ask, "value")
+        self.filter.param.watch(self._made.ask, "value")
         self.pages.param.watch(self._show_page, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        bar = pn.FlexBox(self.order, self.pages, self.download, align_items="center", sizing_mode="stretch_width")
+        bar = pn.FlexBox(
+            self.order,
+            self.filter,
+            self.pages,
+            *self.downloads.values(),
+            align_items="center",
+            sizing_mode="stretch_width",
+        )
         return pn.Column(bar, self.view, sizing_mode="stretch_width")
 
     def update(self) -> None:
         """Follow the state."""
-        self.download.filename = f"{self._state.collective}_decisions.csv"
+        for kind, download in self.downloads.items():
+            what = "results" if kind == "nc" else "decisions"
+            download.filename = f"{self._state.collective}_{what}.{kind}"
         self._made.ask()
+
+    def _kinds(self) -> dict[str, tuple[str, Callable[[], io.BytesIO]]]:
+        # The rows on show go into the tables, the measurements as they were loaded into the netCDF.
+        return {"csv": ("CSV", self._csv), "parquet": ("Parquet", self._parquet), "nc": ("NetCDF", self._netcdf)}
 
     def _ordered(self) -> pd.DataFrame:
         dmap, penalties = self._state.decision_map(), self._state.penalty()
@@ -204,18 +237,46 @@ class Table(Viewer):
             return pd.DataFrame()
         return ordered(decision_table(dmap, penalties), self.order.value)
 
-    def _show(self, frame: pd.DataFrame) -> None:
+    def _asked(self) -> tuple[pd.DataFrame, str]:
+        """Rows on show, and what is wrong with the filter."""
+        frame = self._ordered()
+        try:
+            return (matching(frame, self.filter.value or ""), "") if len(frame) else (frame, "")
+        except ValueError as error:
+            return frame, str(error)
+
+    def _show(self, found: tuple[pd.DataFrame, str]) -> None:
+        frame, wrong = found
         self._frame = frame
+        self.filter.param.update(error_state=bool(wrong), helper_text=wrong)
         count = max(-(-len(frame) // ROWS), 1)
         self.pages.param.update(count=count, value=min(self.pages.value, count - 1))
         self._show_page()
 
     def _show_page(self, *_: Any) -> None:
         first = self.pages.value * ROWS
-        self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else ""
+        nothing = "<p>No cell is as the filter asks.</p>" if self.filter.value else ""
+        self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else nothing
 
-    def _csv(self) -> io.StringIO:
-        text = io.StringIO()
-        self._ordered().to_csv(text, index=False)
-        text.seek(0)
-        return text
+    def _csv(self) -> io.BytesIO:
+        return io.BytesIO(self._asked()[0].to_csv(index=False).encode())
+
+    def _parquet(self) -> io.BytesIO:
+        return io.BytesIO(self._asked()[0].to_parquet(index=False))
+
+    def _netcdf(self) -> io.BytesIO:
+        tree, name = self._state.results, self._state.collective
+        if tree is None or name is None:
+            return io.BytesIO()
+        alone = xr.DataTree.from_dict({"/": xr.Dataset(attrs=tree.attrs), f"/{name}": tree[name].to_dataset()})
+        with TemporaryDirectory() as folder:
+            return io.BytesIO(save_results(alone, Path(folder) / "results.nc").read_bytes())
+
+
+def beside(make: Callable[[], io.BytesIO]) -> Callable[[], Any]:
+    """What makes a file to download without holding up the session."""
+
+    async def made() -> io.BytesIO:
+        return await asyncio.to_thread(make)
+
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -11,9 +11,11 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.choice import Choice, titles, write_value
+from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Family, Option
-from dashboard.pages.widgets import DiscreteSlider, MultiChoice, Select, Switch
+from dashboard.pages.widgets import DiscreteSlider, MultiChoice, Select, Switch, TextInput
+from dashboard.state import State
 
 #: Where an option has no upper end, sliders end here.
 MOST_INT, MOST_FLOAT = 256, 100.0
@@ -90,10 +92,18 @@ class FamilyControls(Viewer):
         self.source = pn.pane.HTML("", margin=(0, 10, 6, 10), styles={"opacity": "0.8", "font-size": "12px"})
         self.options = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
         self.attributes: Callable[[], tuple[str, ...] | None] = lambda: None
+        #: Further families that can be chosen, by title; and for an option its possible names, by title.
+        self.given: Callable[[], Mapping[str, str]] = dict
+        self.names: dict[str, Callable[[], Mapping[str, str]]] = {}
         self.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.family, self.options, self.source, sizing_mode="stretch_width", margin=0)
+
+    def remake(self) -> None:
+        """Make the widgets anew, with what can be chosen now."""
+        self._made = ""
+        self.refresh()
 
     def refresh(self) -> None:
         """Follow what is chosen."""
@@ -101,14 +111,18 @@ class FamilyControls(Viewer):
         family = FAMILIES[choice.family]
         self._filling = True
         try:
-            self.family.value = choice.family
-            self.source.object = f"{escape(family.title)}: {escape(family.source)}" if family.source else ""
+            offered = {**titles(), **self.given(), family.title: choice.family}
+            self.family.param.update(options=offered, value=choice.family)
+            self.source.object = _source(family)
             if self._made != choice.family:
                 self._made = choice.family
                 known = () if choice.family in self._own else family.options
                 self.widgets = {option.name: self._widget(option, choice.options[option.name]) for option in known}
                 self.options.objects = list(self.widgets.values())
             for name, widget in self.widgets.items():
+                if name in self.names:
+                    known, value = dict(self.names[name]()), choice.options[name]
+                    widget.options = known if value in known.values() else {"–": value, **known}
                 _fill(widget, family.option(name), choice.options[name])
                 if family.option(name).kind == "attributes" and (possible := self.attributes()) is not None:
                     widget.options = [each for each in family.option(name).choices if each in possible]
@@ -116,7 +130,10 @@ class FamilyControls(Viewer):
             self._filling = False
 
     def _widget(self, option: Option, value: Any) -> Any:
-        widget = _MAKERS[option.kind](option, value)
+        if option.name in self.names:
+            widget = Select(options=[value], value=value, width=240, **_common(option))
+        else:
+            widget = _MAKERS[option.kind](option, value)
         widget.param.watch(self._set_option, "value")
         return widget
 
@@ -134,7 +151,14 @@ class FamilyControls(Viewer):
         if moved is not None and (group := family.option(moved).group):
             # The option that was moved takes the place of the others of its group.
             values = {n: v for n, v in values.items() if n == moved or family.option(n).group != group}
-        self._put(Choice.of(family.name, values))
+        try:
+            choice = Choice.of(family.name, values)
+        except OptionError as error:
+            # Only typed names can be wrong; what was chosen before stays.
+            self.source.object = f'<span style="color: #e53935" role="alert">{escape(str(error))}</span>'
+        else:
+            self._put(choice)
+            self.source.object = _source(family)
 
     def _values(self, family: Family) -> dict[str, Any]:
         now = self._get().options
@@ -144,6 +168,17 @@ class FamilyControls(Viewer):
                 # Where no attribute has no meaning, what was chosen before stays.
                 values[option.name] = None if option.unlimited else now[option.name]
         return values
+
+
+def follow_state(controls: FamilyControls, state: State) -> None:
+    """Offer what the results of a state allow, and the rules files that were checked."""
+    controls.attributes, controls.given = state.attributes, state.given
+    controls.names["file"] = lambda: {name: key for key, name in state.rules.items()}
+    controls.remake()
+
+
+def _source(family: Family) -> str:
+    return f"{escape(family.title)}: {escape(family.source)}" if family.source else ""
 
 
 def _label(option: Option) -> str:
@@ -178,12 +213,24 @@ def _several(option: Option, value: Any) -> Any:
     )
 
 
+def _name(option: Option, value: Any) -> Any:
+    if option.choices:
+        return Select(options=_names(option, value), value=value, width=220, **_common(option))
+    return TextInput(value=value, placeholder="all" if not option.default else "", width=260, **_common(option))
+
+
+def _names(option: Option, value: str) -> dict[str, str]:
+    """Names that are offered by how they are shown, the current one among them."""
+    return {write_value(option, each): each for each in dict.fromkeys((*option.choices, value))}
+
+
 _MAKERS: dict[str, Callable[[Option, Any], Any]] = {
     "int": _slider,
     "float": _slider,
     "flag": _switch,
     "choice": _select,
     "attributes": _several,
+    "name": _name,
 }
 
 
@@ -192,6 +239,8 @@ def _fill(widget: Any, option: Option, value: Any) -> None:
         value = list(value or ())
     elif value is None:
         value = UNLIMITED
+    if option.kind == "name" and option.choices:
+        widget.options = _names(option, value)
     if widget.value == value and not (option.kind in {"int", "float"} and value not in widget.options.values()):
         return
     if option.kind in {"int", "float"}:

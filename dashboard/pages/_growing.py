@@ -27,6 +27,8 @@ TELL_SECONDS = 0.2
 #: Seconds without another request before work starts.
 REST_SECONDS = 0.12
 
+_WORKING_OUT = "Working out the measurements as they are to be treated"
+
 Work = Callable[[Progress], Any]
 
 
@@ -34,6 +36,7 @@ Work = Callable[[Progress], Any]
 class _Task:
     title: str
     done: Callable[[Any], None]
+    dropped: Callable[[], None] | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
     told: float = field(default_factory=time.monotonic)
 
@@ -73,7 +76,9 @@ class Background(Viewer):
         """Whether something is under way."""
         return self._task is not None
 
-    def start(self, title: str, work: Work, done: Callable[[Any], None]) -> None:
+    def start(
+        self, title: str, work: Work, done: Callable[[Any], None], dropped: Callable[[], None] | None = None
+    ) -> None:
         """Do this now, rather than what is under way; outside a session before returning.
 
         Parameters
@@ -84,10 +89,12 @@ class Background(Viewer):
             Called with the function that takes its progress, on another thread.
         done
             Called with what it gave, on the session's own.
+        dropped
+            Called there where it gave nothing: the user has cancelled it, or it failed.
         """
         self.stop()
         self._session = live_session()
-        self._task = task = _Task(title, done)
+        self._task = task = _Task(title, done, dropped)
         if self._session is None:
             future: Future[Any] = Future()
             _run(future, work, lambda *_: None)
@@ -148,7 +155,10 @@ class Background(Viewer):
         if error is None:
             self._tell("", running=False)
             task.done(future.result())
-        elif isinstance(error, DecisionError):
+            return
+        if task.dropped is not None:
+            task.dropped()
+        if isinstance(error, DecisionError):
             self._tell(f"{task.title}: {error}", running=False, wrong=True)
         elif not isinstance(error, Cancelled):
             self._tell(f"{task.title}: failed ({type(error).__name__}: {error})", running=False, wrong=True)
@@ -156,10 +166,13 @@ class Background(Viewer):
 
     def _cancel(self, *_: Any) -> None:
         if self._task is not None:
-            title = self._task.title
+            title, dropped = self._task.title, self._task.dropped
             self.stop()
             self._tell(f"{title}: cancelled.", running=False)
-            self.again.visible = True
+            if dropped is None:
+                self.again.visible = True
+            else:
+                dropped()
 
     def _tell(self, text: str, *, running: bool, wrong: bool = False) -> None:
         told = escape(text)
@@ -188,8 +201,12 @@ class Growing(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        #: Choices that wait for what follows from them.
+        self._asked: dict[str, Any] = {}
         self.background = Background(again=self.ask)
         state.deferred = state.deferred or live_session() is not None
+        if live_session() is not None:
+            state.ahead = self.work_out
         state.param.watch(self.ask, [*DATA, *TREE])
         self.ask()
 
@@ -199,10 +216,39 @@ class Growing(Viewer):
     def ask(self, *_: Any) -> None:
         """Grow the tree that is asked for now."""
         state = self._state
+        if self._asked:
+            # The measurements come first; the tree is asked for once they are as chosen.
+            return
         if live_session() is not None and not pn.state.loaded and not state.ready(state.choice()):
             # Rather no tree at first than another than the address asks for.
             state.shown = None
         grow(self._state, self._state.choice(), self.background, lambda: None)
+
+    def work_out(self, choices: dict[str, Any]) -> None:
+        """Make choices once what every view needs for them is worked out, where that may take long."""
+        state, waiting = self._state, self._asked
+        asked = {name: value for name, value in {**waiting, **choices}.items() if getattr(state, name) != value}
+        if not asked and not waiting:
+            return
+        twin = state.as_chosen(**asked)
+        if asked and twin.slow():
+            self._asked = asked
+            take = partial(self._choose, asked, state.results_id)
+            self.background.start(_WORKING_OUT, twin.work_out, take, partial(self._keep, asked))
+        else:
+            self._choose(asked, state.results_id, None)
+
+    def _choose(self, asked: dict[str, Any], results_id: str, _: Any) -> None:
+        self._asked = {}
+        if results_id == self._state.results_id:
+            self._state.param.update(**asked)
+        self.ask()
+
+    def _keep(self, asked: dict[str, Any]) -> None:
+        # The widgets go back to what is still so.
+        self._asked = {}
+        self._state.param.trigger(*asked)
+        self.ask()
 
 
 def grow(state: State, choice: Choice, background: Background, ready: Callable[[], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -13,15 +14,16 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.family import Progress
-from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, PLogP
-from dashboard.models.fit import fit_all
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, ParameterError, PLogP
+from dashboard.models.fit import Fit, fit_all
 from dashboard.models.observations import observe
-from dashboard.models.parameter_set import ParameterSet, typed_in
-from dashboard.models.pingpong import parameters_of_pingpong, pingpong_of
+from dashboard.models.parameter_set import ParameterSet, set_of_text
+from dashboard.models.parameter_text import read_parameters, write_parameters
+from dashboard.models.pingpong import logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
 from dashboard.pages._growing import Background
 from dashboard.pages._later import Rested
 from dashboard.pages._model_choice import ModelChoice
-from dashboard.pages.widgets import Alert, Button, Select, TextInput, float_slider
+from dashboard.pages.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
 from dashboard.plots.units import format_time
 from dashboard.state import POINT_TO_POINT, State
 
@@ -31,6 +33,8 @@ REST = 0.15
 #: Ends of the sliders, as powers of ten of s and of s/B; the low end of what may be 0 stands for it.
 _TIMES, _PER_BYTE, _LOCAL = (-7.0, -2.0), (-11.0, -6.0), (-12.0, -7.0)
 FITTED, PINGPONG = "fitted", "ping-pong of the results"
+#: Files of parameters are small; larger ones are something else.
+MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,11 @@ KNOBS: tuple[Knob, ...] = (
     Knob("plogp", "latency", "L, latency", _TIMES),
     *_local("plogp"),
 )
+_EXAMPLES = {
+    "hockney": "alpha=5e-5,beta=8.5e-8",
+    "loggp": "latency=6e-5,overhead=8e-6,gap=2e-5,gap_per_byte=8.4e-8",
+    "plogp": "latency=6e-5,sizes=0/1024,gap=2e-5/9e-5,…",
+}
 #: PLogP's functions of the size are stretched as a whole.
 STRETCH = (0.1, 10.0)
 
@@ -122,7 +131,21 @@ class ParameterPanel(Viewer):
             label="Stretch", start=-1.0, end=1.0, step=0.01, value=0.0, show_value=False, width=WIDTH - 30
         )
         self.stretch.param.watch(self._stretch, "value")
-        self.typed = {name: self._text(name) for name in MODEL_NAMES if name != "plogp"}
+        self.save = FileDownload(
+            label="Save",
+            callback=lambda: io.BytesIO(choice.current().to_json().encode()),
+            filename="parameters.json",
+            size="small",
+        )
+        self.file = FileInput(
+            label="Load",
+            accept=".json,.csv",
+            variant="outlined",
+            size="small",
+            description="Parameters as they are saved here, or a LogP-style table (.csv) of gaps and overheads.",
+        )
+        self.file.param.watch(self._load, "value")
+        self.typed = {name: self._text(name) for name in MODEL_NAMES}
         self.notes = {name: pn.pane.HTML("", width=WIDTH, margin=(4, 10, 0, 10)) for name in MODEL_NAMES}
         self.groups = {name: pn.Column(*self._group(name), margin=0) for name in MODEL_NAMES}
         self.machine.param.watch(self._choose, "value")
@@ -131,7 +154,8 @@ class ParameterPanel(Viewer):
         self.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        head = [self.machine, self.source, pn.Column(self.fit, self.pingpong, margin=0), self.fitting]
+        files = pn.Row(self.save, self.file, margin=0)
+        head = [self.machine, self.source, pn.Column(self.fit, self.pingpong, files, margin=0), self.fitting]
         return pn.Column(*head, self.message, *self.groups.values(), width=WIDTH + 20, margin=0)
 
     def _titles(self) -> dict[str, str]:
@@ -142,7 +166,9 @@ class ParameterPanel(Viewer):
         for knob in KNOBS:
             if knob.model == model:
                 yield self.sliders[model, knob.name]
-        yield self.stretch if model == "plogp" else self.typed[model]
+        if model == "plogp":
+            yield self.stretch
+        yield self.typed[model]
 
     def _slider(self, knob: Knob) -> Any:
         low, high = knob.ends
@@ -153,7 +179,9 @@ class ParameterPanel(Viewer):
         return slider
 
     def _text(self, model: ModelName) -> TextInput:
-        text = TextInput(label="In s and s/B, to be typed over", width=WIDTH - 30, size="small")
+        text = TextInput(
+            label="In s and s/B, to be typed over", placeholder=_EXAMPLES[model], width=WIDTH - 30, size="small"
+        )
         text.param.watch(lambda event: self._type(model, event.new), "value")
         return text
 
@@ -174,9 +202,8 @@ class ParameterPanel(Viewer):
                         self._set(knob, name in choice.parameters, effective.get(name))
             self._set_stretch()
             for name, text in self.typed.items():
-                text.visible = name in choice.parameters
-                if text.visible:
-                    text.value = _written(choice.parameters[name])
+                known = choice.parameters.get(name)
+                text.value = "" if known is None else write_parameters(known)
         finally:
             self._quiet = False
 
@@ -237,15 +264,31 @@ class ParameterPanel(Viewer):
 
     def _type(self, model: ModelName, text: str) -> None:
         known = self.choice.parameters.get(model)
-        if self._quiet or known is None or text == _written(known):
+        if self._quiet or not text or (known is not None and text == write_parameters(known)):
             return
-        self._guarded(lambda: self.choice.put_parameters(typed_in(text, model).of(model)))
+        if model == "plogp":
+            self._base = None
+        self._guarded(lambda: self.choice.put_parameters(read_parameters(text, model)))
 
     def _choose(self, event: Any) -> None:
         if not self._quiet and event.new in self.choice.sets:
             self._base = None
             self.message.visible = False
             self.choice.take(event.new)
+
+    def _load(self, event: Any) -> None:
+        name, content = str(self.file.filename or "parameters.json"), event.new
+        if not content:
+            return
+
+        def take() -> None:
+            if len(content) > MOST_BYTES:
+                raise ParameterError(f"{name} has {len(content):,} bytes; parameters have at most {MOST_BYTES:,}")
+            found = _read(name, content)
+            self._base = None
+            self.choice.add(found.name, found)
+
+        self._guarded(take)
 
     def _pingpong(self, *_: Any) -> None:
         def take() -> None:
@@ -261,21 +304,30 @@ class ParameterPanel(Viewer):
         if cube is None or not models:
             return
 
-        def work(progress: Progress) -> ParameterSet:
+        title = f"{FITTED}, {collective}"
+
+        def work(progress: Progress) -> tuple[ParameterSet, dict[ModelName, Fit]]:
             try:
-                return fit_all(observe(cube, labels or None), models, name=collective, progress=progress)[0]
+                return fit_all(observe(cube, labels or None), models, name=title, progress=progress)
             except ModelError as error:
                 raise DecisionError(str(error)) from error
 
-        def show(found: ParameterSet) -> None:
+        def show(found: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
             self._base = None
-            self.choice.add(f"{FITTED}, {collective}", found)
+            self.choice.add(title, *found)
 
         self.fitting.start("Fitting to the methods on show", work, show)
 
 
-def _written(parameters: Any) -> str:
-    return ",".join(f"{name}={getattr(parameters, name):.6g}" for name in parameters.ranges())
+def _read(name: str, content: bytes) -> ParameterSet:
+    """Parameters of an uploaded file; the browser's name of it is no path of ours."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise ParameterError(f"{name}: not a text file in UTF-8") from None
+    if name.endswith(".csv"):
+        return parameters_of_table(logp_table_of(text, name), sources=[name], name=name.removesuffix(".csv"))
+    return set_of_text(text, name)
 
 
 def _told(known: ParameterSet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +20,8 @@ from loaders import LoadError
 from loaders.workload import read_workload
 
 _SHOWN = {"within the tolerance": TIE_TESTS[0], "not told apart by a test (5 %)": TIE_TESTS[1]}
+#: Widgets and the params that they choose.
+_CHOICES = {"shown": "tie_test", "learnt": "ties", "outliers": "outliers", "interpolate": "interpolate"}
 _LEARNT = {"the fastest": TIES[0], "what gives fewer rules": TIES[1]}
 
 
@@ -69,12 +72,11 @@ class Noise(Viewer):
         style = [legend.STYLE]
         self.table = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")
         self._made = Rested(self._show, 0.0, self._make)
-        links = {"shown": "tie_test", "learnt": "ties", "outliers": "outliers", "interpolate": "interpolate"}
-        for name, parameter in links.items():
-            getattr(self, name).link(state, value=parameter, bidirectional=True)
+        for name, parameter in _CHOICES.items():
+            getattr(self, name).param.watch(partial(self._ask, parameter), "value")
         self.tolerance.param.watch(self._set_tolerance, "value_throttled")
         self.workload.param.watch(self._weigh, "value")
-        state.param.watch(self._follow, list(DATA))
+        state.param.watch(self._follow, [*DATA, "tie_test"])
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -99,11 +101,16 @@ class Noise(Viewer):
     def _follow(self, *_: Any) -> None:
         value = self._state.tolerance
         self.tolerance.param.update(end=max(20.0, value), value=value)
+        for name, parameter in _CHOICES.items():
+            getattr(self, name).value = getattr(self._state, parameter)
         self.unweigh.visible = bool(self._state.workload)
         self.learnt.disabled = value == 0 and self._state.ties == TIES[0]
 
+    def _ask(self, parameter: str, event: Any) -> None:
+        self._state.ask(**{parameter: event.new})
+
     def _set_tolerance(self, event: Any) -> None:
-        self._state.tolerance = float(event.new)
+        self._state.ask(tolerance=float(event.new))
 
     def _weigh(self, event: Any) -> None:
         if not event.new:

@@ -62,10 +62,21 @@ class CampaignsView(Viewer):
         self.state = state
         self._found: _Found | None = None
         self._asked: Any = None
-        self.other = Select(label="Campaign B", options={}, width=420)
-        self.common = Switch(label="Only methods that both have", value=True)
+        self.other = Select(
+            label="Campaign B",
+            options={},
+            width=420,
+            description="Results that were loaded in this session and are set beside those on show, which are A: "
+            "another machine, another version of the library, or before and after a change.",
+        )
+        self.common = Switch(
+            label="Only methods that both have",
+            value=True,
+            description="Both decisions are made from, and judged by, the methods that both campaigns measured. "
+            "Without this a decision may take what the other campaign lacks; such cells count as not measured there.",
+        )
         self.judged = RadioButtonGroup(
-            label="", options={"judged on A": "A", "judged on B": "B"}, value="B", size="small"
+            label="Judged on", options={"judged on A": "A", "judged on B": "B"}, value="B", size="small"
         )
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.background = Background(again=self._compute)

@@ -10,14 +10,17 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
-from dashboard.pages.files import Listed, Uploads, list_files
-from dashboard.pages.overview import SMALL_TABLE
+from dashboard.pages.dropping import Dropper
+from dashboard.pages.files import Listed, Uploads, is_inside, list_files
 from dashboard.pages.reports import plain, shown_name
+from dashboard.pages.tables import table
 from dashboard.pages.widgets import RadioButtonGroup
 from dashboard.plots.units import format_bytes, format_count
 from dashboard.samples import Start, sample_start
 
 SAMPLE, FOLDER, UPLOAD = "Sample data", "Folder", "Upload"
+#: Refused uploads that are told of.
+MOST_REFUSALS = 10
 
 
 class FileChooser(Viewer):
@@ -45,16 +48,9 @@ class FileChooser(Viewer):
         )
         self.switch.link(self, value="kind", bidirectional=True)
         self.table: pn.widgets.Tabulator | None = None
-        self.dropper = pn.widgets.FileDropper(
-            multiple=True,
-            max_files=self.uploads.most_files,
-            max_total_file_size=f"{self.uploads.most_bytes // 1_000_000}MB",
-            previews=[],
-            chunk_size=5_000_000,
-            sizing_mode="stretch_width",
-        )
+        self.dropper = Dropper(self.uploads, self._taken, sizing_mode="stretch_width")
+        self._refused: dict[str, str] = {}
         self.body = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.dropper.param.watch(self._take, "value")
         self._show()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -70,7 +66,9 @@ class FileChooser(Viewer):
         if self._ticked and self._ticked == self._whole:
             # Of a folder as a whole, files that are no results are reported and do no harm.
             return [path for path in self.start.paths if path.exists()]
-        return [self.listed[index].path for index in self._ticked]
+        # A file may have become a link since it was listed.
+        roots = [path.resolve() for path in self.start.paths]
+        return [path for path in (self.listed[index].path for index in self._ticked) if is_inside(path, roots)]
 
     @property
     def names(self) -> list[str]:
@@ -93,6 +91,7 @@ class FileChooser(Viewer):
     def _show(self) -> None:
         make = {SAMPLE: self._sample, FOLDER: self._folder, UPLOAD: self._upload}[self.kind]
         self.body.objects = make()
+        self._refused.clear()
         self.refusal = ""
         self._tell()
 
@@ -131,21 +130,17 @@ class FileChooser(Viewer):
         # As at the start: the files of the folders themselves, not those further down.
         self._whole = [index for index, each in enumerate(self.listed) if len(Path(each.name).parts) == 1]
         self._whole = self._whole or list(range(len(self.listed)))
-        self.table = pn.widgets.Tabulator(
+        self.table = table(
             pd.DataFrame(
                 {"file": [each.name for each in self.listed], "size": [format_bytes(each.size) for each in self.listed]}
             ),
             selection=list(self._whole),
             selectable="checkbox",
-            show_index=False,
-            disabled=True,
             height=320,
             layout="fit_columns",
-            sizing_mode="stretch_width",
             header_filters={"file": {"type": "input", "func": "like", "placeholder": "filter by name"}},
             widths={"size": 95},
-            stylesheets=[SMALL_TABLE],
-            configuration={"columnDefaults": {"tooltip": True}, "rowHeight": 32},
+            configuration={"rowHeight": 32},
         )
         self.table.param.watch(self._tell, "selection")
 
@@ -163,19 +158,11 @@ class FileChooser(Viewer):
             self.dropper,
         ]
 
-    def _take(self, event: param.parameterized.Event) -> None:
-        content = self.dropper.value
-        refused = []
-        self.uploads.keep_only(list(content))
-        for name, data in list(content.items()):
-            if data is None:
-                continue
-            why = self.uploads.put(name, data)
-            # What is on disk need not be in memory, too.
-            content[name] = None
-            if why is not None:
-                refused.append(why)
-        self.refusal = "\n".join(refused)
+    def _taken(self, name: str, why: str | None) -> None:
+        self._refused.pop(name, None)
+        if why is not None:
+            self._refused[name] = why
+        self.refusal = "\n".join(list(self._refused.values())[-MOST_REFUSALS:])
         self._tell()
 
     def _tell(self, *events: param.parameterized.Event) -> None:

@@ -1,86 +1,82 @@
-"""Page *Compare*: any two decision functions, their maps, where they differ and what that costs."""
+"""Page *Compare*: any two decision functions, or two campaigns: where they differ and what that costs."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import holoviews as hv
-import numpy as np
 import panel as pn
 import xarray as xr
 from panel.io import hold
 from panel.viewable import Viewer
 
-from dashboard.choice import differences, titles
+from dashboard.choice import RULES, Choice, differences, titles
 from dashboard.decisions import DecisionError
-from dashboard.pages._family import FamilyControls
+from dashboard.pages._family import FamilyControls, follow_state
 from dashboard.pages._growing import Background, grow
 from dashboard.pages._later import Newest
 from dashboard.pages._maps import Scene
-from dashboard.pages.widgets import Alert, Button, Select
-from dashboard.plots import comparison, difference, hover, legend
-from dashboard.plots import decision_map as drawn
-from dashboard.plots.leaves import leaf_segments
-from dashboard.plots.live import LiveSources
-from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.pages._pair_maps import PairMaps
+from dashboard.pages.campaigns import CampaignsView
+from dashboard.pages.widgets import Alert, Button, RadioButtonGroup, Select
+from dashboard.plots import comparison, legend
 from dashboard.state import DATA, State
 
 PAGE = "Compare"
+MODES = {"two trees": "trees", "two campaigns": "campaigns"}
 MAPS = {"a": "A", "b": "B", "gap": "B against A"}
-_SIDES = ("a", "b")
-#: More regions than this would cover the colours with their outlines.
-MOST_REGIONS = 5000
 
 
 class ComparePage(Viewer):
-    """Tree A, which is the one of the page *Decisions*, beside tree B.
+    """Tree A, which is the one of the page *Decisions*, beside tree B; or this campaign beside another one.
 
     Parameters
     ----------
     state
-        Choices: `State.choice` is A, `State.other` is B.
+        Choices: `State.choice` is A, `State.other` is B; `State.compare` says what is set beside each other.
     """
 
     def __init__(self, state: State) -> None:
         super().__init__()
         hv.extension("bokeh", logo=False)
         self.state = state
-        self.live = LiveSources()
-        self._scene: Scene | None = None
-        self.collective = Select(label="Collective", options=[], width=170)
+        self.maps = PairMaps(MAPS)
+        self.mode = RadioButtonGroup(label="Compared are", options=MODES, value=state.compare, size="small")
+        self.mode.link(state, value="compare", bidirectional=True)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            description="The operation that is decided on; all pages follow. Both trees decide over its measurements.",
+        )
         self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
-        self.second = FamilyControls(lambda: state.other, self._put_other, label="Tree B")
+        self.second = FamilyControls(lambda: state.other, self._put_other, self._begin_other, label="Tree B")
         for controls in (self.first, self.second):
-            controls.attributes = state.attributes
+            follow_state(controls, state)
         self.growing = Background(again=self._ask)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in MAPS}
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
-        self.settings, self.figures, self.legend, self.methods = (pn.pane.HTML("", **html) for _ in range(4))
+        self.settings, self.figures = (pn.pane.HTML("", **html) for _ in range(2))
         self.settings.stylesheets = [legend.STYLE, "td { white-space: normal; }"]
         self.all = Button(label="Compare all approaches", variant="outlined", on_click=self._compare_all)
         self.comparing = Background(again=self._compare_all)
         self.approaches = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=(4, 8))
-        self._hovers: dict[str, hover.CellFigures] = {}
-        self.body = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.body, self.trees, self.place = (pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(3))
+        self.campaigns: CampaignsView | None = None
         self.redraw = Newest(self._update)
         self.collective.param.watch(self._set_collective, "value")
         state.param.watch(self._ask, [*DATA, "other"])
         state.param.watch(self._forget, list(DATA))
-        state.param.watch(self._follow, [*DATA, "other", "shown", "page"])
+        state.param.watch(self._follow, [*DATA, "other", "rules", "shown", "page", "compare"])
+        state.param.watch(self._show_mode, ["page", "compare"])
         self._ask()
         self._follow()
+        self._show_mode()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        flex = {"flex": "1 1 340px"}
-        maps = [
-            pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles=flex)
-            for pane in self.panes.values()
-        ]
-        tables = [self.settings, self.figures, self.legend, self.methods]
+        tables = [self.settings, self.figures, self.maps.legend, self.maps.methods]
         self.body.objects = [
-            pn.FlexBox(*maps, sizing_mode="stretch_width", margin=0),
+            self.maps,
             pn.FlexBox(*tables, sizing_mode="stretch_width", align_items="start"),
             self.all,
             self.comparing,
@@ -90,14 +86,18 @@ class ComparePage(Viewer):
             pn.Column(each, sizing_mode="stretch_width", min_width=480, styles={"flex": "1 1 480px"}, margin=0)
             for each in (self.first, self.second)
         ]
-        return pn.Column(
+        self.trees.objects = [
             self.collective,
             pn.FlexBox(*sides, sizing_mode="stretch_width", margin=0, align_items="start"),
             self.growing,
             self.message,
             self.body,
-            sizing_mode="stretch_width",
-        )
+        ]
+        return pn.Column(self.mode, self.trees, self.place, sizing_mode="stretch_width")
+
+    def _begin_other(self, name: str) -> Choice:
+        # A rules file has no default; the one that was checked last is meant.
+        return self.state.choice(name) if name == RULES else Choice.of(name)
 
     def _put_other(self, choice: Any) -> None:
         self.state.other = choice
@@ -117,6 +117,7 @@ class ComparePage(Viewer):
         state = self.state
         # Without several tables an octree is the quadtree once more.
         names = [name for name in titles().values() if name != "octree" or state.across]
+        names += state.given().values()
         try:
             work = state.approaches_job([state.choice(name) for name in names])
         except DecisionError as error:
@@ -128,8 +129,18 @@ class ComparePage(Viewer):
         self.approaches.object = comparison.approaches_table(found)
 
     def _follow(self, *_: Any) -> None:
-        if self.state.page == PAGE:
+        if self.state.page == PAGE and self.state.compare == "trees":
             self.redraw.ask()
+
+    def _show_mode(self, *_: Any) -> None:
+        wanted = self.state.compare == "campaigns"
+        if wanted and self.campaigns is None and self.state.page == PAGE:
+            self.campaigns = CampaignsView(self.state)
+            self.place.append(self.campaigns)
+        self.trees.visible, self.place.visible = not wanted, wanted
+        if self.campaigns is not None:
+            self.campaigns.visible = wanted
+            self.campaigns.follow()
 
     def _update(self) -> None:
         state = self.state
@@ -149,11 +160,8 @@ class ComparePage(Viewer):
         self._tell("", "info")
         scene, tables = found
         with hold(pn.state.curdoc):
-            if self._scene is None or self._scene.data != scene.data:
-                self._rebuild(scene, tables)
-            else:
-                self._redraw(scene, tables)
-            self._write(scene, tables)
+            self.maps.show(scene, tables, [self.state.decision(choice) for choice in self._choices()])
+            self._write()
 
     def _tell(self, text: str, severity: str) -> None:
         self.message.param.update(object=text, severity=severity, visible=bool(text))
@@ -169,67 +177,9 @@ class ComparePage(Viewer):
             return None
         return scene, (tables[0], tables[1])
 
-    def _segments(self, scene: Scene) -> list[Any]:
-        trees = [self.state.decision(choice) for choice in self._choices()]
-        return [
-            np.empty((0, 4))
-            if tree is None or tree.leaves > MOST_REGIONS
-            else leaf_segments(tree, scene.axes, scene.given)
-            for tree in trees
-        ]
-
-    def _rebuild(self, scene: Scene, tables: tuple[xr.Dataset, xr.Dataset]) -> None:
-        self._scene = scene
-        letters = drawn.has_letters(scene.axes)
-        for name, table, lines in zip(_SIDES, tables, self._segments(scene), strict=True):
-            chosen = table["chosen"].values
-            layers: dict[str, hv.Element] = {
-                f"{name} ground": drawn.unmeasured_ground(scene.axes),
-                name: drawn.method_image(chosen, scene.raster, scene.key),
-                f"{name} regions": drawn.region_outline(lines),
-            }
-            if letters:
-                layers[f"{name} text"] = drawn.cell_letters(chosen, scene.axes, scene.key)
-            self._hovers[name] = hover.CellFigures(scene.axes, scene.key, str(self.state.collective))
-            self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
-            self.panes[name].object = stacked(MAPS[name], scene.axes, layers, self.live, self._hovers[name].hook)
-        classes, gap = _gaps(tables)
-        layers = {
-            "gap ground": drawn.unmeasured_ground(scene.axes),
-            "gap": difference.difference_image(classes, scene.raster),
-        }
-        if letters:
-            layers["gap text"] = difference.gap_figures(gap, scene.axes)
-        self.panes["gap"].object = stacked(MAPS["gap"], scene.axes, layers, self.live)
-
-    def _redraw(self, scene: Scene, tables: tuple[xr.Dataset, xr.Dataset]) -> None:
-        letters = drawn.has_letters(scene.axes)
-        for name, table, lines in zip(_SIDES, tables, self._segments(scene), strict=True):
-            chosen = table["chosen"].values
-            self.live.update(name, {"image": [drawn.paint_codes(chosen, scene.raster, len(scene.key.labels))]})
-            self.live.update(f"{name} regions", drawn.outline_columns(lines))
-            if letters:
-                column = drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]
-                self.live.update(f"{name} text", {"letter": column})
-            self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
-        classes, gap = _gaps(tables)
-        self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})
-        if letters:
-            self.live.update("gap text", {"figure": difference.gap_columns(gap, scene.axes)["figure"]})
-
-    def _write(self, scene: Scene, tables: tuple[xr.Dataset, xr.Dataset]) -> None:
+    def _write(self) -> None:
         first, second = self._choices()
         self.settings.object = comparison.settings_table(differences(first, second))
         statistics = [self.state.statistics(choice) for choice in (first, second)]
         if statistics[0] is not None and statistics[1] is not None:
             self.figures.object = comparison.figures_table(*statistics)
-        self.legend.object = difference.difference_legend(_gaps(tables)[0])
-        shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
-        self.methods.object = legend.method_legend(shares, len(scene.key.labels), ("in A", "in B"))
-
-
-def _gaps(tables: tuple[xr.Dataset, xr.Dataset]) -> tuple[Any, Any]:
-    first, second = (table["penalty"].values for table in tables)
-    same = tables[0]["chosen"].values == tables[1]["chosen"].values
-    same &= tables[0]["best"].values >= 0
-    return difference.difference_classes(first, second, same), second - first

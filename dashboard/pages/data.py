@@ -9,7 +9,7 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
-from dashboard.pages.chooser import SAMPLE, FileChooser
+from dashboard.pages.chooser import SAMPLE, UPLOAD, FileChooser
 from dashboard.pages.hints import HintForm
 from dashboard.pages.loading import load
 from dashboard.pages.overview import FILES, Overview
@@ -59,6 +59,8 @@ class DataPage(Viewer):
         state.param.watch(self._show_results, "results_id")
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(lambda context: self.chooser.close())
+        if state.results is None and not (self.chooser.start.sample or self.chooser.listed):
+            self.chooser.kind = UPLOAD
         self._chosen()
         self._show_error()
         self._show_results()

@@ -50,15 +50,28 @@ class FrontierPage(Viewer):
         self.frontier: Any = None
         self._advice: Recommendation | None = None
         self._asked: Any = None
-        self.collective = Select(label="Collective", options=[], width=170)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            description="The operation that is decided on; all pages follow. Every family of trees is tried on it.",
+        )
         self.scheme = Select(
             label="Left out for judging",
             options=SCHEMES,
             value="lines",
             width=290,
-            description="Each tree is grown again without some of the measurements, and judged by those.",
+            description="Each tree is grown again without some of the measurements, and judged by those: "
+            "cross-validation (M. Stone, J. R. Stat. Soc. B 36, 1974). Nothing: all are judged by what they learnt.",
         )
-        self.criterion = Select(label="Penalty", options=CRITERIA, value="mean", width=170)
+        self.criterion = Select(
+            label="Penalty",
+            options=CRITERIA,
+            value="mean",
+            width=170,
+            description="Which figure of the penalties of all cells is drawn upwards and decides. The penalty is the "
+            "time lost against the best method, in percent of it (quadtree report, 2006).",
+        )
         self.compute = Button(label="Compute", variant="contained", on_click=self._compute, align="center")
         self.background = Background(again=self._compute)
         self.judging = Background(again=self._judge)
@@ -77,7 +90,7 @@ class FrontierPage(Viewer):
         self.collective.param.watch(self._set_collective, "value")
         self.scheme.param.watch(self._follow, "value")
         self.criterion.param.watch(self._follow, "value")
-        state.param.watch(self._follow, [*DATA, "page"])
+        state.param.watch(self._follow, [*DATA, "rules", "page"])
         state.param.watch(self._mark, "shown")
         self._follow()
 
@@ -98,7 +111,7 @@ class FrontierPage(Viewer):
             self.state.collective = event.new
 
     def _key(self) -> tuple[Any, ...]:
-        return self.state.data_key(), self._scheme, self.criterion.value
+        return self.state.data_key(), self._scheme, self.criterion.value, tuple(self.state.rules)
 
     @property
     def _scheme(self) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dashboard.pages.files import confined
 from dashboard.registry import Results, load_results
 from dashboard.state import State
 from loaders import LoadError, scan
@@ -118,6 +119,7 @@ def read(
     results, reports, why
         Results, or None with the reports of `loaders.scan` and the first reason.
     """
+    paths = confined(paths)
     try:
         return load_results(paths, progress=note, **hints), [], ""
     except LoadError as error:

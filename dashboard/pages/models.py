@@ -9,18 +9,28 @@ import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
 
-from dashboard.models import MODEL_NAMES, MODEL_TITLES
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
 from dashboard.pages._later import Newest
 from dashboard.pages._model_choice import ModelChoice
+from dashboard.pages._model_curves import Curves
+from dashboard.pages._model_decide import Deciding
+from dashboard.pages._model_fits import Fits
+from dashboard.pages._model_optimal import Optimal
 from dashboard.pages._model_parameters import ParameterPanel
-from dashboard.pages._model_tabs import Curves, Errata, Formulas, OptimalSegments, TimeLine
-from dashboard.pages.widgets import Alert, MultiChoice, Select, Tabs
+from dashboard.pages._model_segments import OptimalSegments
+from dashboard.pages._model_texts import Errata, Formulas
+from dashboard.pages._model_timeline import TimeLine
+from dashboard.pages._model_view import read_view, write_view
+from dashboard.pages.widgets import Alert, MultiChoice, Select, Switch, Tabs
 from dashboard.plots.model_chart import MOST_METHODS
 from dashboard.state import DATA, State
 
 PAGE = "Models"
-TABS = ("Model and measurement", "Optimal segment size", "Time line", "Formulas", "Errata")
+TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata")
+#: Tabs that need methods and models to be chosen.
+_CURVES = 2
 _NOTHING = "Choose at least one method and one model."
+VARIANTS = {"corrected": "corrected", "as published": "as_published"}
 
 
 class ModelsPage(Viewer):
@@ -39,33 +49,42 @@ class ModelsPage(Viewer):
         self.choice = choice = ModelChoice(state)
         self._quiet = False
         self._data: Any = None
+        self._written = ""
         self.collective = Select(label="Collective", options=[], width=170)
-        self.methods = MultiChoice(label="Methods", options=[], width=440, max_items=MOST_METHODS)
-        self.models = MultiChoice(
-            label="Models",
-            options={MODEL_TITLES[name]: name for name in MODEL_NAMES},
-            value=[*choice.models],
-            width=320,
+        self.methods = MultiChoice(label="Methods", options=[], width=400, max_items=MOST_METHODS)
+        titles = {MODEL_TITLES[name]: name for name in MODEL_NAMES}
+        self.models = MultiChoice(label="Models", options=titles, value=[*choice.models], width=320)
+        self.variant = Select(label="Formulas", options=VARIANTS, value=choice.variant, width=140)
+        self.best = Switch(
+            label="Best case",
+            value=False,
+            description="T_min rather than T_max, for the algorithms of which both are given.",
+            margin=(18, 10),
         )
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.panel = ParameterPanel(state, choice)
-        self.parts = (Curves(choice), OptimalSegments(choice), TimeLine(choice), Formulas(choice), Errata(choice))
+        further = (Deciding(state, choice), Optimal(choice), Fits(choice), TimeLine(choice))
+        self.parts = (Curves(choice), OptimalSegments(choice), *further, Formulas(choice), Errata(choice))
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
         self.redraw = Newest(self._update)
         self.collective.param.watch(self._set_collective, "value")
         self.methods.param.watch(self._set_methods, "value")
         self.models.param.watch(self._set_models, "value")
-        self.tabs.param.watch(self.redraw.ask, "active")
-        choice.param.watch(self.redraw.ask, [name for name in choice.param if name not in ("name", "name_of_set")])
+        self.variant.link(choice, value="variant", bidirectional=True)
+        self.best.param.watch(self._set_case, "value")
+        self.tabs.param.watch(self._set_tab, "active")
+        choice.param.watch(self._changed, [name for name in choice.param if name != "name"])
         state.param.watch(self._follow, [*DATA, "page"])
+        state.param.watch(self._follow_address, "model_view")
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         right = pn.Column(
             self.message, self.tabs, sizing_mode="stretch_width", min_width=480, margin=0, styles={"flex": "1 1 600px"}
         )
+        head = [self.collective, self.methods, self.models, self.variant, self.best]
         return pn.Column(
-            pn.FlexBox(self.collective, self.methods, self.models, align_items="start", sizing_mode="stretch_width"),
+            pn.FlexBox(*head, align_items="start", sizing_mode="stretch_width"),
             pn.FlexBox(
                 self.panel, right, sizing_mode="stretch_width", margin=0, align_items="start", flex_wrap="nowrap"
             ),
@@ -89,6 +108,19 @@ class ModelsPage(Viewer):
         if not self._quiet:
             self.choice.models = tuple(name for name in MODEL_NAMES if name in event.new)
 
+    def _set_case(self, event: Any) -> None:
+        if not self._quiet:
+            self.choice.case = "best" if event.new else "worst"
+
+    def _set_tab(self, event: Any) -> None:
+        if not self._quiet:
+            self.choice.tab = event.new
+
+    def _changed(self, *_: Any) -> None:
+        self.redraw.ask()
+        if not self._quiet:
+            self._written = self.state.model_view = write_view(self.choice)
+
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice
         if state.page != PAGE:
@@ -97,21 +129,47 @@ class ModelsPage(Viewer):
         if key != self._data:
             self._data = key
             if state.collective in choice.param.collective.objects:
-                choice.show(state.collective)
+                self._quietly(lambda: choice.show(state.collective))
+        if state.model_view != self._written:
+            self._read()
         self._refresh()
 
-    def _refresh(self) -> None:
-        choice = self.choice
-        choice.fit_to_results()
-        self._quiet = True
+    def _follow_address(self, *_: Any) -> None:
+        if self.state.model_view != self._written:
+            self._follow()
+
+    def _read(self) -> None:
+        """Take the view that an address tells."""
+        self._written = self.state.model_view
+        told = self._quietly(lambda: read_view(self.choice, self._written))
+        if self.choice.collective in self.state.param.collective.objects:
+            self.state.collective = self.choice.collective
+        if told:
+            self.state.notice = " ".join(filter(None, [self.state.notice, *told]))
+
+    def _quietly(self, work: Any) -> Any:
+        """Do what is no choice of the user's, and so does not belong into the address."""
+        before, self._quiet = self._quiet, True
         try:
-            self.collective.param.update(options=list(choice.param.collective.objects), value=choice.collective)
-            labels = [each.label for each in choice.methods]
-            self.methods.param.update(options=[each.label for each in choice.offered()], value=labels)
+            return work()
         finally:
-            self._quiet = False
+            self._quiet = before
+
+    def _refresh(self) -> None:
+        self._quietly(self._fill)
         self.panel.refresh()
         self.redraw.ask()
+
+    def _fill(self) -> None:
+        choice = self.choice
+        choice.fit_to_results()
+        self.collective.param.update(options=list(choice.param.collective.objects), value=choice.collective)
+        labels = [each.label for each in choice.methods]
+        self.methods.param.update(options=[each.label for each in choice.offered()], value=labels)
+        self.tabs.active = min(choice.tab, len(TABS) - 1)
+        formulas = [each.formula(name) for each in MODELS[choice.collective].values() for name in MODEL_NAMES]
+        both = any(each.best is not None for each in formulas)
+        self.best.param.update(visible=both, value=choice.case == "best")
 
     def _update(self) -> None:
         if self.state.page != PAGE:
@@ -119,8 +177,9 @@ class ModelsPage(Viewer):
         choice = self.choice
         told = "" if choice.methods and choice.view().models else _NOTHING
         if self.models.value != list(choice.models):
-            self.models.value = list(choice.models)
+            self._quietly(lambda: self.models.param.update(value=list(choice.models)))
         with hold(pn.state.curdoc):
-            self.message.param.update(object=told, visible=bool(told))
-            if not told or self.tabs.active > 1:
+            curves = self.tabs.active < _CURVES
+            self.message.param.update(object=told, visible=bool(told) and curves)
+            if not (told and curves):
                 self.parts[self.tabs.active].update()

@@ -15,6 +15,7 @@ import xarray as xr
 from panel.viewable import Viewer
 
 from dashboard.pages.reports import files_table, plain, skipped_table, skipped_text
+from dashboard.pages.tables import table
 from dashboard.pages.widgets import RadioButtonGroup, Select
 from dashboard.plots import coverage
 from dashboard.registry import COMPUTED
@@ -22,8 +23,6 @@ from dashboard.state import State
 
 FILES, COVERAGE, SPREAD, SKIPPED = "Files", "Coverage", "Spread", "Skipped rows"
 NOTHING = "Nothing is loaded yet."
-#: Style of the tables of this page.
-SMALL_TABLE = ":host .tabulator { font-size: 13px; }"
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
@@ -162,17 +161,17 @@ class Overview(Viewer):
             row = self.files.iloc[event.row]
             detail.object = f"**{plain(row['file'])}**: {plain(row['remarks'] or row['result'])}"
 
-        table = _table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=_FILE_WIDTHS)
-        table.on_click(show)
-        return [table, detail]
+        shown = table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=_FILE_WIDTHS)
+        shown.on_click(show)
+        return [shown, detail]
 
     def _coverage(self) -> list[Any]:
         if self.summary is None:
             return [_text(NOTHING)]
-        table = self.summary.coverage.round(1).rename(columns={"share": "share, %"})
+        figures = self.summary.coverage.round(1).rename(columns={"share": "share, %"})
         views = self.summary.views[self.collective]
         return [
-            _table(table, layout="fit_data_stretch", formatters={"share, %": _PERCENT}),
+            table(figures, layout="fit_data_stretch", formatters={"share, %": _PERCENT}),
             self.select,
             _heading("Methods measured at each size"),
             _plot(coverage.draw_methods_measured(views.counts, views.methods)),
@@ -185,7 +184,7 @@ class Overview(Viewer):
             return [_text(NOTHING)]
         views = self.summary.views[self.collective]
         shown = [
-            _table(self.summary.spread.round(2).rename(columns=_SPREAD_TITLES), layout="fit_data_stretch"),
+            table(self.summary.spread.round(2).rename(columns=_SPREAD_TITLES), layout="fit_data_stretch"),
             self.select,
         ]
         if views.spread is None:
@@ -196,7 +195,7 @@ class Overview(Viewer):
     def _skipped(self) -> list[Any]:
         shown = [_text(plain(self.skipped_text or "No file was read yet."))]
         if not self.skipped.empty:
-            shown.append(_table(self.skipped, height=520, widths={"file": 240, "line": 75, "reason": 300}))
+            shown.append(table(self.skipped, height=520, widths={"file": 240, "line": 75, "reason": 300}))
         return shown
 
 
@@ -211,16 +210,3 @@ def _text(markdown: str) -> pn.pane.Markdown:
 
 def _heading(text: str) -> pn.pane.Markdown:
     return pn.pane.Markdown(f"#### {text}", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
-
-
-def _table(frame: pd.DataFrame, layout: str = "fit_columns", **params: Any) -> pn.widgets.Tabulator:
-    return pn.widgets.Tabulator(
-        frame,
-        show_index=False,
-        disabled=True,
-        layout=layout,
-        sizing_mode="stretch_width",
-        stylesheets=[SMALL_TABLE],
-        configuration={"columnDefaults": {"tooltip": True}},
-        **params,
-    )

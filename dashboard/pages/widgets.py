@@ -12,10 +12,14 @@ import panel_material_ui as pmui
 
 Alert = pmui.Alert
 Button = pmui.Button
+Card = pmui.Card
 DiscreteSlider = pmui.DiscreteSlider
 FileDownload = pmui.FileDownload
 FileInput = pmui.FileInput
+FloatInput = pmui.FloatInput
+IntInput = pmui.IntInput
 LinearProgress = pmui.LinearProgress
+MenuList = pmui.MenuList
 MultiChoice = pmui.MultiChoice
 Page = pmui.Page
 Pagination = pmui.Pagination
@@ -23,6 +27,7 @@ RadioButtonGroup = pmui.RadioButtonGroup
 Select = pmui.Select
 Switch = pmui.Switch
 Tabs = pmui.Tabs
+TextAreaInput = pmui.TextAreaInput
 TextInput = pmui.TextInput
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.plots.legend import table
+from dashboard.plots.saving import offer_svg
 from dashboard.plots.units import format_percent
 
 HEIGHT = 440
@@ -155,6 +156,7 @@ def _frame(title: str, points: pd.DataFrame, value: str, choice: tuple[float, fl
         "toolbar": "above",
         "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         "active_tools": [],
+        "hooks": [offer_svg],
         "backend_opts": {"plot.output_backend": "canvas"},
         "backend": "bokeh",
     }

@@ -47,17 +47,18 @@ const time = (s) => {
     const [factor, unit] = s >= 1 ? [1, 's'] : s >= 1e-3 ? [1e3, 'ms'] : [1e6, 'µs']
     return `${(s * factor).toFixed(s * factor < 10 ? 3 : s * factor < 100 ? 2 : 1)} ${unit}`
 }
-if (best < 0) return `${where}\\nnot measured` + (chosen < 0 ? '' : `\\nchosen   ${names[chosen]}`)
+if (best < 0) return `${where}\\nnot measured` + (!compares || chosen < 0 ? '' : `\\nchosen   ${names[chosen]}`)
 const chosen_time = data.chosen_time[cell], best_time = data.best_time[cell]
 const penalty = 100 * (chosen_time - best_time) / best_time
+const percent = isFinite(penalty) ? `${penalty.toFixed(2)} %` : 'unknown: the chosen method was not measured'
 const name = (method) => method < 0 ? 'not among the methods' : names[method]
-const wide = Math.max(name(chosen).length, name(best).length)
+const wide = Math.max(compares ? name(chosen).length : 0, name(best).length)
 const line = (title, method, t, n) =>
     `\\n${title}${name(method).padEnd(wide)}  ${time(t)}` + (n > 0 ? `  (${n} repetitions)` : '')
 return where
-    + line('chosen   ', chosen, chosen_time, data.chosen_repetitions[cell])
+    + (compares ? line('chosen   ', chosen, chosen_time, data.chosen_repetitions[cell]) : '')
     + line('best     ', best, best_time, data.best_repetitions[cell])
-    + `\\npenalty  ${isFinite(penalty) ? penalty.toFixed(2) + ' %' : 'unknown: the chosen method was not measured'}`
+    + (compares ? `\\npenalty  ${percent}` : '')
     + `\\n${data.measured[cell]} methods measured · tap to pin`
 """
 _TOOLTIP = (
@@ -124,9 +125,13 @@ class CellFigures:
         Its name.
     served
         Whether there is a server for the pointer to ask; without one the figures are all sent with the map.
+    compares
+        Whether a decision function is held against what is best.
     """
 
-    def __init__(self, axes: Axes, key: MethodKey, collective: str, *, served: bool = True) -> None:
+    def __init__(
+        self, axes: Axes, key: MethodKey, collective: str, *, served: bool = True, compares: bool = True
+    ) -> None:
         self._served = served
         self._large = served and axes.cells > MOST_SENT
         self._figures: Callable[[], Mapping[str, NDArray[Any]]] = dict
@@ -136,6 +141,7 @@ class CellFigures:
         self._asks: weakref.WeakKeyDictionary[ColumnDataSource, ColumnDataSource] = weakref.WeakKeyDictionary()
         self._facts = {
             "collective": collective,
+            "compares": compares,
             "x_edges": axes.x.edges.tolist(),
             "y_edges": axes.y.edges.tolist(),
             "x_names": [axes.x.write(size) for size in axes.x.sizes],

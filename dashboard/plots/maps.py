@@ -10,6 +10,7 @@ from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
 from dashboard.plots.live import Hook, LiveSources, add_hook
+from dashboard.plots.saving import offer_svg
 
 HEIGHT = 400
 
@@ -54,6 +55,7 @@ def _frame(title: str, axes: Axes) -> dict[str, Any]:
         "toolbar": "above",
         "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         "active_tools": [],
+        "hooks": [offer_svg],
         "backend_opts": {
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
             "plot.output_backend": "canvas",

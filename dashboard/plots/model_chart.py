@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import holoviews as hv
 import numpy as np
-from bokeh.models import AdaptiveTicker, CustomJSTickFormatter, DataRange1d, LogAxis, LogTicker
+from bokeh.models import (
+    AdaptiveTicker,
+    CustomJSTickFormatter,
+    DataRange1d,
+    FixedTicker,
+    LogAxis,
+    LogTicker,
+    NoOverlap,
+)
 
 from dashboard.models import MODEL_TITLES, ModelName
 from dashboard.plots.frontier import LOOKS as _LOOKS
@@ -44,7 +52,11 @@ const size = Math.abs(tick) * (1 + 1e-9)
 const [factor, unit] = size >= 1 ? [1, "s"] : size >= 1e-3 ? [1e-3, "ms"] : size >= 1e-6 ? [1e-6, "µs"] : [1e-9, "ns"]
 return `${+(tick / factor).toPrecision(3)} ${unit}`
 """
+#: From a nanosecond to a quarter of an hour.
+_TICKS = [mantissa * 10.0**power for power in range(-9, 3) for mantissa in (1, 2, 5)]
 Columns = dict[str, Any]
+#: What is told of formulas that are not the usual ones.
+FORMULAS = {"as_published": "formulas as published"}
 
 
 def write_size(axis: str, size: float) -> str:
@@ -57,6 +69,8 @@ def title(view: View) -> str:
     held = [] if view.axis == "comm_size" else [write_size("comm_size", view.comm_size)]
     if view.axis != "message_size" and view.collective != "barrier":
         held.append(f"messages of {format_bytes(view.message_size)}")
+    held += [FORMULAS[view.variant]] if view.variant in FORMULAS else []
+    held += ["best case"] if view.case == "best" else []
     return f"{view.collective} over {AXES[view.axis]}" + (f", {', '.join(held)}" if held else "")
 
 
@@ -247,5 +261,7 @@ def time_ticks(plot: Any, _: hv.Element) -> None:
     axis = plot.state.left[0]
     axis.formatter = CustomJSTickFormatter(code=TIME_TICKS)
     if isinstance(axis, LogAxis):
-        axis.ticker = LogTicker(mantissas=[1, 2, 5], num_minor_ticks=0)
+        # A LogTicker turns to even steps where less than two decades are seen.
+        axis.ticker = FixedTicker(ticks=_TICKS)
+        axis.major_label_policy = NoOverlap(min_distance=5)
         plot.state.ygrid[0].ticker = axis.ticker

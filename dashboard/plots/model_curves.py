@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dashboard.decisions.map import methods_of
 from dashboard.models import ModelName, PointToPointModel, model_of
 from dashboard.models.aliases import model_for
+from dashboard.models.collectives.model import Case, Variant
 from dashboard.plots.model_methods import ModelMethod
 
 FloatArray = NDArray[np.float64]
@@ -44,6 +45,8 @@ class View:
         Where the other sizes are held: processes, bytes.
     log
         Whether both axes are logarithmic.
+    variant, case
+        Of the formulas, as `dashboard.models.CollectiveModel.predict` takes them.
     """
 
     collective: str
@@ -53,6 +56,8 @@ class View:
     comm_size: int
     message_size: int
     log: bool = True
+    variant: Variant = "corrected"
+    case: Case = "worst"
 
     @property
     def drawn(self) -> tuple[ModelMethod, ...]:
@@ -64,7 +69,8 @@ class View:
 
     def held(self) -> View:
         """What a chart is made anew for, if it changes."""
-        moving = {"comm_size": 0} if self.axis == "message_size" else {"message_size": 0}
+        moving: dict[str, Any] = {"comm_size": 0} if self.axis == "message_size" else {"message_size": 0}
+        moving |= {"variant": "corrected", "case": "worst"}
         return replace(self, **(moving | ({"comm_size": 0} if self.axis == "segment_size" else {})))
 
 
@@ -111,7 +117,9 @@ def predicted(view: View, method: ModelMethod, parameters: PointToPointModel, at
     if not np.size(at):
         return np.empty(0)
     where = {**sizes, view.axis: np.asarray(at, dtype=float)}
-    return model_of(view.collective, method.algorithm).predict(parameters, **where)
+    return model_of(view.collective, method.algorithm).predict(
+        parameters, **where, variant=view.variant, case=view.case
+    )
 
 
 def measured(view: View, method: ModelMethod, cube: xr.Dataset | None) -> Points:
@@ -197,7 +205,12 @@ class Lines(NamedTuple):
         return (float(above.mean()), float(above.max())) if above.size else None
 
 
-def evaluate(view: View, parameters: Mapping[ModelName, PointToPointModel], cube: xr.Dataset | None) -> Lines:
+def evaluate(
+    view: View,
+    parameters: Mapping[ModelName, PointToPointModel],
+    cube: xr.Dataset | None,
+    points: tuple[Points, ...] | None = None,
+) -> Lines:
     """Compute what a view shows.
 
     Parameters
@@ -208,9 +221,11 @@ def evaluate(view: View, parameters: Mapping[ModelName, PointToPointModel], cube
         By model; models without any are left out.
     cube
         Measurements at one number of processes per node; None: there are none.
+    points
+        Those of this view and these measurements, where they are known already.
     """
     at = positions(view, cube)
-    found = Lines(tuple(measured(view, method, cube) for method in view.drawn), {}, {})
+    found = Lines(points or tuple(measured(view, method, cube) for method in view.drawn), {}, {})
     for slot, method in enumerate(view.drawn):
         for model in view.models:
             if model in parameters:

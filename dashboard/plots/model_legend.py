@@ -46,7 +46,11 @@ def legend_table(view: View, lines: Lines) -> str:
                 continue
             off = lines.deviation(model, slot)
             figures = ["–", "–"] if off is None else [format_percent(each) for each in off]
+            title = MODEL_TITLES[model]
+            if view.variant == "as_published":
+                printed = model_of(view.collective, method.algorithm).formula(model).printed is not None
+                title += " (as printed: an erratum)" if printed else ""
             told = escape(measured) or ("as drawn" if lines.points[slot].at.size else "not measured here")
-            rows.append([name, f"{dash(model)} {MODEL_TITLES[model]}", *figures, told])
+            rows.append([name, f"{dash(model)} {title}", *figures, told])
             name = told = ""
     return table("Lines, and how far the models are off", heads, rows, apart=[each for each in apart if each])

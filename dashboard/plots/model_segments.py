@@ -10,10 +10,11 @@ import numpy as np
 import xarray as xr
 
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
+from dashboard.models.collectives.model import Variant
 from dashboard.models.segments import Curve, optimal_segment, segment_curve
 from dashboard.plots.legend import table
 from dashboard.plots.live import LiveSources
-from dashboard.plots.model_chart import DASHES, LOOKS, Columns, follow_data, size_ticks, time_ticks
+from dashboard.plots.model_chart import DASHES, FORMULAS, LOOKS, Columns, follow_data, size_ticks, time_ticks
 from dashboard.plots.model_curves import FloatArray, Points, View, bars, measured
 from dashboard.plots.model_legend import dash
 from dashboard.plots.model_methods import ModelMethod
@@ -51,16 +52,24 @@ class Segmentation:
 
     @classmethod
     def of(
-        cls, collective: str, algorithm: str, parameters: PointToPointModel, comm_size: int, message_size: int
+        cls,
+        collective: str,
+        algorithm: str,
+        parameters: PointToPointModel,
+        comm_size: int,
+        message_size: int,
+        variant: Variant = "corrected",
     ) -> Segmentation:
         """Compute it."""
-        model = model_of(collective, algorithm)
-        found = float(optimal_segment(collective, algorithm, parameters, comm_size, message_size))
+        model, where = model_of(collective, algorithm), (collective, algorithm, parameters, comm_size, message_size)
+        found = float(optimal_segment(*where, variant=variant))
         whole = max(float(np.ceil(model.whole(float(comm_size), float(message_size)))), 1.0)
         at = max(round(found), 1) if found else whole
         sizes = np.unique(np.append(np.round(np.geomspace(min(16.0, whole), whole, 240)), at))
-        curve = segment_curve(collective, algorithm, parameters, comm_size, message_size, sizes)
-        time, longest = (float(model.predict(parameters, comm_size, message_size, each)) for each in (at, 0))
+        curve = segment_curve(*where, sizes, variant=variant)
+        time, longest = (
+            float(model.predict(parameters, comm_size, message_size, each, variant=variant)) for each in (at, 0)
+        )
         return cls(curve, float(at), time, longest, bool(found))
 
     def within(self, percent: float) -> tuple[float, float]:
@@ -144,7 +153,8 @@ def title(view: View, method: ModelMethod) -> str:
     """What is held."""
     count = format_count(view.comm_size, "process", "processes")
     size = format_bytes(view.message_size)
-    return f"{view.collective} {method.algorithm} over segment size, {count}, messages of {size}"
+    told = f", {FORMULAS[view.variant]}" if view.variant in FORMULAS else ""
+    return f"{view.collective} {method.algorithm} over segment size, {count}, messages of {size}{told}"
 
 
 def segment_table(found: Mapping[ModelName, Segmentation]) -> str:

@@ -10,6 +10,8 @@ from pygments.lexers import get_lexer_by_name
 
 #: Longer sources are shown up to here; what is downloaded or copied is whole.
 MOST_LINES = 1500
+#: By the end of a file's name, as Pygments names them; rules of numbers have comments as a shell script has.
+LANGUAGES = {".c": "c", ".py": "python", ".json": "json", ".conf": "bash", ".sh": "bash"}
 
 # Mixed with the page's text colour, one set of hues reads on light and on dark ground.
 _TEXT = "var(--panel-on-background-color, #222)"

@@ -98,3 +98,52 @@ def test_the_log_shows_its_last_lines(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path)
     campaign.log.write_text("\n".join(map(str, range(50_000))), encoding="utf-8")
     assert campaign.tail(3) == ["49997", "49998", "49999"]
+
+
+def test_refused_points_can_be_forgotten_and_are_then_measured_again(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, PLAN)
+    measure(campaign)
+    write_json(campaign.state_file, {"attempt": 1, "suspects": {"a call": 1}})
+    measured, refused = campaign.done().measured, set(campaign.done().refused)
+    assert campaign.retry_refused() == len(refused) > 0
+    assert campaign.done().measured == measured
+    assert set(campaign.done().refused) == set()
+    assert campaign.state() == {"attempt": 1, "suspects": {}}
+    assert len(measure(campaign)) == len(refused)
+
+
+def test_jobs_of_an_array_share_what_is_measured(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, PLAN)
+    parts = [campaign.part(index) for index in range(3)]
+    assert [part.plan().comm_sizes for part in parts] == [(2,), (3,), (4,)]
+    assert [part.plan().ranks for part in parts] == [2, 3, 4]
+    assert campaign.parts() == parts
+    # What the whole campaign has measured before, no part measures again.
+    measure(campaign, most=5)
+    for part in parts:
+        with RunWriter(part.results, {"library": "test"}) as writer:
+            for cell, methods in missing(part.plan(), part.done().all):
+                for method in methods:
+                    point = {**method.to_json(), "comm_size": cell.comm_size, "message_size": cell.message_size}
+                    writer.append({"collective": "bcast", **point, "samples": [1e-6]})
+    assert campaign.done().measured == set(PLAN.points())
+    lines = [line for path in campaign.result_files() for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) == len(set(PLAN.points())) + len(campaign.result_files())
+    assert len(campaign.result_files()) == 4
+    assert missing(PLAN, parts[0].done().all) == []
+
+
+def test_the_progress_of_an_array_is_that_of_all_its_jobs(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, PLAN)
+    told = {"attempt": 1, "points": 6, "calling": None}
+    write_json(campaign.part(0).progress_file, {**told, "done": 6, "elapsed": 3.0, "now": "", "ended": "complete"})
+    write_json(campaign.part(1).progress_file, {**told, "done": 2, "elapsed": 5.0, "now": "bcast", "ended": ""})
+    campaign.part(1).log.write_text("said\n", encoding="utf-8")
+    progress = campaign.progress()
+    assert (progress["done"], progress["points"], progress["elapsed"]) == (8, 12, 5.0)
+    assert (progress["now"], progress["ended"]) == ("bcast", "")
+    assert campaign.tail() == ["[1] said"]
+    write_json(campaign.part(1).progress_file, {**told, "done": 2, "elapsed": 5.0, "now": "", "ended": "time limit"})
+    assert campaign.progress()["ended"] == "time limit"
+    campaign.forget_progress()
+    assert campaign.progress() == {}

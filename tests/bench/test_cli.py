@@ -140,3 +140,46 @@ def test_a_library_that_is_not_known_is_measured_as_it_decides(
     assert isinstance(found, Fixed)
     assert (found.name, found.version) == (name, version)
     assert "own decision" in found.why
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = (
+        "--nodes",
+        "4",
+        "--tasks-per-node",
+        "1",
+        "--partition",
+        "debug",
+        "--env",
+        "UCX_TLS=rc",
+        "--time-limit",
+        "90",
+    )
+    assert cli.main(["bench", "submit", str(tmp_path / "c"), *PLAN, *asked, "--dry-run"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("#!/bin/bash\n#SBATCH --job-name=colltune-0\n#SBATCH --partition=debug\n#SBATCH --nodes=4\n")
+    assert "#SBATCH --time=2\n" in out
+    assert "/nowhere/mpiexec -n 4 " in out
+    assert "time limit 90 s" in err
+    assert cli.main(["bench", "status", str(tmp_path / "c"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state"] == "planned"
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--partition", "a b"), "partition 'a b'"),
+        (("--env", "LD_PRELOAD=x"), "variable 'LD_PRELOAD'"),
+        (("--env", "UCX_TLS"), "NAME=VALUE"),
+        (("--sbatch=--wrap=id",), "not allowed"),
+        (("--nodes", "1", "--tasks-per-node", "2", "--dry-run"), "at least 2 nodes"),
+        ((), "no Slurm here"),
+    ],
+)
+def test_a_wrong_submission_is_one_clear_line(
+    tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert told in one_line("submit", str(tmp_path / "c"), *PLAN, *arguments)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,26 @@ class Played:
     now: Status = field(default_factory=lambda: Status("running"))
     jobs: list[Job] = field(default_factory=list)
     name: str = "played"
+    array: int = 0
 
-    def start(self, job: Job) -> dict[str, Any]:
-        self.jobs.append(job)
-        self.now = Status("running")
+    def record(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    def limit(self, seconds: float) -> float:
+        return seconds
+
+    def one_node(self, ranks: int) -> bool:
+        return True
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        self.jobs += jobs
         return {"number": len(self.jobs)}
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        return "\n".join(" ".join(job.program) for job in jobs)
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        self.now = Status("running")
 
     def status(self, handle: Mapping[str, Any]) -> Status:
         return self.now
@@ -49,6 +64,14 @@ class Played:
     def cancel(self, handle: Mapping[str, Any]) -> Status:
         self.now = Status("cancelled", "cancelled")
         return self.now
+
+
+@pytest.fixture
+def launcher(monkeypatch: pytest.MonkeyPatch) -> Played:
+    """The launcher of all campaigns of a test."""
+    made = Played()
+    monkeypatch.setattr(control, "launcher_of", lambda campaign: made)
+    return made
 
 
 @pytest.fixture
@@ -61,8 +84,7 @@ def measured(campaign: Campaign, **changes: Any) -> None:
         writer.append({**POINT, "samples": [1e-6], **changes})
 
 
-def test_what_is_launched_is_an_argument_list_with_a_limit(campaign: Campaign) -> None:
-    launcher = Played()
+def test_what_is_launched_is_an_argument_list_with_a_limit(launcher: Played, campaign: Campaign) -> None:
     now = control.start(campaign, launcher, HERE, 100.0)
     (job,) = launcher.jobs
     assert (now["state"], now["attempt"], now["points"]) == ("running", 1, 4)
@@ -73,8 +95,17 @@ def test_what_is_launched_is_an_argument_list_with_a_limit(campaign: Campaign) -
     assert job.environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
 
 
-def test_a_campaign_runs_once_at_a_time(campaign: Campaign) -> None:
-    launcher = Played()
+def test_ranks_are_started_for_each_launch_in_which_something_is_missing(launcher: Played, tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "often", replace(PLAN, launches=3))
+    for algorithm in ("a", "b"):
+        for size in (8, 64):
+            measured(campaign, algorithm=algorithm, message_size=size, launch=1)
+    now = control.start(campaign, launcher, HERE, 100.0)
+    assert (now["measured"], now["points"]) == (4, 12)
+    assert launcher.jobs[0].launches == 2
+
+
+def test_a_campaign_runs_once_at_a_time(launcher: Played, campaign: Campaign) -> None:
     control.start(campaign, launcher, HERE, 100.0)
     with pytest.raises(CampaignError, match="running already"):
         control.start(campaign, launcher, HERE, 100.0)
@@ -82,17 +113,15 @@ def test_a_campaign_runs_once_at_a_time(campaign: Campaign) -> None:
     assert control.start(campaign, launcher, HERE, 100.0)["attempt"] == 2
 
 
-def test_how_far_it_is_comes_from_disk(campaign: Campaign) -> None:
-    launcher = Played()
+def test_how_far_it_is_comes_from_disk(launcher: Played, campaign: Campaign) -> None:
     control.start(campaign, launcher, HERE, 100.0)
     measured(campaign)
     write_json(campaign.progress_file, {"done": 1, "points": 4, "elapsed": 2.0, "now": "bcast", "ended": ""})
-    now = control.status(campaign, Played())
+    now = control.status(campaign, launcher)
     assert (now["measured"], now["remaining"], now["now"]) == (1, 6.0, "bcast")
 
 
-def test_a_worker_that_stopped_in_time_has_timed_out(campaign: Campaign) -> None:
-    launcher = Played()
+def test_a_worker_that_stopped_in_time_has_timed_out(launcher: Played, campaign: Campaign) -> None:
     control.start(campaign, launcher, HERE, 100.0)
     write_json(campaign.progress_file, {"ended": "time limit"})
     launcher.now = Status("finished", "", 0)
@@ -100,8 +129,7 @@ def test_a_worker_that_stopped_in_time_has_timed_out(campaign: Campaign) -> None
     assert (now["state"], now["reason"]) == ("timed out", "stopped at its time limit of 100 s")
 
 
-def test_a_failure_is_told_in_the_worker_s_words(campaign: Campaign) -> None:
-    launcher = Played()
+def test_a_failure_is_told_in_the_worker_s_words(launcher: Played, campaign: Campaign) -> None:
     control.start(campaign, launcher, HERE, 100.0)
     launcher.now = Status("failed", "exit code 3", 3)
     assert control.status(campaign, launcher)["reason"] == "exit code 3"
@@ -109,17 +137,18 @@ def test_a_failure_is_told_in_the_worker_s_words(campaign: Campaign) -> None:
     assert control.status(campaign, launcher)["reason"] == "too few ranks"
 
 
-def test_with_nothing_missing_nothing_is_launched(campaign: Campaign) -> None:
+def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:
     for algorithm in ("a", "b"):
         for size in (8, 64):
             measured(campaign, algorithm=algorithm, message_size=size)
     with pytest.raises(CampaignError, match="nothing is missing"):
-        control.start(campaign, Played(), HERE, 100.0)
+        control.start(campaign, launcher, HERE, 100.0)
 
 
 @pytest.mark.parametrize(("state", "given_up"), [("failed", True), ("timed out", True), ("cancelled", False)])
-def test_a_method_that_never_comes_back_twice_is_given_up(campaign: Campaign, state: Any, *, given_up: bool) -> None:
-    launcher = Played()
+def test_a_method_that_never_comes_back_twice_is_given_up(
+    launcher: Played, campaign: Campaign, state: Any, *, given_up: bool
+) -> None:
     for attempt in range(3):
         control.start(campaign, launcher, HERE, 100.0)
         refused = campaign.done().refused

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks import processes
+from dashboard.benchmarks.campaign import read_json
 from dashboard.benchmarks.launch import Job, LocalLauncher, Status
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
@@ -48,9 +49,10 @@ class Launched:
         return until(lambda: (now := self.launcher.status(self.handle)).state != "running" and now)
 
 
-def launch(folder: Path, code: str, seconds: float = 60.0) -> Launched:
+def launch(folder: Path, code: str, seconds: float = 60.0, launches: int = 1) -> Launched:
     launcher = LocalLauncher((sys.executable, str(FAKE)))
-    handle = launcher.start(Job(folder, RANKS, (code, str(folder)), {"GIVEN": "1"}, seconds, folder / "log.txt"))
+    program, log = (code, str(folder)), folder / "log.txt"
+    handle = launcher.start(Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, launches=launches))
     job = Launched(launcher, handle, folder)
     if code in ("stay", "deaf") and seconds > 10:
         until(lambda: len(job.ranks()) == RANKS)
@@ -67,6 +69,13 @@ def test_a_job_that_ends_well_has_finished(tmp_path: Path) -> None:
 
 def test_a_job_that_fails_tells_its_exit_code(tmp_path: Path) -> None:
     assert launch(tmp_path, "7").end() == Status("failed", "exit code 7", 7)
+
+
+@pytest.mark.parametrize(("code", "starts"), [("0", 3), ("7", 1)])
+def test_ranks_are_started_as_often_as_asked_until_they_fail(tmp_path: Path, code: str, starts: int) -> None:
+    job = launch(tmp_path, code, launches=3)
+    assert job.end().exit_code == int(code)
+    assert len(job.ranks()) == starts * RANKS
 
 
 def test_a_command_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -92,6 +101,42 @@ def test_the_time_limit_ends_every_rank(tmp_path: Path) -> None:
     assert job.running() == []
 
 
+def test_a_job_that_writes_nothing_for_too_long_hangs_and_is_ended(tmp_path: Path) -> None:
+    launcher = LocalLauncher((sys.executable, str(FAKE)))
+    quiet = {"watched": (tmp_path / "results",), "quiet": 0.5}
+    job = Job(tmp_path, RANKS, ("stay", str(tmp_path)), {}, 60.0, tmp_path / "log.txt", **quiet)
+    hanging = Launched(launcher, launcher.start(job), tmp_path)
+    ended = hanging.end()
+    assert ended.state == "failed"
+    assert ended.reason.startswith("nothing was measured for 0.5 s")
+    assert hanging.running() == []
+
+
+def test_cancelled_before_its_supervisor_came_up_it_never_runs(tmp_path: Path) -> None:
+    launcher = LocalLauncher((sys.executable, str(FAKE)))
+    handle = launcher.prepare([Job(tmp_path, RANKS, ("stay", str(tmp_path)), {}, 60.0, tmp_path / "log.txt")])
+    assert launcher.status(handle).state == "queued"
+    assert launcher.cancel(handle).state == "cancelled"
+    launcher.launch(handle)
+    pid = read_json(Path(handle["supervisor"]))["pid"]
+    until(lambda: processes.started_at(pid) is None)
+    assert launcher.status(handle).state == "cancelled"
+    assert not list(tmp_path.glob("rank-*"))
+
+
+def test_a_launcher_that_was_killed_before_it_launched_leaves_a_failure(tmp_path: Path) -> None:
+    launcher = LocalLauncher((sys.executable, str(FAKE)))
+    handle = launcher.prepare([Job(tmp_path, RANKS, ("stay", str(tmp_path)), {}, 60.0, tmp_path / "log.txt")])
+    assert launcher.status({**handle, "prepared": 0.0}).state == "failed"
+
+
+def test_a_job_of_another_host_is_not_said_to_be_dead(tmp_path: Path) -> None:
+    launcher = LocalLauncher()
+    handle = launcher.prepare([Job(tmp_path, RANKS, ("stay",), {}, 60.0, tmp_path / "log.txt")])
+    now = launcher.status({**handle, "host": "login2"})
+    assert (now.state, "login2" in now.reason) == ("running", True)
+
+
 def test_a_launcher_of_another_process_can_watch_and_cancel(tmp_path: Path) -> None:
     job = launch(tmp_path, "stay")
     other = LocalLauncher()
@@ -102,7 +147,7 @@ def test_a_launcher_of_another_process_can_watch_and_cancel(tmp_path: Path) -> N
 
 def test_when_the_supervisor_is_killed_the_ranks_end_and_the_job_has_failed(tmp_path: Path) -> None:
     job = launch(tmp_path, "deaf")
-    os.kill(job.handle["pid"], signal.SIGKILL)
+    os.kill(read_json(Path(job.handle["supervisor"]))["pid"], signal.SIGKILL)
     ended = job.end()
     assert ended.state == "failed"
     assert "killed" in ended.reason

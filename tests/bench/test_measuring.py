@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dashboard.benchmarks.cellrun import Found, _enough, _Occ, graph_of
 from dashboard.benchmarks.mpit import ToolInterface, ToolInterfaceError, loaded_library
 from dashboard.benchmarks.plan import Protocol
-from dashboard.benchmarks.timing import Group, Window
+from dashboard.benchmarks.timing import Group, Window, after_barrier
 
 MAPS = """\
 7f00-7f10 r-xp 00000000 08:01 1    /usr/lib/x86_64-linux-gnu/libc.so.6
@@ -45,6 +47,31 @@ def test_the_window_widens_while_processes_come_late_and_has_an_end() -> None:
     for _ in range(20):
         window.adapt(1e-5, late=0, repetitions=3)
     assert window.seconds == pytest.approx(1.5e-5 + first)
+
+
+class Alone:
+    """A communicator of one process that writes down what is called on it."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def Barrier(self) -> None:  # noqa: N802 - mpi4py's name
+        self.calls.append("barrier")
+
+    def Allreduce(self, sent: Any, received: Any, op: Any) -> None:  # noqa: N802 - mpi4py's name
+        received[:] = sent
+
+
+def test_where_processes_share_cores_each_repetition_starts_after_a_barrier() -> None:
+    comm = Alone()
+    group = Group(comm, "maximum", crowded=True)
+    assert group.starts_by_barrier
+    times = after_barrier(group, lambda turn: comm.calls.append(f"call {turn}"), 2)
+    assert comm.calls == ["barrier", "call 0", "barrier", "call 1"]
+    assert (times > 0).all()
+    # A network between them takes longer than they need to give way to each other.
+    assert not Group(comm, "maximum", crowded=True, one_node=False).starts_by_barrier
+    assert not Group(comm, "maximum").starts_by_barrier
 
 
 @pytest.mark.parametrize(

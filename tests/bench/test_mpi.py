@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -16,52 +15,24 @@ import numpy as np
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import control, library, processes
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks import control, leftovers, processes
+from dashboard.benchmarks.campaign import Campaign, read_json
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Protocol
 from loaders import open_results
-from tests.conftest import need
-
-RANKS, SIZE = 4, 4096
-_PATIENCE_S = 100.0
-QUICK = Protocol(min_repetitions=3, max_repetitions=6, rounds=3, warm_up=1)
-
-
-@pytest.fixture(scope="session")
-def installation(mpiexec: str) -> Installation:
-    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-    found = library.find()
-    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return found
+from tests.bench.campaigns import PATIENCE_S, RANKS, SIZE, campaign_of, points, run
 
 
 def until(what: Callable[[], Any]) -> Any:
     """Wait until something holds."""
-    end = time.monotonic() + _PATIENCE_S
+    end = time.monotonic() + PATIENCE_S
     while not (found := what()):
         assert time.monotonic() < end, "waited in vain"
         os.sched_yield()
     return found
-
-
-def campaign_of(folder: Path, installation: Installation, **wish: Any) -> Campaign:
-    given: dict[str, Any] = {"ranks": RANKS, "protocol": QUICK, "comm_sizes": (RANKS,), "message_sizes": (SIZE,)}
-    return Campaign.create(folder, control.make_plan(control.Wish(**{**given, **wish}), installation))
-
-
-def run(campaign: Campaign, installation: Installation, seconds: float = _PATIENCE_S) -> dict[str, Any]:
-    launcher = LocalLauncher((str(installation.mpiexec),))
-    control.start(campaign, launcher, installation, seconds)
-    return control.wait(campaign, launcher, 0.05)
-
-
-def points(campaign: Campaign) -> list[dict[str, Any]]:
-    lines = campaign.results.read_text(encoding="utf-8").splitlines()
-    return [record for line in lines if "colltune_run" not in (record := json.loads(line))]
 
 
 @pytest.fixture(scope="session")
@@ -108,42 +79,6 @@ def test_results_are_read_by_the_loaders(measured: Campaign) -> None:
     assert ((times > 1e-8) & (times < 1.0)).all()
 
 
-# What each process must send by the algorithm's definition: all messages, bytes of all, messages of the busiest.
-@pytest.mark.parametrize(
-    ("collective", "method", "expected"),
-    [
-        ("bcast", "basic_linear 0", (3, 3 * SIZE, 3)),
-        ("bcast", "pipeline 0", (3, 3 * SIZE, 1)),
-        ("bcast", "pipeline 1024", (3 * 4, 3 * SIZE, 4)),
-        ("bcast", "binomial 0", (3, 3 * SIZE, 2)),
-        ("bcast", "binomial 1024", (3 * 4, 3 * SIZE, 2 * 4)),
-        ("bcast", "knomial 0", (3, 3 * SIZE, 3)),
-        ("reduce", "linear 0", (3, 3 * SIZE, 1)),
-        ("reduce", "pipeline 1024", (3 * 4, 3 * SIZE, 4)),
-        ("allreduce", "basic_linear 0", (6, 6 * SIZE, 3)),
-        ("allreduce", "recursive_doubling 0", (4 * 2, 4 * 2 * SIZE, 2)),
-        ("allreduce", "ring 0", (4 * 6, 6 * SIZE, 6)),
-        ("allreduce", "rabenseifner 0", (4 * 4, 6 * SIZE, 4)),
-        ("allgather", "ring 0", (4 * 3, 4 * 3 * SIZE, 3)),
-        ("allgather", "bruck 0", (4 * 2, 4 * 3 * SIZE, 2)),
-        ("allgather", "recursive_doubling 0", (4 * 2, 4 * 3 * SIZE, 2)),
-        ("alltoall", "pairwise 0", (4 * 3, 4 * 3 * SIZE, 3)),
-        ("alltoall", "modified_bruck 0", (4 * 2, 4 * 4 * SIZE, 2)),
-        ("gather", "basic_linear 0", (3, 3 * SIZE, 1)),
-        ("gather", "binomial 0", (3, 4 * SIZE, 1)),
-        ("scatter", "basic_linear 0", (3, 3 * SIZE, 3)),
-        ("scatter", "binomial 0", (3, 4 * SIZE, 2)),
-        ("reduce_scatter", "ring 0", (4 * 3, 4 * 3 * SIZE, 3)),
-        ("scan", "linear 0", (3, 3 * SIZE, 1)),
-    ],
-)
-def test_a_forced_algorithm_sends_its_own_messages(
-    measured: Campaign, collective: str, method: str, expected: tuple[int, int, int]
-) -> None:
-    graph = graphs(measured, collective)[method]
-    assert (graph["messages"], graph["bytes"], graph["busiest"]) == expected
-
-
 def test_a_silent_fall_back_shows_in_the_graph(measured: Campaign) -> None:
     # With fewer elements than processes scatter_allgather runs linear.
     tiny, large = graphs(measured, "bcast", 2), graphs(measured, "bcast")
@@ -170,6 +105,34 @@ def test_the_occ_protocol_takes_the_barrier_off(installation: Installation, tmp_
     assert "less the barrier" in cube.attrs["statistic"]
 
 
+def test_whole_launches_are_repeated_and_told_apart(installation: Installation, tmp_path: Path) -> None:
+    wish = {"ranks": 2, "collectives": ("bcast", "barrier"), "algorithms": ("default", "binomial", "two_proc")}
+    campaign = campaign_of(tmp_path, installation, **wish, comm_sizes=(2,), message_sizes=(8, SIZE), launches=2)
+    ended = run(campaign, installation)
+    assert (ended["state"], ended["measured"]) == ("finished", ended["points"])
+    assert Counter(one["launch"] for one in points(campaign)) == dict.fromkeys((1, 2), ended["points"] // 2)
+    # Each launch is one of its own, with ranks started anew.
+    headers = [line for line in campaign.results.read_text(encoding="utf-8").splitlines() if "colltune_run" in line]
+    assert len(headers) == 2
+    cube = open_results([campaign.results])["bcast"].to_dataset()
+    each = [len(one["samples"]) for one in points(campaign) if one["collective"] == "bcast"]
+    assert int(cube["repetitions"].sum()) == sum(each)
+
+
+def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installation, tmp_path: Path) -> None:
+    protocol = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, counts="skewed")
+    wish = {"collectives": ("allgatherv", "alltoallv"), "protocol": protocol, "comm_sizes": (3, RANKS)}
+    campaign = campaign_of(tmp_path, installation, **wish, message_sizes=(1, SIZE))
+    assert run(campaign, installation)["state"] == "finished"
+    assert {one["algorithm"] for one in points(campaign) if "error" in one} == {"two_proc"}
+    sent = {one["algorithm"]: one["graph"]["bytes"] for one in points(campaign) if _is(one, "alltoallv", RANKS, SIZE)}
+    # Of P blocks of every process, of the message size in the mean, all but its own.
+    own = [SIZE * (rank + 1) * (rank + 2) // (RANKS + 1) for rank in range(RANKS)]
+    blocks = [high - low for low, high in zip([0, *own], own, strict=False)]
+    kept = sum(blocks[2 * rank % RANKS] for rank in range(RANKS))
+    assert sent["basic_linear"] == RANKS * RANKS * SIZE - kept
+
+
 def test_killed_again_and_again_nothing_is_lost_and_nothing_measured_twice(
     installation: Installation, tmp_path: Path
 ) -> None:
@@ -178,16 +141,20 @@ def test_killed_again_and_again_nothing_is_lost_and_nothing_measured_twice(
     launcher = LocalLauncher((str(installation.mpiexec),))
     for victim in ("worker", "mpiexec", "supervisor"):
         there = len(campaign.done().all)
-        control.start(campaign, launcher, installation, _PATIENCE_S)
+        control.start(campaign, launcher, installation, PATIENCE_S)
         handle = campaign.state()["handle"]
         until(lambda there=there: len(campaign.done().all) > there)
         os.kill(_pid_of(victim, handle), signal.SIGKILL)
         ended = control.wait(campaign, launcher, 0.02)
         assert ended["state"] == "failed", (victim, ended)
         assert processes.marked(handle["mark"]) == []
+        left = set(json.loads((tmp_path / "shared-memory.json").read_text(encoding="utf-8"))["names"])
     ended = run(campaign, installation)
     assert ended["state"] == "finished"
     assert ended["measured"] == ended["points"]
+    # Killed ranks leave their shared memory; the next start takes it away.
+    assert left
+    assert not [name for name in left if (leftovers.SHARED / name).exists()]
     keys = Counter(json.dumps({k: v for k, v in one.items() if k in _KEY}) for one in points(campaign))
     assert set(keys.values()) == {1}
     assert len(keys) == ended["points"]
@@ -198,7 +165,7 @@ _KEY = ("collective", "algorithm", "segment_size", "parameters", "comm_size", "m
 
 def _pid_of(victim: str, handle: dict[str, Any]) -> int:
     if victim == "supervisor":
-        return int(handle["pid"])
+        return read_json(Path(handle["supervisor"]))["pid"]
     for pid in processes.marked(handle["mark"]):
         words = (Path("/proc") / str(pid) / "cmdline").read_bytes().split(b"\0")
         if (b"dashboard.benchmarks.worker" in words and b"-n" not in words) == (victim == "worker"):
@@ -209,7 +176,7 @@ def _pid_of(victim: str, handle: dict[str, Any]) -> int:
 def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, tmp_path: Path) -> None:
     campaign = campaign_of(tmp_path, installation, collectives=COLLECTIVES, comm_sizes=(2, 3, 4))
     launcher = LocalLauncher((str(installation.mpiexec),))
-    control.start(campaign, launcher, installation, _PATIENCE_S)
+    control.start(campaign, launcher, installation, PATIENCE_S)
     mark = campaign.state()["handle"]["mark"]
     until(lambda: campaign.done().measured)
     begin = time.monotonic()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.benchmarks.methods import COLLECTIVES
-from dashboard.benchmarks.operations import Operation, Types
+from dashboard.benchmarks.operations import Operation, Types, skewed
 from dashboard.benchmarks.plan import Cell
 
 TYPES = Types("byte", "float", "sum")
@@ -26,11 +26,15 @@ class Recorder:
         return lambda *args: self.calls.append((name, args))
 
 
-def played(collective: str, size: int, message: int, root: int) -> list[Operation]:
+def played(collective: str, size: int, message: int, root: int, *, skew: bool = False) -> list[Operation]:
     """All processes' operations after the collective, as MPI defines it."""
-    team = [Operation(Cell(collective, size, message), rank, TYPES, "float32") for rank in range(size)]
+    cell = Cell(collective, size, message)
+    team = [Operation(cell, rank, TYPES, "float32", skew=skew) for rank in range(size)]
     for one in team:
         one.prepare(root)
+    if collective.endswith("v"):
+        _play_of_counts(collective, team)
+        return team
     sent = np.array([one._pairs[0][0] for one in team])
     blocks = sent.reshape(size, -1, team[0].count) if message else sent
     for rank, one in enumerate(team):
@@ -50,6 +54,22 @@ def played(collective: str, size: int, message: int, root: int) -> list[Operatio
         if not only_root or rank == root:
             one._pairs[0][0 if collective == "bcast" else 1][:] = result
     return team
+
+
+def _play_of_counts(collective: str, team: list[Operation]) -> None:
+    """What the calls with a count for each process do, by the counts that they are called with."""
+    comm = Recorder()
+    for one in team:
+        one.call(comm)
+    sent = [args[0] for _, args in comm.calls]
+    received = [args[1] for _, args in comm.calls]
+    for rank, (into, counts, _) in enumerate(received):
+        if collective == "allgatherv":
+            pieces = [array for array, _, _ in sent]
+        else:
+            pieces = [np.split(array, np.cumsum(to)[:-1])[rank] for array, to, _ in sent]
+        assert [piece.size for piece in pieces] == list(counts)
+        into[:] = np.concatenate(pieces)
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
@@ -84,6 +104,28 @@ def test_counts_are_the_blocks_of_the_project_s_convention() -> None:
     assert (sent[0].nbytes, sent[1], received[1]) == (64, 16, 16)
     assert (vector[0].nbytes, vector[1]) == (16, 4)
     assert (whole[0].nbytes, part[0].nbytes, counts) == (64, 16, [4, 4, 4, 4])
+
+
+@pytest.mark.parametrize("collective", ["allgatherv", "alltoallv"])
+@given(st.integers(2, 9), st.integers(1, 60))
+def test_skewed_blocks_come_back_whole_and_make_up_the_message_size(collective: str, size: int, count: int) -> None:
+    team = played(collective, size, count, 0, skew=True)
+    assert all(one.right(0) for one in team)
+    assert sum(team[0]._counts) == size * count
+    assert sorted(team[0]._counts) == team[0]._counts
+    assert team[-1]._pairs[0][1].size == size * count
+
+
+def test_a_block_of_skewed_counts_grows_with_the_rank() -> None:
+    assert skewed(10, 4) == [4, 8, 12, 16]
+    assert skewed(1, 3) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("collective", [one for one in COLLECTIVES if one != "barrier"])
+def test_no_page_of_a_buffer_is_touched_first_by_a_timed_call(collective: str) -> None:
+    # Memory that was only reserved reads as 0, and each page of it costs more than its share of the call.
+    operation = Operation(Cell(collective, 4, 4096), 1, TYPES, "float32", copies=3)
+    assert all(array.all() for pair in operation._pairs for array in pair)
 
 
 def test_buffers_take_turns() -> None:

@@ -28,6 +28,16 @@ def test_the_corners_of_the_grid_come_first() -> None:
     assert len(set(cells)) == len(cells) == 15
 
 
+def test_every_launch_measures_all_cells_before_the_next_begins() -> None:
+    plan = plan_of(launches=3)
+    launches = [cell.launch for cell in plan.cells()]
+    assert launches == sorted(launches)
+    assert len(launches) == 3 * len(plan_of().cells())
+    assert len(set(plan.points())) == len(list(plan.points()))
+    with pytest.raises(PlanError, match="launches: 0"):
+        plan_of(launches=0)
+
+
 def test_a_segment_that_holds_the_whole_message_is_not_measured() -> None:
     plan = plan_of(message_sizes=(512, 1024, 1025))
     has = {cell.message_size: PIPELINE in plan.methods_of(cell) for cell in plan.cells()}

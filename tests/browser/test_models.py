@@ -26,12 +26,35 @@ def test_models_are_drawn_and_follow_their_parameters(
     before = row.text_content() or ""
     page.get_by_role("slider", name=re.compile("^α, latency")).press("ArrowRight")
     expect(row).not_to_have_text(before)
-    page.get_by_role("tab", name="Optimal segment size").click()
+    page.get_by_role("tab", name="Segment size").click()
     wait_until_drawn(page, "Duration over segment size")
+    page.get_by_role("tab", name="Optimal", exact=True).click()
+    wait_until_drawn(page, "Optimal segment sizes: bcast, Hockney")
     page.get_by_role("tab", name="Time line").click()
     wait_until_drawn(page, "Time line")
     page.get_by_role("tab", name="Formulas").click()
     page.get_by_role("heading", name=re.compile("Split-binary")).wait_for()
     assert page.locator("math").count() >= 15
+    assert watched_page.foreign == []
+    assert watched_page.errors == []
+
+
+def test_a_decision_of_models_is_taken_and_found_again_by_its_address(
+    serve_dashboard: Callable[..., Served], watched_page: WatchedPage
+) -> None:
+    page = watched_page.page
+    page.goto(serve_dashboard().url + "?page=Models&models=tab:2;by:loggp;parameters:boba")
+    wait_until_drawn(page, "By the models")
+    table = page.get_by_role("table", name=re.compile("^Penalty: against the best"))
+    assert table.get_by_role("row").count() == 1 + 4
+    page.get_by_role("button", name="Take as the decision").click()
+    page.get_by_role("alert").filter(has_text="The models decide now").wait_for()
+    page.wait_for_url(re.compile("tree=model"))
+    page.get_by_role("button", name="Decisions", exact=True).click()
+    page.get_by_text("Communication models: dissertation, 5.2").locator("visible=true").first.wait_for()
+    page.wait_for_url(lambda url: "page=Models" not in url)
+    page.goto(page.url + "&page=Models")
+    wait_until_drawn(page, "By the models")
+    page.get_by_role("tab", name="Decision", exact=True, selected=True).wait_for()
     assert watched_page.foreign == []
     assert watched_page.errors == []

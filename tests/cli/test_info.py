@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from loaders import open_results, save_results
+from loaders import RunWriter, open_results, save_results
 from tests.cli.command import Run
 from tests.cubes import cube_of
 
@@ -75,3 +75,17 @@ def test_info_tells_how_far_off_interpolated_times_are(colltune: Run, tmp_path: 
     assert [(row["message_size"], row["cells"]) for row in found["message_size"]] == [(2, 2), (4, 2)]
     assert [round(row["max"]) for row in found["message_size"]] == [41, 50]
     assert "off by" in colltune("info", tmp_path / "one.nc", "--between-sizes").out
+
+
+def test_info_tells_methods_that_ran_as_others_and_how_much_they_differ(colltune: Run, tmp_path: Path) -> None:
+    point = {"collective": "bcast", "comm_size": 8, "message_size": 4}
+    with RunWriter(tmp_path / "a.jsonl", {}) as run:
+        for algorithm, time, programs in (("linear", 2e-6, ["linear"]), ("scatter_allgather", 1e-6, ["x", "linear"])):
+            graph = {"digest": "same", "programs": programs}
+            run.append({**point, "algorithm": algorithm, "samples": [time], "graph": graph})
+    found = colltune("info", tmp_path / "a.jsonl", "--json").json["collectives"]["bcast"]["doubles"]
+    assert (found["cells"], found["median"]) == (1, 50.0)
+    assert found["methods"] == [{"method": "scatter_allgather", "double_of": "linear", "cells": 1}]
+    assert "where a method ran as another one, which wins there: 1" in colltune("info", tmp_path / "a.jsonl").out
+    best = colltune("map", tmp_path / "a.jsonl", "-c", "bcast", "--json").json
+    assert best["methods"][best["best"][0][0]] == "linear"

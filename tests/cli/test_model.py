@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.cli import main
+from dashboard.decisions import DecisionFunction
 from dashboard.models.errata import errata
 from dashboard.models.parameter_set import load_parameters
 from tests.cli.command import Run, assert_one_clear_line
@@ -100,7 +101,7 @@ def test_segments_of_table_6_1(colltune: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "list", "errata", "predict", "segments", "parameters", "fit", "runtime", "decide"]
+    "name", ["", "list", "errata", "predict", "segments", "parameters", "fit", "runtime", "decide", "map"]
 )
 def test_every_subcommand_has_its_help(colltune: Run, name: str) -> None:
     answer = colltune("model", *([name] if name else []), "--help")
@@ -223,3 +224,59 @@ def test_sparse_measurements_are_completed_and_it_is_said(colltune: Run, results
     fitted = colltune(*words[:-2], "--json")
     assert fitted.status == 0
     assert "fitted to the measurements" in fitted.err
+
+
+def test_weights_methods_and_encodings_of_the_model(colltune: Run, results: Path, network: Path) -> None:
+    words = ["decide", results, "-c", "bcast", "--parameters", network, "--json", "--tree", "model"]
+    hockney = colltune(*words, "--model", "hockney").json
+    heavy = ["--model", "weight", "--trust", "hockney=9"]
+    weighed = colltune(*words, *heavy).json
+    assert weighed["penalty"] == hockney["penalty"]
+    assert weighed["options"] == {"model": "weight", "trust": "hockney=9"}
+    few = colltune(*words, "--methods", "binomial,pipeline 2KiB", "--encode", "cart").json
+    assert few["methods"] == ["binomial", "pipeline 2KiB"]
+    assert few["options"]["encode"] == "cart"
+    assert_one_clear_line(colltune(*words, "--trust", "hockney=none"), "--trust", "weights above 0")
+    table = ["model", "decide", results, "-c", "bcast", "--parameters", network, "--json"]
+    found = colltune(*table, "--trust", "hockney=9").json["collectives"]["bcast"]["penalty"]
+    assert found["weight"] == found["hockney"]
+
+
+def test_a_map_without_measurements(colltune: Run, tmp_path: Path) -> None:
+    made = tmp_path / "model.json"
+    words = ["model", "map", "-c", "bcast", "--parameters", "boba", "--comm-size", "4", "16", "--message-size", "1KiB"]
+    words += ["65536"]
+    answer = colltune(*words, "--segment-size", "0", "8KiB", "-o", made, "--json")
+    found = answer.json
+    assert (found["comm_size"], found["message_size"]) == ([4, 16], [1024, 65536])
+    assert set(found["votes"]) == {"hockney", "loggp"}
+    decision = DecisionFunction.load(made)
+    for row, count in enumerate(found["comm_size"]):
+        for column, size in enumerate(found["message_size"]):
+            assert (
+                decision.methods[decision.predict_one(count, size)].label
+                == found["methods"][found["best"][row][column]]
+            )
+    named = colltune(*words, "--methods", "linear,pipeline 2KiB", "--model", "loggp", "--json").json
+    assert named["methods"] == ["linear", "pipeline 2KiB"]
+    assert "what loggp calls fastest (boba)" in colltune(*words, "--model", "loggp").out
+
+
+def test_the_optimal_implementation(colltune: Run, tmp_path: Path) -> None:
+    words = ["model", "map", "-c", "bcast", "--parameters", "grig-tcp", "--comm-size", "28", "--message-size", "1"]
+    words += ["384KiB", "--optimal", "--multiple", "8"]
+    hockney, loggp = (colltune(*words, "--model", name, "--json").json for name in ("hockney", "loggp"))
+    # Figure 6.2: one byte in one piece by the binomial tree, and Hockney's segments are the larger ones.
+    assert hockney["algorithms"][hockney["best"][0][0]] == "binomial"
+    assert hockney["segment_size"][0][0] == 0
+    assert hockney["segment_size"][0][1] > loggp["segment_size"][0][1] > 0
+    assert hockney["segment_size"][0][1] % 8 == 0
+    assert "optimal segment sizes in bytes" in colltune(*words, "--model", "loggp").out
+    assert_one_clear_line(colltune(*words), "there is no model 'vote'")
+    assert_one_clear_line(colltune(*words, "--model", "loggp", "--trust", "loggp=2"), "--optimal takes no")
+    made = tmp_path / "optimal.json"
+    assert colltune(*words, "--model", "loggp", "-o", made).status == 0
+    decision = DecisionFunction.load(made)
+    large = decision.methods[decision.predict_one(28, 384 << 10)]
+    assert large.algorithm == loggp["algorithms"][loggp["best"][0][1]]
+    assert large.segment_size == loggp["segment_size"][0][1]

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from dashboard.access import Access
 from tests.cli.command import Run, assert_one_clear_line
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 
 
 def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,8 +20,10 @@ def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest
     fake.serve = lambda *args, **kwargs: seen.append((args, kwargs))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dashboard.serve", fake)
     options = ["a", "--port", "0", "--no-browser", "--data", "b", "--pattern", "{algorithm}.sko", "--format", "skampi"]
-    assert colltune("serve", *options).status == 0
-    where = {"address": "127.0.0.1", "port": 0, "show": False, "origins": []}
+    log_in = ["--basic-auth", "file.json", "--launchers", "alice, bob", "--num-procs", "2"]
+    assert colltune("serve", *options, *log_in).status == 0
+    access = Access(origins=[], basic_auth="file.json", launchers=["alice", "bob"])
+    where = {"access": access, "port": 0, "show": False, "num_procs": 2}
     assert seen == [((["a", "b"],), {**where, "pattern": "{algorithm}.sko", "format": "skampi"})]
 
 
@@ -30,3 +35,15 @@ def test_serve_says_when_it_cannot_listen(colltune: Run, monkeypatch: pytest.Mon
     fake.serve = refuse  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dashboard.serve", fake)
     assert_one_clear_line(colltune("serve"), "127.0.0.1:5006", "already in use")
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--address", EVERYWHERE], "--basic-auth"),
+        (["--address", EVERYWHERE, "--basic-auth", "no.json"], "--allow-websocket-origin"),
+        (["--basic-auth", "no.json"], "no.json"),
+    ],
+)
+def test_serve_refuses_to_be_open_to_all(colltune: Run, options: list[str], remedy: str) -> None:
+    assert_one_clear_line(colltune("serve", "--no-browser", *options), remedy)

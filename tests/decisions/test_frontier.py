@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, OptionError
 from dashboard.decisions import frontier as frontiers
-from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.families import FAMILIES, GIVEN
 from dashboard.decisions.family import Cancelled
 from dashboard.decisions.frontier import Frontier, dominated, frontier, settings_of, time_to_decide
 from dashboard.decisions.problem import Problem
@@ -138,7 +138,7 @@ def test_what_does_not_suit_is_said() -> None:
 
 def test_by_itself_it_tries_what_adds_something(problem: Problem) -> None:
     """Over two sizes the octree is the quadtree, and the optimum needs no search."""
-    assert set(frontiers._suitable(problem)) == set(FAMILIES) - {"octree", "search"}
+    assert set(frontiers._suitable(problem)) == set(FAMILIES) - {"octree", "search", *GIVEN}
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,13 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.frontier import frontier
 from dashboard.decisions.nodes import Method
 from dashboard.decisions.problem import Problem
 from dashboard.export import TARGETS
 from dashboard.models.deciding import (
+    completed_decision,
     decision_of_map,
-    family_of,
-    fitted_family,
     model_decision,
     model_map,
     model_penalties,
@@ -105,7 +102,6 @@ def test_a_vote_needs_two_models() -> None:
     alone = ParameterSet("alone", {"hockney": HOCKNEY})
     with pytest.raises(ModelError, match="a vote needs two models or more, but alone has hockney only"):
         model_map(known(), P, SIZES, alone, "vote")
-    assert family_of(alone).option("model").default == "hockney"
 
 
 def test_algorithms_are_not_chosen_where_they_do_not_work() -> None:
@@ -149,27 +145,48 @@ def test_it_is_an_ordinary_decision_function(fast_ethernet_bcast: xr.Dataset) ->
     assert small.provenance["models"]["encoded"]["options"]["max_depth"] == 2
 
 
-def test_it_is_a_family_beside_the_others_while_it_is_wanted(fast_ethernet: xr.DataTree) -> None:
-    problem = Problem.of(fast_ethernet["allgather"].to_dataset())
-    with FAMILIES.also(family_of(NETWORK)):
-        found = frontier(problem, families=["model", "exact"], held_out=None)
-        assert found.table["family"].tolist().count("model") == 4
-        with pytest.raises(OptionError, match="a family model already"), FAMILIES.also(family_of(NETWORK)):
-            pass
-    assert "model" not in FAMILIES
-    assert (found.table["leaves"] > 0).all()
+def test_trust_alone_decides_by_weight() -> None:
+    trust = {"hockney": 3.0, "loggp": 1.0, "plogp": 1.0}
+    found = model_map(known(), P, SIZES, NETWORK, "weight", trust=trust)
+    # One who is trusted more than both others together is always followed (5.2.3).
+    assert (found.best == found.votes["hockney"]).all()
+    assert (model_map(known(), P, SIZES, NETWORK, "vote", trust=trust).best != found.best).any()
+    even = model_map(known(), P, SIZES, NETWORK, "weight")
+    assert (even.best == model_map(known(), P, SIZES, NETWORK, "vote").best).all()
 
 
-def test_parameters_fitted_to_what_is_decided_on() -> None:
-    cube = predicted_cube(known(), P, SIZES, HOCKNEY)
-    decision = fitted_family().grow(Problem.of(cube), model="hockney")
-    # Measured by the model itself: the fit finds its parameters, and so its decisions.
-    assert Problem.of(cube).summary(decision).max < 1e-6
-    told = decision.provenance["models"]["parameters"]["hockney"]
-    assert told["alpha"] == pytest.approx(HOCKNEY.alpha, rel=1e-3)
-    assert fitted_family().option("model").choices == ("hockney", "loggp", "plogp", "vote")
-    with pytest.raises(ModelError, match="all times are of messages of 100 B"):
-        fitted_family().grow(Problem.of(cube.isel(message_size=[1])), model="hockney")
+def test_methods_can_be_chosen_measured_or_not(fast_ethernet_bcast: xr.Dataset) -> None:
+    problem = Problem.of(fast_ethernet_bcast)
+    decision = model_decision(problem, NETWORK, "loggp", methods=["binomial", "pipeline 4KiB", "pipeline 8KiB"])
+    assert [method.label for method in decision.methods] == ["binomial", "pipeline 4KiB", "pipeline 8KiB"]
+    assert decision.methods[1].segment_size == 4096
+    chosen = {decision.methods[decision.predict_one(8, size)].label for size in SIZES.tolist()}
+    assert chosen <= {"binomial", "pipeline 4KiB", "pipeline 8KiB"}
+    assert problem.summary(decision).unmeasured > 0
+    for wrong, words in (
+        ("chain", "no model covers chain"),
+        ("bush", "no bcast model 'bush'"),
+        ("pipeline big", "segment size, as in pipeline 8KiB"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            model_decision(problem, NETWORK, "loggp", methods=["binomial", wrong])
+
+
+def test_what_is_missing_is_decided_by_the_model_and_the_rest_by_measurement(fast_ethernet_bcast: xr.Dataset) -> None:
+    truth = Problem.of(fast_ethernet_bcast)
+    cube = fast_ethernet_bcast.copy(deep=True)
+    cube["time"][:, 1::2, 1::2] = np.nan
+    decision = completed_decision(Problem.of(cube), NETWORK, "vote")
+    assert decision.provenance["models"]["parameters"].keys() == {"plogp"}
+    assert "times predicted by the plogp model" in decision.provenance["models"]["completion"]
+    # What was measured is decided as it was measured; the rest by the model, not as badly as any method would.
+    table = truth.penalties(decision)[0]
+    kept = np.ones(table["penalty"].shape, dtype=bool)
+    kept[1::2, 1::2] = False
+    assert (table["penalty"].values[kept] == 0).all()
+    assert 0 < np.nanmean(table["penalty"].values[~kept]) < 30
+    with pytest.raises(ModelError, match="nothing of 'pipeline 4KiB' was measured"):
+        completed_decision(Problem.of(cube), NETWORK, "plogp", methods=["pipeline 4KiB"])
 
 
 def test_a_perfect_model_costs_nothing() -> None:

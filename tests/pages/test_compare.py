@@ -32,12 +32,12 @@ def page(state: State) -> ComparePage:
 
 
 def image(page: ComparePage, name: str) -> Any:
-    (plot,) = page.live._plots[name]
+    (plot,) = page.maps.live._plots[name]
     return plot.handles["source"].data["image"][0]
 
 
 def painted(page: ComparePage, values: np.ndarray) -> np.ndarray:
-    return page._scene.raster.paint(np.where(values < 0, 255, values))
+    return page.maps.scene.raster.paint(np.where(values < 0, 255, values))
 
 
 def test_both_maps_and_their_difference_are_drawn_and_follow(page: ComparePage, state: State) -> None:
@@ -59,10 +59,10 @@ def test_a_is_the_tree_of_the_page_decisions(page: ComparePage, state: State) ->
 
 
 def test_another_collective_is_drawn_anew(page: ComparePage, state: State) -> None:
-    before = page.panes["a"].object
+    before = page.maps.panes["a"].object
     page.collective.value = "reduce"
-    assert page.panes["a"].object is not before
-    assert page._scene.data == state.data_key()
+    assert page.maps.panes["a"].object is not before
+    assert page.maps.scene.data == state.data_key()
 
 
 def test_without_results_the_page_says_so() -> None:

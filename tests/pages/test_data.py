@@ -14,6 +14,7 @@ from dashboard.pages.overview import COVERAGE, FILES, SKIPPED, SPREAD
 from dashboard.samples import Start, sample_start
 from dashboard.state import State
 from tests.conftest import FAST_ETHERNET
+from tests.uploading import drop
 
 # Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
@@ -152,7 +153,7 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
     load(page)
     before = page.state.results_id
     page.chooser.kind = UPLOAD
-    page.chooser.dropper.value = {"noise.bin": b"\x00\x01\x02"}
+    drop(page.chooser.dropper, {"noise.bin": b"\x00\x01\x02"})
     load(page)
     assert page.state.results_id == before
     assert "noise" in page.state.error
@@ -162,7 +163,7 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
 def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
     good = (FAST_ETHERNET / "bcast__linear__seg0.sko").read_bytes()
-    page.chooser.dropper.value = {"bcast__linear__seg0.sko": good, "noise.bin": b"\x00\x01\x02"}
+    drop(page.chooser.dropper, {"bcast__linear__seg0.sko": good, "noise.bin": b"\x00\x01\x02"})
     load(page)
     assert page.load_usable.visible
     assert "1 of 2" in page.load_usable.label
@@ -174,9 +175,9 @@ def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None
 
 def test_uploads_are_not_kept_in_memory_and_go_with_the_session(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
-    page.chooser.dropper.value = {"../a.sko": b"1"}
+    drop(page.chooser.dropper, {"../a.sko": b"1"})
     assert [path.name for path in page.chooser.paths] == ["a.sko"]
-    assert page.chooser.dropper.value == {"../a.sko": None}
+    assert page.chooser.dropper.value == {}
     folder = page.chooser.uploads.folder
     assert folder is not None
     page.chooser.close()
@@ -186,7 +187,7 @@ def test_uploads_are_not_kept_in_memory_and_go_with_the_session(page: DataPage) 
 def test_too_much_to_upload_is_refused_in_words(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
     page.chooser.uploads.most_bytes = 10
-    page.chooser.dropper.value = {"a.sko": b"x" * 11}
+    drop(page.chooser.dropper, {"a.sko": b"x" * 11})
     assert page.error.visible
     assert "MB" in page.error.object
     assert page.chooser.paths == []

@@ -238,7 +238,7 @@ def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) ->
     page.table.order.value = "largest penalty first"
     page.table.pages.value = 0
     assert "176.8 %" in page.table.view.object
-    csv = page.table.download.callback().read()
+    csv = page.table._csv().read().decode()
     assert len(csv.splitlines()) == 210
     assert "penalty [%]" in csv.splitlines()[0]
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import panel as pn
 import pytest
 from panel.io.document import MockSessionContext
 
+from dashboard import computed, registry, treatment
 from dashboard.choice import Choice
 from dashboard.decisions import DecisionError
 from dashboard.decisions.family import Progress
 from dashboard.pages import _growing
 from dashboard.pages._growing import Background, Growing
-from dashboard.registry import load_results
+from dashboard.registry import Bounded, load_results
 from dashboard.samples import sample_start
 from dashboard.state import State
 
@@ -131,3 +133,69 @@ def test_a_state_shows_the_last_tree_until_the_new_one_has_come(loop: Loop) -> N
     assert state.shown == before
     loop.run_until(lambda: state.shown == state.choice())
     assert state.decision().leaves == 13
+
+
+@pytest.fixture
+def treating(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> tuple[State, Growing, list[threading.Thread]]:
+    """A state in a session, and the threads on which outliers, tests and labels are worked out."""
+    monkeypatch.setattr(registry, "COMPUTED", fresh := Bounded[Any](100, 1 << 30))
+    monkeypatch.setattr(computed, "COMPUTED", fresh)
+    threads: list[threading.Thread] = []
+    for module, name in ((treatment, "treated"), (treatment, "learnt"), (computed, "indistinguishable")):
+        work = getattr(module, name)
+        monkeypatch.setattr(module, name, partial(_noted, threads, work))
+    start = sample_start()
+    state = State()
+    state.show(load_results(start.paths, **start.hints))
+    return state, Growing(state), threads
+
+
+def _noted(threads: list[threading.Thread], work: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    threads.append(threading.current_thread())
+    return work(*args, **named)
+
+
+def test_measurements_are_treated_off_the_event_loop(
+    loop: Loop, treating: tuple[State, Growing, list[threading.Thread]]
+) -> None:
+    state, _, threads = treating
+    state.ask(outliers=True)
+    assert not state.outliers, "nothing waits for it"
+    # Asked for before the first is there: both come, together.
+    state.ask(tie_test="test")
+    state.ask(tolerance=5.0)
+    state.ask(ties="simplest")
+    state.max_depth = 2
+    loop.run_until(lambda: state.outliers)
+    assert (state.tie_test, state.tolerance, state.ties) == ("test", 5.0, "simplest")
+    state.tied()
+    state.learnt(state.problem())
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_what_is_worked_out_once_is_there_at_once(
+    loop: Loop, treating: tuple[State, Growing, list[threading.Thread]]
+) -> None:
+    state, _, _ = treating
+    state.ask(outliers=True)
+    loop.run_until(lambda: state.outliers)
+    state.ask(outliers=False)
+    assert not state.outliers
+    state.ask(outliers=True)
+    assert state.outliers
+
+
+def test_a_treatment_that_is_cancelled_leaves_all_as_it_was(
+    loop: Loop, treating: tuple[State, Growing, list[threading.Thread]]
+) -> None:
+    state, growing, _ = treating
+    told: list[Any] = []
+    state.param.watch(told.append, "outliers", onlychanged=False)
+    state.ask(outliers=True)
+    growing.background.cancel.clicks += 1
+    assert not state.outliers
+    assert told, "the switch is told to go back"
+    state.ask(interpolate=True)
+    loop.run_until(lambda: state.interpolate)
+    assert not state.outliers

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from bokeh.document import Document
 
+from dashboard.decisions import DecisionFunction
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.fit import residual_table
 from dashboard.models.observations import observe
+from dashboard.models.parameter_set import write_set
 from dashboard.pages.models import TABS, ModelsPage
-from dashboard.registry import Results, load_results
+from dashboard.registry import Results, load_results, register
 from dashboard.samples import sample_start
 from dashboard.state import State
+from tests.conftest import FAST_ETHERNET
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +150,10 @@ def test_the_axis_can_be_any_size(page: ModelsPage) -> None:
     assert not page.choice.view().log
 
 
-def test_every_collective_fills_every_tab(page: ModelsPage, state: State) -> None:
-    """Those that were measured and those that were not."""
-    for collective, known in MODELS.items():
+def test_collectives_fill_every_tab(page: ModelsPage, state: State) -> None:
+    """One that was measured, one that was not, and the one without messages."""
+    for collective in ("bcast", "scan", "barrier"):
+        known = MODELS[collective]
         page.collective.value = collective
         assert state.collective == collective or collective not in state.param.collective.objects
         for title in TABS:
@@ -162,7 +168,7 @@ def test_every_collective_fills_every_tab(page: ModelsPage, state: State) -> Non
 
 
 def test_segments_tab_marks_the_optimum(page: ModelsPage) -> None:
-    part = open_tab(page, "Optimal segment size")
+    part = open_tab(page, "Segment size")
     part.algorithm.value = "pipeline"
     hockney, size = page.choice.parameters["hockney"], page.choice.message_size
     best = source(part.live, "hockney best")["at"]
@@ -207,3 +213,210 @@ def test_another_collective_elsewhere_is_followed(page: ModelsPage, state: State
     state.collective = "reduce"
     assert page.choice.collective == page.collective.value == "reduce"
     assert all(each.algorithm in MODELS["reduce"] for each in page.choice.methods)
+
+
+def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage, state: State) -> None:
+    part = open_tab(page, "Decision")
+    part.by.value = "loggp"
+    wanted = page.choice.decision()
+    decision, table = state.decision(wanted), state.penalty(wanted)
+    assert decision is not None
+    assert table is not None
+    assert decision.kind == "model"
+    for row, count in enumerate(table["comm_size"].values):
+        for column, size in enumerate(table["message_size"].values):
+            label = decision.methods[decision.predict_one(int(count), int(size))].label
+            assert str(table["method"].values[table["chosen"].values[row, column]]) == label
+    drawn = part.panes["model"].object
+    part.by.value = "hockney"
+    # Moved where it is, not drawn anew.
+    assert part.panes["model"].object is drawn
+    assert "no model covers chain" in part.note.object.lower()
+    assert "LogP / LogGP" in part.figures.object
+    assert "chosen by the models" in part.methods.object
+
+
+def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: State) -> None:
+    part = open_tab(page, "Decision")
+    page.panel.sliders["hockney", "alpha"].value = -4.5
+    part.by.value, part.encode.value = "weight", "cart"
+    part.trust.value = "hockney=9,loggp=1,plogp=1"
+    part._take()
+    assert state.family == "model"
+    assert state.shown == page.choice.decision()
+    decision = state.decision()
+    assert decision is not None
+    told = decision.provenance["models"]
+    assert told["parameters"]["hockney"]["alpha"] == pytest.approx(10**-4.5, rel=1e-3)
+    assert told["encoded"]["tree"] == "cart"
+    # The same view, and the same tree, from its address.
+    other = State()
+    other.show(Results(state.results, state.results_id))
+    assert other.from_query(state.to_query()) == []
+    assert other.choice() == state.choice()
+    assert other.decision() == decision
+    part._set_beside()
+    assert (state.other, state.page) == (state.choice(), "Compare")
+
+
+def test_bad_weights_are_told(page: ModelsPage) -> None:
+    part = open_tab(page, "Decision")
+    part.trust.value = "hockney=none"
+    assert "weights above 0" in part.message.object
+    part.trust.value = "hockney=2,loggp=1,plogp=1"
+    part.by.value = "weight"
+    assert part.found.visible
+
+
+def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: State) -> None:
+    part = open_tab(page, "Decision")
+    part.candidates.value = ["binomial", "linear", "split_binary 64KiB"]
+    assert page.choice.candidates == ("binomial", "linear", "split_binary 64KiB")
+    assert "split_binary 64KiB" in part.methods.object
+    assert state.penalty(page.choice.decision()).attrs["unmeasured"] > 0
+    part.candidates.value = ["split_binary_tree 8KiB", "linear"]
+    assert state.penalty(page.choice.decision()).attrs["unmeasured"] == 0
+
+
+def test_what_models_complete_is_marked(results: Results) -> None:
+    cube = results.tree["bcast"].to_dataset().copy(deep=True)
+    cube["time"][:, 1::2, 1::2] = np.nan
+    state = State(page="Models")
+    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="sparse")})))
+    page = shown(state)
+    part = open_tab(page, "Decision")
+    part.fill.value = True
+    assert "times predicted by the loggp model" in part.note.object
+    missing = cube["time"].isnull().all("method").values
+    assert f"Dotted: {int(missing.sum())} of {missing.size}" in part.methods.object
+    boxes = source(part.live, "model marks")
+    assert len(boxes["left"]) >= missing.any(axis=1).sum()
+
+
+def test_collectives_that_were_not_measured_are_decided_alone(page: ModelsPage) -> None:
+    page.collective.value = "scatter"
+    part = open_tab(page, "Decision")
+    assert not part.take.visible
+    assert "Nothing of this collective was measured" in part.note.object
+    assert "linear" in part.methods.object
+
+
+def test_optimal_implementations(page: ModelsPage) -> None:
+    part = open_tab(page, "Optimal")
+    assert "binomial" in part.algorithms.object
+    assert "not segmented" in part.segments.object
+    pixels = source(part.live, "optimal")["image"][0]
+    decision = DecisionFunction.from_json(part.save.callback().read().decode())
+    large = decision.methods[decision.predict_one(16, 256 << 10)]
+    assert large.segment_size == part.optimal["segment_size"].sel(comm_size=16, message_size=256 << 10)
+    part.model.value = "loggp"
+    assert (source(part.live, "optimal")["image"][0] != pixels).any()
+    page.collective.value = "barrier"
+    assert "no message to cut" in part.message.object
+
+
+def test_formulas_as_published(page: ModelsPage) -> None:
+    page.collective.value = "reduce"
+    page.methods.value, page.models.value = ["flat_tree"], ["loggp"]
+    right = source(page.parts[0].live, "curves loggp")["ys"][0].copy()
+    page.variant.value = "as_published"
+    printed = source(page.parts[0].live, "curves loggp")["ys"][0]
+    assert (printed != right).any()
+    assert "formulas as published" in page.parts[0].title.object
+    assert "as printed: an erratum" in page.parts[0].legend.object
+
+
+def test_best_cases(page: ModelsPage) -> None:
+    assert not page.best.visible
+    page.collective.value = "barrier"
+    assert page.best.visible
+    page.methods.value = ["flat_tree"]
+    worst = source(page.parts[0].live, "curves loggp")["ys"][0].copy()
+    page.best.value = True
+    assert (source(page.parts[0].live, "curves loggp")["ys"][0] <= worst).all()
+    assert "best case" in page.parts[0].title.object
+
+
+def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State, results: Results) -> None:
+    assert state.model_view == ""
+    page.methods.value = ["pipeline 8KiB", "binomial"]
+    page.models.value = ["loggp", "plogp"]
+    page.parts[0].axis.value = "comm_size"
+    page.panel.machine.value = "boba"
+    page.panel.sliders["loggp", "gap"].value = -4.0
+    page.variant.value = "as_published"
+    page.tabs.active = TABS.index("Decision")
+    page.parts[TABS.index("Decision")].by.value = "loggp"
+    query = state.to_query()
+    other = State()
+    other.show(results)
+    assert other.from_query(query) == []
+    again = shown(other)
+    for name in ("axis", "methods", "models", "variant", "by", "tab", "comm_size", "message_size"):
+        assert getattr(again.choice, name) == getattr(page.choice, name)
+    assert write_set(again.choice.current()) == write_set(page.choice.current())
+    assert again.tabs.active == TABS.index("Decision")
+    assert other.to_query() == query
+
+
+def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
+    state = State()
+    state.show(results)
+    view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:99;methods:linear,chain;bush:1"
+    state.from_query({"page": "Models", "models": view})
+    page = shown(state)
+    for word in (
+        "axis = 'bush'",
+        "comm_size = '-1'",
+        "models = 'magic'",
+        "no machine '/etc/passwd'",
+        "chain",
+        "'bush'",
+    ):
+        assert word in state.notice
+    assert page.choice.message_size == 1024
+    assert [each.algorithm for each in page.choice.methods] == ["linear"]
+
+
+def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
+    part = open_tab(page, "Fit")
+    assert "not fitted here" in part.message.object
+    page.panel._fit()
+    assert not part.message.visible
+    assert "95 % confidence intervals" in part.intervals.object
+    assert "alpha" in part.intervals.object
+    part.model.value = "loggp"
+    assert "not determined" in part.intervals.object
+    assert part.methods.object.count("<tr>") == 1 + len(page.choice.methods)
+
+
+def test_parameters_are_saved_and_loaded(page: ModelsPage, state: State) -> None:
+    page.panel.machine.value = "boba"
+    page.panel.sliders["hockney", "alpha"].value = -4.0
+    text = page.panel.save.callback().read().decode()
+    saved = json.loads(text)
+    assert saved["provenance"]["how"] == "changed by hand"
+    assert saved["provenance"]["from"]["sources"] == ["dissertation, Tables 4.12 and 4.13"]
+    other = shown(state)
+    other.panel.file.param.update(filename="mine.json", value=text.encode())
+    assert other.choice.parameters == page.choice.parameters
+    table = FAST_ETHERNET / "pointtopoint.csv"
+    other.panel.file.param.update(filename=table.name, value=table.read_bytes())
+    assert other.choice.name_of_set == "pointtopoint"
+    assert set(other.choice.parameters) == set(MODEL_NAMES)
+    for content, words in ((b"{", "not JSON"), (b"\xff\xfe", "UTF-8"), (b"x" * (2 << 20), "at most")):
+        other.panel.file.param.update(filename="bad.json", value=content)
+        assert words in other.panel.message.object
+        assert other.choice.name_of_set == "pointtopoint"
+
+
+def test_models_without_parameters_can_be_typed_in(page: ModelsPage) -> None:
+    page.panel.machine.value = "thunderbird"
+    page.models.value = list(MODEL_NAMES)
+    page.panel.typed["plogp"].value = "latency=5e-5,sizes=0/1024,gap=1e-5/9e-5,send_overhead=5e-6/6e-6"
+    assert "receive_overhead" in page.panel.message.object
+    page.panel.typed[
+        "plogp"
+    ].value = "latency=5e-5,sizes=0/1024,gap=1e-5/9e-5,send_overhead=5e-6/6e-6,receive_overhead=5e-6/7e-6"
+    assert not page.panel.message.visible
+    assert page.choice.view().models == ("hockney", "plogp")

@@ -296,8 +296,8 @@ class Series(Expression):
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
         high = scope.of(self.high)
-        total: Any = 0.0
-        for k in range(self.low, int(np.max(high)) + 1):
+        total: Any = np.zeros(np.shape(high))
+        for k in range(self.low, int(np.max(high, initial=0)) + 1):
             body = self.body.value(scope.inside(self.index.name, float(k)))
             total = total + np.where(high >= k, body, 0.0)
         result: Value = total

@@ -95,6 +95,8 @@ def segment_curve(
     comm_size: int,
     message_size: int,
     segment_sizes: npt.ArrayLike | None = None,
+    *,
+    variant: Variant = "corrected",
 ) -> Curve:
     """Duration over segment sizes (Figure 6.1); without sizes, 200 of them from 16 B to the whole.
 
@@ -110,7 +112,7 @@ def segment_curve(
     sizes = sizes_of("segment size", segment_sizes, 1)
     if sizes.ndim != 1 or sizes.size == 0:
         raise SizeError("there is no segment size; expected one or more")
-    return Curve(sizes, model.predict(parameters, comm_size, message_size, sizes))
+    return Curve(sizes, model.predict(parameters, comm_size, message_size, sizes, variant=variant))
 
 
 def _closed(

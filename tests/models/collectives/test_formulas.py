@@ -223,3 +223,12 @@ def test_a_million_points_take_less_than_a_second(collective: str, algorithm: st
         return time.perf_counter() - start
 
     assert max(min(seconds(network) for _ in range(2)) for network in NETWORKS.values()) < 1
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: f"{each.collective}-{each.algorithm}")
+def test_no_sizes_give_no_durations(each: CollectiveModel) -> None:
+    for network in NETWORKS.values():
+        for shape in ((0,), (3, 0)):
+            empty = np.empty(shape)
+            assert each.predict(network, empty, empty, empty).shape == shape
+        assert each.predict(network, np.array([4, 8])[:, None], np.empty((1, 0))).shape == (2, 0)

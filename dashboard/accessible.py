@@ -1,0 +1,49 @@
+"""What the widgets' library leaves out for screen readers, and for those whom motion makes ill."""
+
+from __future__ import annotations
+
+#: Gives names and roles to what has none, in each shadow root, now and whenever something is added to one. Bars and
+#: switches jump rather than glide where the reader's system asks for it.
+NAMES = """
+const still = new CSSStyleSheet()
+still.replaceSync(`@media (prefers-reduced-motion: reduce) {
+    *, *::before, *::after {
+        animation-duration: 0.01ms !important; animation-iteration-count: 1 !important;
+        transition-duration: 0.01ms !important; scroll-behavior: auto !important;
+    }
+}`)
+const ROLES = [
+    ['span[aria-label]:not([role])', 'role', 'img'],
+    ['[role=progressbar]:not([aria-label])', 'aria-label', 'Progress'],
+    ['h3.title:not([aria-level])', 'aria-level', '1'],
+    ['h5:not([aria-hidden])', 'aria-hidden', 'true'],
+]
+const name = (part) => {
+    for (const [selector, attribute, value] of ROLES) {
+        if (part.matches && part.matches(selector)) part.setAttribute(attribute, value)
+        for (const found of part.querySelectorAll(selector)) found.setAttribute(attribute, value)
+    }
+}
+const follow = (root) => {
+    name(root)
+    root.adoptedStyleSheets.push(still)
+    new MutationObserver((changes) => {
+        for (const change of changes)
+            for (const node of change.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) name(node)
+    }).observe(root, {childList: true, subtree: true})
+}
+const walk = (part) => {
+    for (const {shadowRoot} of part.querySelectorAll('*')) if (shadowRoot) { follow(shadowRoot); walk(shadowRoot) }
+}
+if (!window.colltune_names) {
+    window.colltune_names = true
+    document.adoptedStyleSheets.push(still)
+    walk(document)
+    const attach = Element.prototype.attachShadow
+    Element.prototype.attachShadow = function (...options) {
+        const root = attach.apply(this, options)
+        follow(root)
+        return root
+    }
+}
+"""

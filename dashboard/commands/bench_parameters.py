@@ -1,0 +1,133 @@
+"""``colltune bench parameters``: parameters of communication models, measured between two processes."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.launch import Job, LocalLauncher, Status
+
+_ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
+_WATCH_S = 0.1
+_LIMIT_S = 600.0
+
+
+def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
+    """Add the order with its options."""
+    parser = orders.add_parser("parameters", help=_ABOUT, description=_ABOUT, parents=[common])
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.csv", help="the table to write")
+    parser.add_argument("--sizes", metavar="GRID", help="bytes (default 0,1-1MiB:x2)")
+    parser.add_argument("--repetitions", type=cli_values.count, metavar="N", help="round trips in a round (100)")
+    parser.add_argument("--rounds", type=cli_values.count, metavar="N", help="over all sizes; the quietest counts (3)")
+    parser.add_argument(
+        "--ranks", type=cli_values.count, metavar="N", help="to launch; rank 0 takes the first on another node (2)"
+    )
+    parser.add_argument(
+        "--start", metavar="COMMAND", help="what launches instead of mpiexec, such as 'srun' or 'mpiexec --map-by node'"
+    )
+    parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default 600)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure, and say what was found."""
+    output = Path(args.output)
+    if output.suffix != ".csv" or not output.resolve().parent.is_dir():
+        raise Usage(f"-o {output}: the name must end in .csv, in a folder that is there")
+    if args.time_limit is not None and not args.time_limit > 0:
+        raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
+    with tempfile.TemporaryDirectory(prefix="colltune-") as folder:
+        launcher, job = _job(args, Path(folder), output.resolve())
+        ended = _watched(launcher, job)
+        if ended.state != "finished":
+            lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines() if job.log.exists() else []
+            raise Usage(f"{ended.state}: {_reason(lines) or ended.reason}")
+    found = _found(output)
+    show(args, found, lambda: _lines(found))
+
+
+def _job(args: argparse.Namespace, folder: Path, output: Path) -> tuple[LocalLauncher, Job]:
+    """The job and what launches it."""
+    from dashboard.benchmarks.launch import Job, LocalLauncher
+    from dashboard.benchmarks.library import find
+    from dashboard.benchmarks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
+    from dashboard.benchmarks.ranges import parse_sizes
+
+    ranks = args.ranks or 2
+    if ranks < 2:
+        raise Usage(f"--ranks {ranks}: a ping-pong needs 2 at least")
+    installation = find()
+    sizes = parse_sizes(args.sizes or DEFAULT_SIZES)
+    program: tuple[str, ...] = (sys.executable, "-m", "mpi4py", "-m", "dashboard.benchmarks.parameters", str(output))
+    program += ("--repetitions", str(args.repetitions or REPETITIONS), "--rounds", str(args.rounds or ROUNDS))
+    program += ("--sizes", *map(str, sizes))
+    start = tuple(shlex.split(args.start)) if args.start else (str(installation.mpiexec),)
+    environment = installation.library.environment(one_node=not args.start, graphs=False)
+    seconds = args.time_limit or _LIMIT_S
+    return LocalLauncher(start), Job(folder, ranks, program, environment, seconds, folder / "log.txt")
+
+
+def _watched(launcher: LocalLauncher, job: Job) -> Status:
+    """Wait for the end; an interrupt ends the job."""
+    handle = launcher.start(job)
+    try:
+        with Working() as progress:
+            began = time.monotonic()
+            while (now := launcher.status(handle)).state in ("queued", "running"):
+                if progress is not None:
+                    progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
+                time.sleep(_WATCH_S)
+            return now
+    except KeyboardInterrupt:
+        launcher.cancel(handle)
+        raise
+
+
+def _reason(lines: list[str]) -> str:
+    """What the ranks said last of themselves; else their last line."""
+    said = [line.removeprefix("colltune worker: ") for line in lines if line.startswith("colltune worker: ")]
+    spoken = [line.strip() for line in lines if line.strip(" -")]
+    return said[-1] if said else (spoken[-1] if spoken else "")
+
+
+def _found(output: Path) -> dict[str, Any]:
+    """The table's own figures, and the models that follow from them."""
+    from dashboard.models.errors import ModelError
+    from dashboard.models.pingpong import parameters_of_table, read_logp_table
+
+    table = read_logp_table(output)
+    network = None
+    try:
+        network = parameters_of_table(table, sources=[output.name], name=output.stem)
+    except ModelError as error:
+        say(f"note: no models follow from this table: {error}")
+    return {
+        "output": str(output),
+        "sizes": [int(size) for size in table["bytes"]],
+        "table": {name: values.tolist() for name, values in table.items()},
+        "parameters": None if network is None else network.to_dict(),
+    }
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    from dashboard.commands import text
+
+    named = {"halfrtt_median": "half trip", "gap": "gap", "os": "o_s", "or": "o_r"}
+    named |= {"reduce_local": "reduce", "copy_local": "copy"}
+    columns = [found["table"][name] for name in named]
+    rows = [
+        [text.size(size), *(text.time(column[place]) for column in columns)]
+        for place, size in enumerate(found["sizes"])
+    ]
+    where = found["output"]
+    return [*text.table(["bytes", *named.values()], rows, right=range(7)), f"wrote {where} (model parameters {where})"]

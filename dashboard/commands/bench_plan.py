@@ -1,0 +1,147 @@
+"""The options of ``colltune bench`` that say what is measured and how, and the plan that is made of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import values as cli_values
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.plan import Plan
+
+_GRID = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
+_DEFAULT_SIZES = "4-1MiB:x4"
+#: Options that make a plan: all None when not given, so that a plan that is there is taken as it is.
+PLANNING = (
+    "ranks",
+    "collectives",
+    "comm_sizes",
+    "message_sizes",
+    "ppn",
+    "algorithms",
+    "segment_sizes",
+    "fan_outs",
+    "radixes",
+    "protocol",
+    "repetitions",
+    "relative_error",
+    "rounds",
+    "iterations",
+    "point_seconds",
+    "buffers",
+    "roots",
+    "datatype",
+    "memory",
+    "no_graphs",
+    "launches",
+    "counts",
+    "seed",
+)
+
+
+def plan_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is measured."""
+    group = parser.add_argument_group("what is measured", f"grids of sizes: {_GRID}")
+    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: the cores)")
+    group.add_argument(
+        "-c",
+        "--collective",
+        dest="collectives",
+        action="append",
+        metavar="NAME[,NAME…]",
+        help="collectives (default: all that can be measured)",
+    )
+    group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: powers of two up to ranks)")
+    group.add_argument("--message-sizes", metavar="GRID", help=f"bytes (default {_DEFAULT_SIZES})")
+    group.add_argument("--ppn", metavar="GRID", help="processes per node (default: as the launcher places them)")
+    group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
+    group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
+    group.add_argument("--fan-outs", metavar="GRID", help="of trees and chains (default 4)")
+    group.add_argument("--radixes", metavar="GRID", help="of k-nomial trees (default 4)")
+    group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
+    group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
+    group.add_argument("--no-graphs", action="store_true", default=None, help="do not record who sent what to whom")
+    group.add_argument("--launches", type=cli_values.count, metavar="N", help="measure all so often, ranks anew (1)")
+    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of methods (default 1)")
+
+
+def protocol_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how it is measured."""
+    group = parser.add_argument_group("how it is measured")
+    group.add_argument(
+        "--protocol", metavar="NAME", help="skampi: common start (default); occ: loop with barrier, less the barrier"
+    )
+    group.add_argument("--repetitions", metavar="MIN-MAX", help="of each point (default 9-60)")
+    group.add_argument(
+        "--relative-error", type=float, metavar="SHARE", help="repeat until the standard error is so small (0.05)"
+    )
+    group.add_argument("--rounds", type=cli_values.count, metavar="N", help="turns of the methods (default 3)")
+    group.add_argument("--iterations", type=cli_values.count, metavar="N", help="operations in a loop of occ (10)")
+    group.add_argument("--point-seconds", type=float, metavar="S", help="longest time for one point (default 5)")
+    group.add_argument("--buffers", metavar="HOW", help="reuse (default) or rotate beyond the caches")
+    group.add_argument("--roots", metavar="HOW", help="first (default) or rotate")
+    group.add_argument("--counts", metavar="HOW", help="blocks of allgatherv, alltoallv: equal (default) or skewed")
+
+
+def plans(args: argparse.Namespace) -> bool:
+    """Whether any option was given that makes a plan."""
+    return any(getattr(args, name, None) is not None for name in PLANNING)
+
+
+def planned(args: argparse.Namespace, installation: Installation, ranks: int | None = None) -> Plan:
+    """Make the plan of the options.
+
+    Parameters
+    ----------
+    ranks
+        Where no option says how many; None: as many as this machine has cores.
+    """
+    from dashboard.benchmarks.control import Wish, make_plan
+    from dashboard.benchmarks.methods import COLLECTIVES, Variants
+    from dashboard.benchmarks.plan import Protocol
+    from dashboard.benchmarks.ranges import parse_size, parse_sizes
+
+    ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
+    sizes = {name: parse_sizes(text) for name in _VARIANTS if (text := getattr(args, name)) is not None}
+    names = ("datatype", "seed", "launches")
+    further = {name: value for name in names if (value := getattr(args, name)) is not None}
+    if args.memory is not None:
+        further["memory"] = parse_size(args.memory)
+    wish = Wish(
+        ranks=ranks,
+        collectives=_names(args.collectives) or COLLECTIVES,
+        comm_sizes=parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2"),
+        message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
+        algorithms=_names([args.algorithms] if args.algorithms else None),
+        ppns=parse_sizes(args.ppn) if args.ppn else (),
+        variants=Variants(**sizes),
+        protocol=Protocol(**_protocol(args)),
+        graphs=not args.no_graphs,
+        **further,
+    )
+    return make_plan(wish, installation)
+
+
+_VARIANTS = ("segment_sizes", "fan_outs", "radixes")
+
+
+def _protocol(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of the protocol that were given."""
+    from dashboard.benchmarks.ranges import parse_sizes
+
+    names = {"protocol": "name", "point_seconds": "seconds"}
+    given: dict[str, Any] = {}
+    for option in ("protocol", "relative_error", "rounds", "iterations", "point_seconds", "buffers", "roots", "counts"):
+        if (value := getattr(args, option)) is not None:
+            given[names.get(option, option)] = value
+    if args.repetitions is not None:
+        ends = parse_sizes(args.repetitions)
+        given |= {"min_repetitions": ends[0], "max_repetitions": ends[-1]}
+    return given
+
+
+def _names(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for text in given or [] for name in text.split(",") if name.strip()))

@@ -1,0 +1,59 @@
+"""The options of ``colltune bench submit`` that say what is asked of Slurm."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from dashboard.commands import values as cli_values
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.slurm import Request
+
+
+def slurm_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is asked of Slurm."""
+    group = parser.add_argument_group("what is asked of Slurm")
+    group.add_argument("-N", "--nodes", type=cli_values.count, metavar="N", help="default: as many as the ranks need")
+    group.add_argument("--tasks-per-node", type=cli_values.count, metavar="N", help="ranks on each node at most")
+    for name in ("partition", "account", "qos", "constraint"):
+        group.add_argument(f"--{name}", default="", metavar="NAME", help="default: the site's")
+    group.add_argument(
+        "--sbatch", action="append", default=[], metavar="LINE", help="further line, such as --sbatch=--exclusive"
+    )
+    group.add_argument("--module", action="append", default=[], metavar="NAME", help="module to load first")
+    group.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="such as OMPI_MCA_btl=self,tcp or UCX_TLS=rc"
+    )
+    group.add_argument("--start", default="mpiexec", metavar="NAME", help="mpiexec (default), mpirun or srun")
+    group.add_argument(
+        "--start-option", action="append", default=[], metavar="OPTION", help="of it, such as --start-option=--mpi=pmix"
+    )
+    group.add_argument(
+        "--array", type=cli_values.count, metavar="N", help="a job for each communicator size, N of them at once"
+    )
+    group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
+
+
+def request(args: argparse.Namespace) -> Request:
+    """What the options ask for."""
+    from dashboard.benchmarks.slurm import Request
+
+    pairs = [text.partition("=") for text in args.env]
+    if wrong := next((name for name, equals, _ in pairs if not equals), None):
+        raise Usage(f"--env {wrong}: must be NAME=VALUE")
+    return Request(
+        nodes=args.nodes,
+        tasks_per_node=args.tasks_per_node,
+        partition=args.partition,
+        account=args.account,
+        qos=args.qos,
+        constraint=args.constraint,
+        extra=tuple(args.sbatch),
+        modules=tuple(args.module),
+        environment={name: value for name, _, value in pairs},
+        start=args.start,
+        start_options=tuple(args.start_option),
+        array=args.array or 0,
+    )

@@ -1,0 +1,142 @@
+"""``colltune model map``: the decision map that models make without any measurement, or the optimal implementation."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+from dashboard.commands.output import finite, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.decisions import DecisionFunction
+    from dashboard.models.deciding import ModelMap
+    from dashboard.models.parameter_set import ParameterSet
+
+
+def model_map(args: argparse.Namespace) -> None:
+    """Show the map, and save its decision function if asked to."""
+    from dashboard.models.parameter_set import find_parameters
+
+    network = find_parameters(args.parameters, args.model)
+    sizes = sorted(set(args.comm_sizes)), sorted(set(args.message_sizes))
+    if args.optimal:
+        _optimal(args, network, sizes)
+    else:
+        _given(args, network, sizes)
+
+
+def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
+    """The map over given methods."""
+    from dashboard.models.deciding import decision_of_map
+    from dashboard.models.deciding import model_map as find
+    from dashboard.models.family import read_labels, read_trust
+    from dashboard.models.predicting import Covered, candidates, methods_named
+
+    named = read_labels(args.methods or "")
+    methods = (
+        methods_named(args.collective, named)
+        if named
+        else candidates(args.collective, segment_sizes=tuple(args.segment_sizes))
+    )
+    variant = "as_published" if args.as_published else "corrected"
+    known = Covered.of(args.collective, methods)
+    found = find(known, *sizes, network, args.model, trust=read_trust(args.trust or ""), variant=variant)  # type: ignore[arg-type]
+    decision = decision_of_map(found, network, args.model, variant=variant)  # type: ignore[arg-type]  # one of two
+    if args.output:
+        _save(args, decision)
+    labels = [method.label for method in methods]
+    answer = {
+        **_about(args, network, sizes),
+        "methods": labels,
+        "best": _indices(found.best),
+        "votes": {name: _indices(votes) for name, votes in found.votes.items()},
+        "time": _times(_of_best(found)),
+    }
+    show(args, answer, lambda: _lines(answer, _drawn(sizes, labels, found.best, _of_best(found))))
+
+
+def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:
+    try:
+        decision.save(args.output)
+    except OSError as error:
+        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    say(f"wrote {args.output}: {decision.leaves} leaves")
+
+
+def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
+    """The map over all segment sizes."""
+    from dashboard.models.deciding import decision_of_optimal
+    from dashboard.models.optimal_map import optimal_map
+
+    if args.as_published or args.trust or args.methods:
+        raise Usage("--optimal takes no --methods, --trust and --as-published: its methods are those that it finds")
+    found = optimal_map(args.collective, network.of(args.model), *sizes, multiple=args.multiple)
+    if args.output:
+        _save(args, decision_of_optimal(found, network))
+    labels = [str(name) for name in found["candidate"].values]
+    answer = {
+        **_about(args, network, sizes),
+        "algorithms": labels,
+        "best": _indices(found["algorithm"].values),
+        "segment_size": [[finite(each) for each in row] for row in found["segment_size"].values],
+        "time": _times(found["time"].values),
+    }
+
+    def lines() -> list[str]:
+        told = _lines(answer, _drawn(sizes, labels, found["algorithm"].values, found["time"].values))
+        heads = ["", *map(cli_text.size, sizes[1])]
+        rows = [
+            [str(count), *(f"{each:.0f}" if each else "-" for each in row)]
+            for count, row in zip(sizes[0], found["segment_size"].values, strict=True)
+        ]
+        return [*told, "", "optimal segment sizes in bytes", *cli_text.table(heads, rows, range(len(heads)))]
+
+    show(args, answer, lines)
+
+
+def _about(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> dict[str, Any]:
+    return {
+        "collective": args.collective,
+        "model": args.model,
+        "parameters": network.name,
+        "comm_size": sizes[0],
+        "message_size": sizes[1],
+    }
+
+
+def _of_best(found: ModelMap) -> Any:
+    import numpy as np
+
+    time = found.cube["time"].values
+    picked = np.take_along_axis(time, np.maximum(found.best, 0)[None], axis=0)[0]
+    return np.where(found.best >= 0, picked, np.nan)
+
+
+def _indices(best: Any) -> list[list[int | None]]:
+    return [[None if each < 0 else int(each) for each in row] for row in best]
+
+
+def _times(times: Any) -> list[list[float | None]]:
+    return [[finite(float(each)) for each in row] for row in times]
+
+
+def _drawn(sizes: tuple[list[int], list[int]], labels: list[str], best: Any, time: Any) -> xr.Dataset:
+    """A decision map as the others are printed."""
+    import xarray as xr
+
+    dims = ("comm_size", "message_size")
+    return xr.Dataset(
+        {"best": (dims, best), "best_time": (dims, time)},
+        coords={"method": labels, "comm_size": sizes[0], "message_size": sizes[1]},
+    )
+
+
+def _lines(answer: Mapping[str, Any], dmap: xr.Dataset) -> list[str]:
+    told = [f"{answer['collective']}: what {answer['model']} calls fastest ({answer['parameters']})", ""]
+    return told + cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns, ties=False)

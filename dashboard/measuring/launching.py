@@ -1,0 +1,188 @@
+"""Where campaigns run, what there is to measure with, and how they are started and resumed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks import control, slurm
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import BenchError, NoMpiError, PlanError
+from dashboard.benchmarks.launch import Launcher, LocalLauncher, launcher_of
+from dashboard.benchmarks.library import Installation, find
+from dashboard.measuring.asked import Offer
+from dashboard.measuring.kept import create, folder_of
+from dashboard.registry import Bounded
+
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
+_CLOCK = re.compile(r"(?:(?P<days>\d{1,2})-)?(?P<first>\d{1,4}):(?P<second>\d{2})(?::(?P<third>\d{2}))?", re.ASCII)
+_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+SHORTEST_LIMIT, LONGEST_LIMIT = 10.0, 7 * 86400.0
+
+
+def parse_duration(text: str) -> float:
+    """Read seconds from ``90``, ``90 s``, ``30 min``, ``2 h``, ``1 d``, ``1:30:00`` or Slurm's ``1-12:00``.
+
+    Raises
+    ------
+    PlanError
+        When it is none of these, or shorter or longer than a job may be.
+    """
+    given = text.strip().lower()
+    if match := _CLOCK.fullmatch(given):
+        # As in Slurm: after days come hours, and two numbers without days are minutes and seconds.
+        long = match["days"] is not None or match["third"] is not None
+        steps = (3600, 60, 1) if long else (60, 1, 0)
+        parts = (int(match[name] or 0) for name in ("first", "second", "third"))
+        seconds = 86400.0 * int(match["days"] or 0) + sum(n * step for n, step in zip(parts, steps, strict=True))
+    elif match := _DURATION.fullmatch(given):
+        seconds = float(match[1]) * _SECONDS[match[2]]
+    else:
+        raise PlanError(f"time limit {text!r}: right would be such as 90 s, 30 min, 2 h, 1 d or 1:30:00")
+    if not SHORTEST_LIMIT <= seconds <= LONGEST_LIMIT:
+        raise PlanError(f"time limit {text!r}: allowed are {SHORTEST_LIMIT:g} s to {LONGEST_LIMIT / 86400:g} days")
+    return seconds
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a campaign is to run.
+
+    Attributes
+    ----------
+    slurm
+        Fields of `dashboard.benchmarks.slurm.Request`; None: on this machine.
+    limit
+        Time limit as typed; empty: by the estimate.
+    """
+
+    slurm: Mapping[str, Any] | None = None
+    limit: str = ""
+
+    @property
+    def here(self) -> bool:
+        """Whether that is this machine."""
+        return self.slurm is None
+
+    def seconds(self, offered: Offer) -> float:
+        """Time limit of the job."""
+        return parse_duration(self.limit) if self.limit.strip() else offered.limit
+
+    def launcher(self, installation: Installation) -> Launcher:
+        """Give what launches there.
+
+        Raises
+        ------
+        BenchError
+            A field of the request is not allowed; the message says what is.
+        """
+        if self.slurm is None:
+            return LocalLauncher((str(installation.mpiexec),))
+        return slurm.SlurmLauncher(slurm.Request(**self.slurm), str(installation.mpiexec))
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What this machine has to measure with.
+
+    Attributes
+    ----------
+    installation, no_mpi
+        The MPI, or why there is none and what to install.
+    no_slurm, partitions
+        Why there is no Slurm (empty: there is), and its partitions.
+    """
+
+    installation: Installation | None = None
+    no_mpi: str = ""
+    no_slurm: str = ""
+    partitions: tuple[Mapping[str, Any], ...] = ()
+
+
+_FOUND: Bounded[Surroundings] = Bounded(1, 1 << 20)
+
+
+def look_around(*, again: bool = False) -> Surroundings:
+    """Find the MPI and Slurm of this machine; what was found is kept for all sessions.
+
+    Parameters
+    ----------
+    again
+        Look once more, such as after something was installed.
+    """
+    if again or _FOUND.get("found") is None:
+        _FOUND.put("found", _looked_around())
+    return _FOUND.get("found") or Surroundings()
+
+
+def _looked_around() -> Surroundings:
+    no_slurm, partitions, no_mpi, installation = slurm.available(), [], "", None
+    if not no_slurm:
+        try:
+            partitions = slurm.partitions()
+        except BenchError as error:
+            no_slurm = f"Slurm does not answer: {error}"
+    try:
+        installation = find()
+    except NoMpiError as error:
+        no_mpi = str(error)
+    return Surroundings(installation, no_mpi, no_slurm, tuple(partitions))
+
+
+def start_new(root: Path, name: str, offered: Offer, place: Place, installation: Installation) -> Campaign:
+    """Make a campaign and launch it; where it cannot be launched, nothing of it stays.
+
+    Raises
+    ------
+    BenchError
+        When the name is taken or not allowed, or it cannot be launched.
+    """
+    launcher, seconds = place.launcher(installation), place.seconds(offered)
+    campaign = create(root, name, offered.plan)
+    try:
+        control.start(campaign, launcher, installation, seconds)
+    except BenchError:
+        # Left as a plan, it would look as if it could be started here, wherever it was meant to run.
+        shutil.rmtree(campaign.folder, ignore_errors=True)
+        raise
+    return campaign
+
+
+def resume(campaign: Campaign, installation: Installation) -> None:
+    """Launch what is missing of a campaign, where and for as long as it was launched before.
+
+    Raises
+    ------
+    BenchError
+        When it runs, nothing is missing, or it cannot be launched.
+    """
+    launcher = launcher_of(campaign)
+    here = isinstance(launcher, LocalLauncher)
+    seconds = campaign.state().get("seconds")
+    if here or not seconds:
+        done = campaign.done().all
+        seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done, os.cpu_count() if here else None))
+    if here:
+        launcher = LocalLauncher((str(installation.mpiexec),))
+    control.start(campaign, launcher, installation, seconds)
+
+
+def preview(root: Path, name: str, offered: Offer, place: Place, installation: Installation) -> str:
+    """Give the batch script or the command line that starting would run; nothing of it stays on disk.
+
+    Raises
+    ------
+    BenchError
+        The name or a field of the request is not allowed.
+    """
+    folder, launcher = folder_of(root, name), place.launcher(installation)
+    with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
+        campaign = Campaign.create(Path(aside) / name, offered.plan)
+        told = control.preview(campaign, launcher, installation, place.seconds(offered))
+        return told.replace(str(campaign.folder.resolve()), str(folder))

@@ -1,0 +1,220 @@
+"""Deciding with models as a way of deciding like all others: its options, and the networks that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dashboard.decisions.errors import OptionError
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.problem import Problem
+from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, completed_decision, model_decision
+from dashboard.models.errors import ModelError
+from dashboard.models.fit import fit_all
+from dashboard.models.observations import observe
+from dashboard.models.p2p import MODEL_NAMES, ModelName
+from dashboard.models.parameter_set import ParameterSet, read_set, write_set
+from dashboard.models.presets import MACHINES
+
+#: Stands for parameters that are fitted to the measurements which are decided on.
+FITTED = "fitted"
+#: Trees that the models' choice is written as.
+ENCODINGS = ("exact", "quadtree", "c45", "cart", "optimal")
+FITTED_NAME = "fitted to these measurements"
+
+
+def read_trust(text: str) -> dict[ModelName, float]:
+    """Read weights of models: ``hockney=1,loggp=1.1``; those that are not named keep theirs.
+
+    Raises
+    ------
+    ModelError
+        When a word is no model with a number above 0.
+    """
+    found = dict(TRUST)
+    for word in filter(None, text.split(",")):
+        name, _, value = (part.strip() for part in word.partition("="))
+        model = next((each for each in MODEL_NAMES if each == name), None)
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = 0.0
+        if model is None or not 0 < weight < float("inf"):
+            raise ModelError(f"trust has {word!r}; expected weights above 0, as in {write_trust(TRUST)}")
+        found[model] = weight
+    return found
+
+
+def write_trust(trust: Mapping[ModelName, float]) -> str:
+    """Write weights of models as `read_trust` takes them."""
+    return ",".join(f"{name}={trust[name]:g}" for name in MODEL_NAMES)
+
+
+def read_labels(text: str) -> tuple[str, ...]:
+    """Labels of methods, with commas between them."""
+    return tuple(label.strip() for label in text.split(",") if label.strip())
+
+
+def _network(text: str) -> None:
+    if text != FITTED:
+        read_set(text)
+
+
+OPTIONS = (
+    Option(
+        name="model",
+        title="model",
+        help="Model whose prediction chooses the method; vote: the choice of most models, weight: of the most trusted.",
+        default=VOTE,
+        kind="choice",
+        choices=(*MODEL_NAMES, *TOGETHER),
+    ),
+    Option(
+        name="parameters",
+        title="parameters",
+        help="Of the network: fitted to the measurements themselves, a published machine, or written out.",
+        default=FITTED,
+        kind="name",
+        choices=(FITTED, *MACHINES),
+        check=_network,
+    ),
+    Option(
+        name="trust",
+        title="trust",
+        help="Weight of each model's vote.",
+        default=write_trust(TRUST),
+        kind="name",
+        check=read_trust,
+    ),
+    Option(
+        name="methods",
+        title="methods",
+        help="Methods to choose from, with commas between them, such as binomial,pipeline 8KiB; empty: all measured.",
+        default="",
+        kind="name",
+    ),
+    Option(
+        name="variant",
+        title="formulas",
+        help="Corrected formulas, or those of the dissertation to the letter, errata included.",
+        default="corrected",
+        kind="choice",
+        choices=("corrected", "as_published"),
+    ),
+    Option(
+        name="fill",
+        title="only where nothing was measured",
+        help="Decide by measured times, and by predictions, calibrated by method, for missing ones only.",
+        default=False,
+        kind="flag",
+    ),
+    Option(
+        name="encode",
+        title="written as",
+        help="Tree that the models' choice is written as, with its usual options.",
+        default="exact",
+        kind="choice",
+        choices=ENCODINGS,
+    ),
+)
+
+
+def fitted_parameters(
+    problem: Problem, models: Sequence[ModelName] = MODEL_NAMES, progress: Progress | None = None
+) -> ParameterSet:
+    """Parameters of models fitted to the measurements of a problem.
+
+    Raises
+    ------
+    ModelError
+        When there is too little to fit to.
+    """
+    observed = observe(problem.single("a fit of models").cube)
+    return fit_all(observed, tuple(models), name=FITTED_NAME, progress=progress)[0]
+
+
+def _many(
+    family: Family,
+    network: ParameterSet | None,
+    problem: Problem,
+    settings: Sequence[Mapping[str, Any]],
+    progress: Progress | None,
+) -> list[DecisionFunction]:
+    wanted = [family.checked(options) for options in settings]
+    try:
+        known = {family.option("parameters").default: network, FITTED: _fitted(problem, wanted, progress)}
+        found = []
+        for number, options in enumerate(wanted):
+            if progress is not None:
+                progress(number / len(wanted), f"predicting by {options['model']}")
+            found.append(_one(family, problem, options, known.get(options["parameters"])))
+    except ModelError as error:
+        raise OptionError(str(error)) from error
+    return found
+
+
+def _fitted(problem: Problem, wanted: Sequence[Mapping[str, Any]], progress: Progress | None) -> ParameterSet | None:
+    """Parameters of all models that some setting wants fitted, each fitted once."""
+    asked = {str(options["model"]) for options in wanted if options["parameters"] == FITTED}
+    models = [name for name in MODEL_NAMES if name in asked or asked & set(TOGETHER)]
+    return fitted_parameters(problem, models, progress) if models else None
+
+
+def _one(
+    family: Family, problem: Problem, options: Mapping[str, Any], network: ParameterSet | None
+) -> DecisionFunction:
+    network = network or read_set(options["parameters"])
+    decide = completed_decision if options["fill"] else model_decision
+    changed = {each.name: options[each.name] for each in family.options if options[each.name] != each.default}
+    return decide(
+        problem,
+        network,
+        str(options["model"]),
+        methods=read_labels(options["methods"]),
+        grow=FAMILIES[options["encode"]].grow,
+        trust=read_trust(options["trust"]),
+        variant=options["variant"],
+        options={"model": options["model"], **changed},
+    )
+
+
+def family_of(network: ParameterSet | None = None) -> Family:
+    """The family, with the parameters of a network where none are named.
+
+    Parameters
+    ----------
+    network
+        Frontiers try its models; None fits the parameters of all to what is decided on (held out, to the part that is
+        left).
+    """
+    options = {option.name: option for option in OPTIONS}
+    models = MODEL_NAMES if network is None else network.models
+    tried = (*models, VOTE) if len(models) > 1 else models
+    if network is not None:
+        options["model"] = replace(options["model"], default=tried[-1])
+        options["parameters"] = replace(options["parameters"], default=write_set(network))
+
+    def one(problem: Problem, *, progress: Progress | None = None, **given: Any) -> DecisionFunction:
+        return _many(family, network, problem, [given], progress)[0]
+
+    def many(
+        problem: Problem, settings: Sequence[Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> list[DecisionFunction]:
+        return _many(family, network, problem, settings, progress)
+
+    family = Family(
+        name=KIND,
+        title="Communication models",
+        source=f"dissertation, 5.2; parameters {FITTED_NAME if network is None else f'of {network.name}'}",
+        options=tuple(options.values()),
+        grow=one,
+        path=lambda _problem: [{"model": name} for name in tried],
+        grow_many=many,
+    )
+    return family
+
+
+FAMILY = family_of()

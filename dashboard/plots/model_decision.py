@@ -1,0 +1,93 @@
+"""Decision maps made by models, beside measured ones, and what decisions by each model cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import holoviews as hv
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from dashboard.decisions import DecisionFunction
+from dashboard.models import MODEL_TITLES
+from dashboard.plots import decision_map as drawn
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.legend import table
+from dashboard.plots.units import format_percent
+
+if TYPE_CHECKING:
+    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.plots.axes import Axes
+    from dashboard.plots.raster import Raster
+
+IntArray = NDArray[np.int64]
+TITLES: Mapping[str, str] = {**MODEL_TITLES, "vote": "vote of all", "weight": "weight of all"}
+
+
+class Measured(Protocol):
+    """What a measured decision map is drawn from."""
+
+    dmap: xr.Dataset
+    key: MethodKey
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Attributes that trees may need beside the sizes."""
+
+
+def chosen_methods(decision: DecisionFunction, scene: Measured) -> tuple[MethodKey, IntArray]:
+    """Colours of all methods, measured or not, and which of them is chosen in each cell.
+
+    Returns
+    -------
+    tuple of MethodKey and array ``(comm_size, message_size)``
+        Measured methods keep their colours; methods that were not measured come after them.
+    """
+    labels = list(scene.key.labels)
+    more = [method.label for method in decision.methods if method.label not in labels]
+    best = scene.dmap["best"].values
+    wins = np.bincount(best[best >= 0].ravel(), minlength=len(labels) + len(more))
+    key = MethodKey.by_wins([*labels, *more], wins) if more else scene.key
+    places = np.array([key.labels.index(method.label) for method in decision.methods])
+    sizes = scene.dmap["comm_size"].values[:, None], scene.dmap["message_size"].values[None, :]
+    given = {name: value for name, value in scene.given.items() if name in decision.needs}
+    return key, places[decision.predict(*sizes, **given)]
+
+
+def method_layers(
+    name: str, methods: NDArray[np.integer[Any]], axes: Axes, raster: Raster, key: MethodKey
+) -> dict[str, hv.Element]:
+    """Colours of a map, and its letters where there is room."""
+    layers: dict[str, hv.Element] = {name: drawn.method_image(methods, raster, key)}
+    if drawn.has_letters(axes):
+        layers[f"{name} text"] = drawn.cell_letters(methods, axes, key)
+    return layers
+
+
+def marks_legend(marks: NDArray[np.bool_]) -> str:
+    """Say how many cells are dotted, and why."""
+    return (
+        f"<p>Dotted: {int(marks.sum()):,} of {marks.size:,} cells, where the time of the chosen method was predicted, "
+        "not measured.</p>"
+    )
+
+
+def penalties_table(found: Mapping[str, tuple[PenaltySummary, PenaltySummary]]) -> str:
+    """Write what decisions by each model cost, as Tables 6.2 and 6.3.
+
+    Parameters
+    ----------
+    found
+        By model or vote: the penalty against the best of the covered methods, and of all.
+    """
+    heads = [("decided by", False)]
+    heads += [(each, True) for each in ("mean", "median", "max", "of all: mean", "median", "max", "unknown")]
+    rows = []
+    for name, (fair, every) in found.items():
+        figures = [getattr(each, what) for each in (fair, every) for what in ("mean", "median", "max")]
+        told = ["–" if np.isnan(each) else format_percent(each) for each in figures]
+        rows.append([TITLES[name], *told, f"{every.unmeasured:,}"])
+    together = [place for place, name in enumerate(found) if name not in MODEL_TITLES]
+    return table("Penalty: against the best method that models cover; of all", heads, rows, apart=together[:1])

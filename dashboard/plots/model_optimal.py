@@ -1,0 +1,150 @@
+"""Maps of the optimal implementation: algorithms, and segment sizes by their powers of two (as Figure 6.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from dashboard.plots import decision_map as drawn
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.legend import swatch, table
+from dashboard.plots.raster import Raster
+from dashboard.plots.units import format_bytes, format_time
+
+#: Yellow for small segments, blue for large ones; black letters can be read on all of them.
+NONE, LOWEST, HIGHEST = "#f7f7f7", 5, 18
+_STOPS = np.array([[255, 237, 140], [120, 198, 121], [86, 156, 214]])
+
+
+def segment_classes(segment: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Class of each segment size: 0 = not segmented, else by its power of two; -1 where there is none."""
+    power = np.floor(np.log2(np.maximum(np.nan_to_num(segment), 1.0)))
+    classes = np.clip(power, LOWEST, HIGHEST).astype(np.int64) - LOWEST + 1
+    return np.where(np.isnan(segment), -1, np.where(segment > 0, classes, 0))
+
+
+def class_colors() -> list[str]:
+    """Colours of the classes."""
+    steps = np.linspace(0, len(_STOPS) - 1, HIGHEST - LOWEST + 1)
+    levels = [np.interp(steps, np.arange(len(_STOPS)), stops) for stops in _STOPS.T]
+    rgb = np.rint(np.stack(levels, axis=1)).astype(int)
+    return [NONE, *("#" + "".join(f"{level:02x}" for level in each) for each in rgb.tolist())]
+
+
+def class_titles() -> list[str]:
+    """What each class holds."""
+    low, high = LOWEST, HIGHEST
+    powers = [f"{format_bytes(2**power)} to {format_bytes(2 ** (power + 1))}" for power in range(low, high + 1)]
+    powers[0], powers[-1] = f"below {format_bytes(2 ** (low + 1))}", f"{format_bytes(2**high)} and above"
+    return ["not segmented", *powers]
+
+
+def algorithm_key(found: xr.Dataset) -> MethodKey:
+    """Colours of the algorithms.
+
+    Parameters
+    ----------
+    found
+        As `dashboard.models.optimal_map.optimal_map` gives it.
+    """
+    best = found["algorithm"].values
+    names = [str(name) for name in found["candidate"].values]
+    return MethodKey.by_wins(names, np.bincount(best[best >= 0].ravel(), minlength=len(names)))
+
+
+def algorithm_layers(found: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, hv.Element]:
+    """Layers of the map of algorithms."""
+    best = found["algorithm"].values
+    layers: dict[str, hv.Element] = {
+        "optimal ground": drawn.unmeasured_ground(axes),
+        "optimal": drawn.method_image(best, raster, key),
+    }
+    if drawn.has_letters(axes):
+        layers["optimal text"] = drawn.cell_letters(best, axes, key)
+    return {**layers, "optimal cells": _cells(found, axes)}
+
+
+def segment_layers(found: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, hv.Element]:
+    """Layers of the map of segment sizes; the cells say the power of two."""
+    segment = np.where(found["algorithm"].values >= 0, found["segment_size"].values, np.nan)
+    colors = class_colors()
+    pixels = drawn.paint_codes(segment_classes(segment), raster, len(colors))
+    layers: dict[str, hv.Element] = {
+        "segments ground": drawn.unmeasured_ground(axes),
+        "segments": drawn.code_image(pixels, raster, "segments", colors),
+    }
+    if drawn.has_letters(axes):
+        layers["segments text"] = _powers(segment, axes)
+    return {**layers, "segments cells": _cells(found, axes)}
+
+
+def _powers(segment: NDArray[np.float64], axes: Axes) -> hv.Labels:
+    known = np.nan_to_num(segment).ravel()
+    with np.errstate(divide="ignore"):
+        texts = np.array(
+            [f"{power:.0f}" if size > 0 else "" for size, power in zip(known, np.log2(known), strict=True)]
+        )
+    x, y = axes.x.centres, axes.y.centres
+    columns = (np.tile(x, y.size), np.repeat(y, x.size), drawn.that_fit(texts, axes))
+    return hv.Labels(columns, [drawn.X, drawn.Y], "power").opts(
+        text_color=drawn.INK, text_font_size="8px", backend="bokeh"
+    )
+
+
+def _cells(found: xr.Dataset, axes: Axes) -> hv.Rectangles:
+    """Boxes that are not seen, but tell their figures under the pointer; none on a map of many cells."""
+    count, size = found["comm_size"].values, found["message_size"].values
+    names = np.array([*map(str, found["candidate"].values), "none works"], dtype=object)
+    left, right, bottom, top = axes.x.edges[:-1], axes.x.edges[1:], axes.y.edges[:-1], axes.y.edges[1:]
+    rows, columns = (each.ravel() for each in np.meshgrid(np.arange(count.size), np.arange(size.size), indexing="ij"))
+    if rows.size > drawn.MOST_LETTERS * 4:
+        rows = columns = np.empty(0, dtype=int)
+    segment, time = found["segment_size"].values[rows, columns], found["time"].values[rows, columns]
+    data: list[Any] = [left[columns], bottom[rows], right[columns], top[rows]]
+    data += [
+        [f"{axes.y.write(count[row])} processes" for row in rows],
+        [axes.x.write(size[column]) for column in columns],
+        list(names[found["algorithm"].values[rows, columns]]),
+        [f"{each:,.0f} B" if each else "not segmented" for each in segment],
+        [format_time(float(each)) for each in time],
+    ]
+    told = ["processes", "message", "algorithm", "segments", "time"]
+    tips = [("", "@processes, @message"), *((name, f"@{name}") for name in told[2:])]
+    boxes = hv.Rectangles(tuple(data), [drawn.X, drawn.Y, "message_size_to", "comm_size_to"], told)
+    return boxes.opts(
+        fill_alpha=0.0, line_alpha=0, tools=["hover"], hover_tooltips=tips, hover_alpha=0.0, backend="bokeh"
+    )
+
+
+def algorithm_legend(found: xr.Dataset, key: MethodKey) -> str:
+    """Write how often each algorithm is optimal, and with which segment sizes."""
+    best, segment = found["algorithm"].values, found["segment_size"].values
+    rows = []
+    for place in sorted(range(len(key.labels)), key=lambda each: -int((best == each).sum())):
+        mine = best == place
+        if not mine.any():
+            continue
+        cut = segment[mine & (segment > 0)]
+        sizes = f"{format_bytes(cut.min())} to {format_bytes(cut.max())}" if cut.size else "–"
+        share = 100 * mine.sum() / best.size
+        name = f"{swatch(key.colors[place], key.letters[place])} {key.labels[place]}"
+        rows.append([name, f"{share:.1f} %", f"{cut.size:,} of {int(mine.sum()):,}", sizes])
+    heads = [("algorithm", False), ("share", True), ("cells with segments", True), ("segment sizes", False)]
+    return table("Optimal algorithms", heads, rows)
+
+
+def segment_legend(found: xr.Dataset) -> str:
+    """Write the classes of segment sizes that occur."""
+    segment = np.where(found["algorithm"].values >= 0, found["segment_size"].values, np.nan)
+    classes = segment_classes(segment)
+    rows = [
+        [f"{swatch(color)} {title}", f"{int((classes == place).sum()):,}"]
+        for place, (color, title) in enumerate(zip(class_colors(), class_titles(), strict=True))
+        if (classes == place).any()
+    ]
+    return table("Segment sizes; the cells tell their power of two", [("size", False), ("cells", True)], rows)

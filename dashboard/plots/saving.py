@@ -1,0 +1,33 @@
+"""Figures as SVG: drawn once more by the browser that shows them, without a server and without a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.models import CustomAction, CustomJS
+
+TOOL = "Save as SVG"
+_ICON = (
+    "data:image/svg+xml;utf8,"
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'>"
+    "<text x='12' y='16' font-family='sans-serif' font-size='10' font-weight='700' text-anchor='middle' "
+    "fill='%23808080'>SVG</text></svg>"
+)
+_SAVE = """
+const view = Bokeh.index.find_one(figure)
+view.export('svg').to_blob().then((blob) => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(blob)
+    link.download = `${(figure.title && figure.title.text || 'figure').replace(/[^\\w]+/g, '_').toLowerCase()}.svg`
+    link.click()
+    URL.revokeObjectURL(link.href)
+})
+"""
+
+
+def offer_svg(plot: Any, element: Any) -> None:
+    """Add the tool that saves a figure as SVG to those that it has; a hook for HoloViews."""
+    figure = plot.state
+    if not any(isinstance(tool, CustomAction) and tool.description == TOOL for tool in figure.tools):
+        callback = CustomJS(args={"figure": figure}, code=_SAVE)
+        figure.add_tools(CustomAction(description=TOOL, icon=_ICON, callback=callback))

@@ -1,0 +1,83 @@
+"""Methods that ran as another one, found by the messages that they sent.
+
+A library falls back in silence: Open MPI's scatter_allgather runs linear where there are fewer elements than
+processes. Two methods of a cell ran the same program when the same messages went the same ways and there is a program
+that both can end up in; equal messages alone do not suffice, since algorithms differ in the order of messages too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a method did in one cell.
+
+    Attributes
+    ----------
+    method
+        Whatever tells it from the others.
+    digest
+        Of its messages.
+    programs
+        Those that the library may run when asked for it, its own first; none = any of them, as the library decides.
+    plain
+        Whether it has no further parameters: of two that ran the same, the plain one gives the name.
+    """
+
+    method: Hashable
+    digest: str
+    programs: tuple[str, ...]
+    plain: bool = True
+
+
+def doubles(cell: Sequence[Ran]) -> dict[Hashable, Hashable]:
+    """Find the methods of a cell that ran as another one.
+
+    Parameters
+    ----------
+    cell
+        Its methods in the order of the library, in which what others fall back to comes first.
+
+    Returns
+    -------
+    dict
+        For each double the method that it is a double of, which is none itself. The library's own decision is a
+        double only where a single method sent its messages.
+    """
+    by_digest: dict[str, list[Ran]] = {}
+    for one in cell:
+        by_digest.setdefault(one.digest, []).append(one)
+    found: dict[Hashable, Hashable] = {}
+    for alike in by_digest.values():
+        true: list[Ran] = []
+        for one in sorted(alike, key=lambda one: (not one.programs, not one.plain)):
+            same = [other for other in true if not one.programs or set(one.programs) & set(other.programs)]
+            if len(same) == 1 or (same and one.programs):
+                found[one.method] = same[0].method
+            else:
+                true.append(one)
+    return found
+
+
+def ran(method: Hashable, record: Mapping[str, Any]) -> Ran | None:
+    """What a point of a run file tells of the messages; None when they were not recorded."""
+    graph = record.get("graph")
+    if not isinstance(graph, Mapping) or not isinstance(graph.get("digest"), str):
+        return None
+    programs = graph.get("programs")
+    if not isinstance(programs, list) or not all(isinstance(name, str) for name in programs):
+        return None
+    if not programs and record.get("algorithm") != DEFAULT:
+        return None
+    return Ran(method, graph["digest"], tuple(programs), not record.get("parameters"))
+
+
+def doubles_of(cells: Mapping[Hashable, Iterable[Ran]]) -> dict[tuple[Hashable, Any], Any]:
+    """As `doubles` for many cells: ``(cell, method)`` to the method that it is a double of."""
+    return {(cell, one): other for cell, there in cells.items() for one, other in doubles(list(there)).items()}

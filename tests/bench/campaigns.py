@@ -1,0 +1,36 @@
+"""Campaigns on the real MPI, made, run and read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.plan import Protocol
+
+RANKS, SIZE = 4, 4096
+PATIENCE_S = 100.0
+QUICK = Protocol(min_repetitions=3, max_repetitions=6, rounds=3, warm_up=1)
+
+
+def campaign_of(folder: Path, installation: Installation, **wish: Any) -> Campaign:
+    """Plan a campaign on four ranks at 4 KiB, where nothing else is wished."""
+    given: dict[str, Any] = {"ranks": RANKS, "protocol": QUICK, "comm_sizes": (RANKS,), "message_sizes": (SIZE,)}
+    return Campaign.create(folder, control.make_plan(control.Wish(**{**given, **wish}), installation))
+
+
+def run(campaign: Campaign, installation: Installation, seconds: float = PATIENCE_S) -> dict[str, Any]:
+    """Run it to its end; its status."""
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    control.start(campaign, launcher, installation, seconds)
+    return control.wait(campaign, launcher, 0.05)
+
+
+def points(campaign: Campaign) -> list[dict[str, Any]]:
+    """Points as they stand in the run file."""
+    lines = campaign.results.read_text(encoding="utf-8").splitlines()
+    return [record for line in lines if "colltune_run" not in (record := json.loads(line))]

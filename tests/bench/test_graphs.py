@@ -1,0 +1,89 @@
+"""Forcing is real: what every algorithm of the installed Open MPI sends is what its definition says, pair by pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.cellrun import graph_of
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Variants
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Protocol
+from loaders import open_results
+from tests.bench.campaigns import campaign_of, points, run
+from tests.bench.message_graphs import FOR_TWO, graphs_of
+
+RANKS, SIZE, SEGMENT = 8, 1 << 16, 1024
+_PATIENCE_S = 200.0
+
+
+@pytest.fixture(scope="module")
+def forced(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    """Every method called on eight ranks, and on two for the algorithms that are for two only."""
+    wish: dict[str, Any] = {"ranks": RANKS, "comm_sizes": (2, RANKS), "message_sizes": (2, SIZE)}
+    wish["protocol"] = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, warm_up=0)
+    wish["variants"] = Variants((0, SEGMENT), (4,), (4,))
+    campaign = campaign_of(tmp_path_factory.mktemp("forced"), installation, collectives=COLLECTIVES, **wish)
+    ended = run(campaign, installation, _PATIENCE_S)
+    assert ended["state"] == "finished", (ended, campaign.tail())
+    return campaign
+
+
+def sent(campaign: Campaign, collective: str, comm_size: int) -> list[tuple[str, int, dict[str, Any]]]:
+    """Algorithm, segment size and graph of the points of a collective at the large message."""
+    size = 0 if collective == "barrier" else SIZE
+    return [
+        (one["algorithm"], one["segment_size"], one["graph"])
+        for one in points(campaign)
+        if (one["collective"], one["comm_size"], one["message_size"]) == (collective, comm_size, size)
+        and "error" not in one
+    ]
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_every_algorithm_of_the_library_sends_its_own_messages(
+    forced: Campaign, installation: Installation, collective: str
+) -> None:
+    assert isinstance(installation.library, OpenMpi)
+    seen = set()
+    for comm_size in (2, RANKS):
+        for algorithm, segment, graph in sent(forced, collective, comm_size):
+            if algorithm == DEFAULT or (algorithm == FOR_TWO) != (comm_size == 2):
+                continue
+            size = 0 if collective == "barrier" else SIZE
+            expected = [graph_of(one) for one in graphs_of(collective, algorithm, comm_size, size, segment)]
+            assert graph["digest"] in [one["digest"] for one in expected], (algorithm, segment, graph, expected[:3])
+            seen.add(algorithm)
+    assert seen == set(installation.library.algorithms[collective].values())
+
+
+def test_a_method_that_fell_back_is_a_double_in_the_cube(forced: Campaign) -> None:
+    results = open_results([forced.results])
+    # Fewer bytes than processes: the broadcast that would scatter them runs linear.
+    assert double(results["bcast"], "scatter_allgather", RANKS, 2) == "basic_linear"
+    assert double(results["bcast"], "scatter_allgather", RANKS, SIZE) is None
+    # All trees of two processes are one, and so is every exchange.
+    assert double(results["bcast"], "binomial", 2, SIZE) == "pipeline"
+    assert double(results["allgather"], "recursive_doubling", 2, SIZE) == "bruck"
+    assert double(results["allgather"], "recursive_doubling", RANKS, SIZE) is None
+
+
+def test_the_same_messages_in_another_order_are_no_double(forced: Campaign) -> None:
+    graphs = {algorithm: graph["digest"] for algorithm, _, graph in sent(forced, "alltoall", RANKS)}
+    assert graphs["linear"] == graphs["pairwise"]
+    results = open_results([forced.results])
+    assert double(results["alltoall"], "linear", RANKS, SIZE) is None
+    assert double(results["alltoall"], "pairwise", RANKS, SIZE) is None
+
+
+def double(node: Any, method: str, comm_size: int, size: int) -> str | None:
+    """Which method another one ran as."""
+    cube = node.to_dataset()
+    if "double_of" not in cube:
+        return None
+    place = [str(label) for label in cube["method"].values].index(method)
+    number = int(cube["double_of"].isel(method=place).sel(comm_size=comm_size, message_size=size))
+    return None if number < 0 else str(cube["double_of"].attrs["methods"][number])

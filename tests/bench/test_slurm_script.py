@@ -1,0 +1,147 @@
+"""Batch scripts: what may be asked of Slurm, and that nothing else gets into them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launch import Job
+from dashboard.benchmarks.slurm import Request, SlurmLauncher
+from dashboard.benchmarks.slurm_script import minutes
+
+
+def job(folder: Path, ranks: int = 8, **further: Any) -> Job:
+    return Job(folder, ranks, ("program", "a b"), {"GIVEN": "it's 1"}, 600.0, folder / "log.txt", **further)
+
+
+def test_the_script_asks_for_what_was_said(tmp_path: Path) -> None:
+    request = Request(
+        nodes=4,
+        tasks_per_node=2,
+        partition="debug",
+        account="a-1",
+        constraint="ib&skylake",
+        extra=("--exclusive", "--mail-user=someone@example.org"),
+        modules=("openmpi/5.0",),
+        environment={"UCX_TLS": "rc,self"},
+        start="srun",
+        start_options=("--mpi=pmix",),
+    )
+    text = SlurmLauncher(request).preview([job(tmp_path)])
+    lines = text.splitlines()
+    asked = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH")]
+    assert asked == [
+        "--job-name=colltune-0",
+        "--partition=debug",
+        "--account=a-1",
+        "--constraint=ib&skylake",
+        "--nodes=4",
+        "--ntasks=8",
+        "--ntasks-per-node=2",
+        "--time=10",
+        f'--output="{tmp_path}/log.txt"',
+        "--open-mode=append",
+        "--no-requeue",
+        "--exclusive",
+        "--mail-user=someone@example.org",
+    ]
+    assert "module load openmpi/5.0 || exit 1" in lines
+    assert "export UCX_TLS=rc,self" in lines
+    assert lines[-1].endswith("srun --mpi=pmix -n 8 program 'a b'")
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+
+
+def test_an_array_has_a_job_for_each_size_and_a_script_for_each_number_of_nodes(tmp_path: Path) -> None:
+    launcher = SlurmLauncher(Request(tasks_per_node=4, array=1))
+    jobs = [job(tmp_path / "parts" / str(n), ranks, index=n) for n, ranks in enumerate((2, 4, 8))]
+    first, second = launcher.preview(jobs).split("\n\n")
+    assert "--array=0,1%1" in first
+    assert "--nodes=1" in first
+    assert "--array=2%1" in second
+    assert "--nodes=2" in second
+    assert f'--output="{tmp_path}/parts/%a/log.txt"' in first
+    # One after the other, so that they do not disturb each other.
+    assert "afterany" in second
+
+
+# What a page's form could be filled with.
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        ({"partition": "a b"}, "partition 'a b'"),
+        ({"partition": "x\n#SBATCH --uid=0"}, "partition"),
+        ({"account": "-x"}, "account '-x'"),
+        ({"qos": "$(id)"}, "qos"),
+        ({"constraint": "a;b"}, "constraint"),
+        ({"extra": ("--comment=a\n#SBATCH --uid=0",)}, "one line"),
+        ({"extra": ("exclusive",)}, "allowed is --option"),
+        ({"extra": ("--wrap=id",)}, "--wrap is set by this program or not allowed"),
+        ({"extra": ("--output=/etc/passwd",)}, "--output"),
+        ({"modules": ("a;id",)}, "module 'a;id'"),
+        ({"modules": ("",)}, "module"),
+        ({"environment": {"LD_PRELOAD": "x.so"}}, "variable 'LD_PRELOAD'"),
+        ({"environment": {"UCX_TLS": "a\nb"}}, "value of UCX_TLS"),
+        ({"start": "bash"}, "allowed are mpiexec, mpirun, srun"),
+        ({"start_options": ("program",)}, "option of the start command"),
+        ({"start_options": ("--x=$(id)",)}, "option of the start command"),
+        ({"nodes": 0}, "nodes 0"),
+        ({"nodes": True}, "nodes True"),
+        ({"tasks_per_node": 1.5}, "tasks_per_node 1.5"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_by_name(request_: dict[str, Any], told: str) -> None:
+    with pytest.raises(CampaignError) as error:
+        Request(**request_)
+    assert told in str(error.value)
+
+
+_TEXT = st.text(max_size=12)
+
+
+@given(partition=_TEXT, extra=_TEXT, module=_TEXT, name=_TEXT, value=_TEXT, option=_TEXT)
+def test_whatever_is_accepted_adds_no_line_and_no_command(**given_: str) -> None:
+    try:
+        request = Request(
+            partition=given_["partition"],
+            extra=(f"--x{given_['extra']}",),
+            modules=(given_["module"],),
+            environment={f"UCX_{given_['name']}": given_["value"]},
+            start_options=(f"--{given_['option']}",),
+        )
+    except CampaignError:
+        return
+    plain = Request(extra=("--x",), modules=("m",), environment={"UCX_X": "x"}, start_options=("--x",))
+    texts = [SlurmLauncher(one).preview([job(Path("/folder"))]) for one in (request, plain)]
+    added = int(bool(given_["partition"]))
+    assert len(texts[0].splitlines()) == len(texts[1].splitlines()) + added
+    assert Request.from_record(request.record()) == request
+
+
+def test_ranks_that_do_not_fit_are_refused_before_slurm_does(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="at least 4 nodes"):
+        SlurmLauncher(Request(nodes=3, tasks_per_node=2)).prepare([job(tmp_path)])
+    assert Request(tasks_per_node=3).nodes_for(8) == 3
+    assert Request().nodes_for(8) is None
+
+
+def test_a_folder_that_slurm_would_read_otherwise_is_escaped_or_refused(tmp_path: Path) -> None:
+    assert 'a%%j b/log.txt"' in SlurmLauncher().preview([job(tmp_path / "a%j b")])
+    with pytest.raises(CampaignError, match="line breaks"):
+        SlurmLauncher().preview([job(tmp_path / "a\nb")])
+
+
+def test_an_unknown_field_of_a_saved_request_is_said() -> None:
+    with pytest.raises(CampaignError, match="'shell' cannot be asked of Slurm"):
+        Request.from_record({"shell": "bash"})
+
+
+@pytest.mark.parametrize(("seconds", "asked", "held"), [(1, 1, 1), (60, 1, 55), (61, 2, 61), (3600, 60, 3595)])
+def test_the_job_ends_itself_before_slurms_whole_minutes(seconds: float, asked: int, held: float) -> None:
+    assert minutes(seconds) == asked
+    assert SlurmLauncher().limit(seconds) == held

@@ -1,0 +1,126 @@
+"""Rules and the library's own decision in one job of the real library: who acts is seen in the messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks import control, library, tune_check
+from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Fixed
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Protocol
+from dashboard.decisions.improvement import improvement, judge, without_slower
+from dashboard.export.rules.lint import read_text
+from loaders import open_results
+from tests.cli.command import Answer
+from tests.conftest import need
+
+RANKS = 4
+#: Linear, then a pipeline of tiny segments, which nothing makes fast, then the library's own decision.
+RULES = "1\n7\n1\n2\n3\n0 1 0 0\n32768 3 0 32\n131072 0 0 0\n"
+SMALL, SLOW, OWN = 64, 65536, 131072
+QUICK = Protocol(min_repetitions=6, max_repetitions=12, rounds=3, warm_up=1)
+
+
+@pytest.fixture(scope="session")
+def installation(mpiexec: str) -> Installation:
+    found = library.find()
+    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
+    return found
+
+
+@pytest.fixture(scope="session")
+def results(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tune_check")
+    given = tune_check.with_rules(installation, tune_check.rules_of(folder))
+    wish = control.Wish(RANKS, ("bcast",), (RANKS,), (SMALL, SLOW, OWN), protocol=QUICK)
+    campaign = tune_check.prepare(folder, RULES, control.make_plan(wish, given))
+    launcher = LocalLauncher((str(given.mpiexec),))
+    control.start(campaign, launcher, given, 100)
+    ended = control.wait(campaign, launcher, 0.05)
+    assert ended["state"] == "finished", (ended, campaign.tail())
+    return campaign.results
+
+
+def graphs(results: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()[1:]]
+    return {(one["algorithm"], one["message_size"]): one["graph"] for one in lines}
+
+
+def test_the_rules_act_on_one_communicator_and_not_on_the_other(results: Path) -> None:
+    found = graphs(results)
+    # Linear: the root sends to all others. Left alone the library takes another way.
+    assert found["tuned", SMALL]["busiest"] == found["tuned", SMALL]["messages"] == RANKS - 1
+    assert found["default", SMALL]["busiest"] < RANKS - 1
+    # A pipeline of 32 bytes: everyone but the last process sends all segments.
+    assert found["tuned", SLOW]["messages"] == (RANKS - 1) * (SLOW // 32)
+    assert found["default", SLOW]["messages"] < RANKS * RANKS
+
+
+def test_a_rule_that_leaves_the_decision_to_the_library_sends_its_messages(results: Path) -> None:
+    found = graphs(results)
+    assert found["tuned", OWN]["digest"] == found["default", OWN]["digest"]
+    cells = improvement(open_results([results])["bcast"].to_dataset()).cells
+    assert cells["same"].sel(message_size=OWN).all()
+
+
+def test_a_rule_that_is_slower_is_found_and_dropped(results: Path) -> None:
+    found = improvement(open_results([results])["bcast"].to_dataset())
+    decision = read_text(RULES).decisions["bcast"]
+    verdicts = {one.method: one for one in judge(found, decision)}
+    assert verdicts["pipeline 32B"].outcome == "slower"
+    assert verdicts["pipeline 32B"].max < -100
+    kept, _ = without_slower(decision, list(verdicts.values()))
+    assert kept.methods[kept.predict_one(RANKS, SLOW)].label == "default"
+
+
+def test_the_command_measures_once_judges_and_writes_what_is_left(
+    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def colltune(*arguments: object) -> Answer:
+        status = cli.main([str(argument) for argument in arguments])
+        return Answer(status, *capsys.readouterr())
+
+    rules, kept = tmp_path / "rules.conf", tmp_path / "kept.conf"
+    rules.write_text(RULES)
+    where = ("tune-check", rules, "--folder", tmp_path / "campaign", "--ranks", 2)
+    sizes = ("--message-sizes", f"{SMALL},{SLOW}", "--repetitions", "6-12", "--time-limit", 90)
+    answer = colltune(*where, *sizes, "--json", "--drop-slower", "-o", kept)
+    assert answer.status == 0, answer.err
+    (bcast,) = answer.json["collectives"].values()
+    assert [row["comm_size"] for row in bcast["table"]] == [2, 0]
+    assert {one["message_size"] for one in bcast["cells"]} == {SMALL, SLOW}
+    slower = [one for one in bcast["rules"] if one["outcome"] == "slower" and not one["default"]]
+    assert answer.json["dropped"] == {"bcast": len(slower)}
+    assert colltune("lint", kept).status == 0
+    assert ("32768 3" in kept.read_text()) == ("pipeline 32B" not in {one["method"] for one in slower})
+    again = colltune(*where, *sizes, "--json")
+    assert "everything is measured already" in again.err
+    assert again.json["collectives"]["bcast"]["cells"] == bcast["cells"]
+    rules.write_text(RULES.replace(" 32\n", " 64\n"))
+    assert "was measured with other rules" in colltune(*where, *sizes).err
+
+
+def test_other_rules_in_the_same_folder_are_refused(installation: Installation, tmp_path: Path) -> None:
+    given = tune_check.with_rules(installation, tune_check.rules_of(tmp_path))
+    plan = control.make_plan(control.Wish(2, ("bcast",), (2,), (8,)), given)
+    tune_check.prepare(tmp_path, RULES, plan)
+    with pytest.raises(CampaignError, match="was measured with other rules"):
+        tune_check.prepare(tmp_path, RULES + "\n", plan)
+
+
+def test_another_library_is_told_what_to_do_instead(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="MPICH cannot be measured with and without rules in one job"):
+        tune_check.with_rules(Installation(tmp_path, Fixed("MPICH", "5.0", "")), tmp_path)
+
+
+def test_rules_for_what_cannot_be_measured_are_refused() -> None:
+    with pytest.raises(PlanError, match="the rules are for alltoallw; measured with and without rules can be barrier"):
+        tune_check.measurable({"alltoallw": None})

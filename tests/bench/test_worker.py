@@ -1,0 +1,73 @@
+"""What the ranks say when they cannot measure; the MPI is played."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.worker import Worker
+
+
+class World:
+    """A job whose ranks all say the same."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def Get_rank(self) -> int:  # noqa: N802 - mpi4py's name
+        return 0
+
+    def Get_size(self) -> int:  # noqa: N802 - mpi4py's name
+        return self.size
+
+    def bcast(self, value: Any, root: int = 0) -> Any:
+        return value
+
+    def allgather(self, value: Any) -> list[Any]:
+        return [value] * self.size
+
+
+class Mpi:
+    """As much of mpi4py.MPI as a worker needs to look around."""
+
+    def __init__(self, size: int, version: str) -> None:
+        self.COMM_WORLD = World(size)
+        self._version = version
+
+    def Get_library_version(self) -> str:  # noqa: N802 - mpi4py's name
+        return self._version
+
+
+def worker(folder: Path, size: int, version: str = "Some MPI 5.0.11", **plan: Any) -> Worker:
+    given: dict[str, Any] = {"methods": {"bcast": (Method("a"),)}, "comm_sizes": (2,), "message_sizes": (8,)}
+    campaign = Campaign.create(folder, Plan(4, **{**given, **plan}))
+    return Worker(Mpi(size, version), campaign, 1, time.monotonic() + 10)
+
+
+def test_ranks_that_each_run_alone_name_the_likely_cause(tmp_path: Path) -> None:
+    fault = worker(tmp_path, 1).fault()
+    assert fault.startswith("1 of 4 ranks")
+    assert "mpiexec" in fault
+
+
+def test_another_library_than_planned_is_named(tmp_path: Path) -> None:
+    assert "plan anew" in worker(tmp_path, 4, "Open MPI v4.1.4", library="Open MPI", library_version="5.0.11").fault()
+
+
+def test_without_a_tool_interface_it_says_what_can_be_measured_and_what_to_install(tmp_path: Path) -> None:
+    # This process has loaded no MPI, as one whose library has no tool interface.
+    fault = worker(tmp_path, 4, settings={"bcast": ({"some_variable": 1},)}).fault()
+    assert "methods cannot be switched" in fault
+    assert "--algorithms default" in fault
+    assert "install" in fault
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_enough_ranks_of_the_right_library_can_measure(tmp_path: Path, size: int) -> None:
+    assert worker(tmp_path, size).fault() == ""

@@ -1,0 +1,124 @@
+"""Many sessions: memory over 50 that come and go and over an hour of slider moves, and how fast pictures follow.
+
+Aims: memory flat within 5 % after the warm-up, no error in the server's log, and with 8 sessions active on two cores
+95 of 100 pictures within 150 ms of the slider's event. Seven of the eight are websockets that move their slider once
+and again; what comes to the screen is measured in the eighth, a real browser, as `bench_slider` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import psutil
+from playwright.async_api import async_playwright
+
+from tests.benchmarks.bench_slider import _MEASURE, PAUSE
+from tests.conftest import find_chromium
+from tests.serving import Served
+from tests.sessions import Session
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTIVE = 8
+ROUND = 10
+#: Seconds after which the server has forgotten a session that was closed: Bokeh looks each 17 s for those unused 15 s.
+FORGOTTEN = 40.0
+SLIDER = "Accuracy threshold"
+#: Seconds between the moves of a slider that is drawn.
+STEP = 0.1
+_FAULT = re.compile(r"ERROR|Traceback|Exception")
+
+
+def megabytes(served: Served) -> float:
+    """Memory of the server's process."""
+    return psutil.Process(served.process.pid).memory_info().rss / 1e6
+
+
+async def used(session: Session, moves: int, pause: float = 0.0) -> list[float]:
+    """Move a slider so often; seconds until the figures of each picture had come."""
+    times = []
+    for move in range(moves):
+        start = time.perf_counter()
+        await session.set(SLIDER, (60 + 7 * move % 40) / 100)
+        times.append(await session.picture() - start)
+        await asyncio.sleep(pause)
+    return times
+
+
+async def come_and_go(served: Served, sessions: int, moves: int) -> list[float]:
+    """Open sessions at once, use and close them; seconds of all moves."""
+    opened = await asyncio.gather(*(Session.open(served.url) for _ in range(sessions)))
+    await asyncio.gather(*(session.rest() for session in opened))
+    times = await asyncio.gather(*(used(session, moves) for session in opened))
+    for session in opened:
+        session.close()
+    return [each for per_session in times for each in per_session]
+
+
+async def soak(served: Served, sessions: int, hour: int) -> None:
+    """Memory over sessions that come and go, then over as many moves as an hour has seconds."""
+    await come_and_go(served, ROUND, 20)
+    await asyncio.sleep(FORGOTTEN)
+    warm = megabytes(served)
+    print(f"memory after the warm-up: {warm:.0f} MB")
+    for done in range(ROUND, sessions + 1, ROUND):
+        await come_and_go(served, ROUND, 20)
+        await asyncio.sleep(FORGOTTEN)
+        now = megabytes(served)
+        print(f"after {done:3d} sessions opened, used and closed: {now:.0f} MB ({100 * now / warm - 100:+.1f} %)")
+    times = await come_and_go(served, ACTIVE, hour // ACTIVE)
+    await asyncio.sleep(FORGOTTEN)
+    now = megabytes(served)
+    print(f"after {len(times)} moves more: {now:.0f} MB ({100 * now / warm - 100:+.1f} %)")
+
+
+async def pictures(served: Served, moves: int) -> None:
+    """Slider to pixels in a browser while the other sessions move theirs."""
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        page = await browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(120_000)
+        await page.goto(f"{served.url}?threshold=0.6")
+        await page.locator("canvas").nth(2).wait_for()
+        await page.wait_for_timeout(5000)
+        for others in (0, ACTIVE - 1):
+            opened = [await Session.open(served.url) for _ in range(others)]
+            busy = [asyncio.ensure_future(used(session, 10**6, STEP)) for session in opened]
+            times = await page.evaluate(_MEASURE, [1, 2, moves, 60, PAUSE / 5])
+            for task, session in zip(busy, opened, strict=True):
+                task.cancel()
+                session.close()
+            seen = sorted(each for each in times if each < 2000)
+            p95 = statistics.quantiles(seen, n=20)[-1]
+            print(
+                f"slider to pixels beside {others} active sessions: median {statistics.median(seen):.0f} ms, "
+                f"p95 {p95:.0f} ms ({len(seen)} moves that change the map)"
+            )
+        await browser.close()
+
+
+def main() -> None:
+    """Measure, and count what went wrong in the server's log."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--moves", type=int, default=3600, help="of the soak; as many as an hour has seconds")
+    parser.add_argument("--pictures", type=int, default=200, help="moves measured in the browser")
+    args = parser.parse_args()
+    served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
+    try:
+        served.wait_until_ready()
+        asyncio.run(pictures(served, args.pictures))
+        asyncio.run(soak(served, args.sessions, args.moves))
+    finally:
+        served.stop()
+    faults = [line for line in served.output if _FAULT.search(line)]
+    print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
+
+
+if __name__ == "__main__":
+    main()

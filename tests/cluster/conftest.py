@@ -1,0 +1,125 @@
+"""An emulated cluster with a real Slurm for the tests that need one, and campaigns on it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks import control, library
+from dashboard.benchmarks import slurm as launcher
+from dashboard.benchmarks.campaign import ENDED, Campaign
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Protocol
+from tests.cluster import machines, scheduler
+from tests.conftest import need
+
+NODES = 4
+PATIENCE_S = 60.0
+
+
+@pytest.fixture(scope="session")
+def installation(mpiexec: str) -> Installation:
+    """Open MPI, which can be told the algorithms."""
+    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    found = library.find()
+    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
+    return found
+
+
+@pytest.fixture(scope="session")
+def can_emulate(installation: Installation) -> None:
+    """Skip, or fail in CI, where no cluster can be emulated."""
+    why = machines.missing() or scheduler.missing()
+    need(not why, why)
+
+
+@pytest.fixture(scope="session")
+def cluster(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[scheduler.Slurm]:
+    """Slurm on four nodes, for tests that leave it as it was."""
+    with scheduler.emulated(tmp_path_factory.mktemp("cluster"), NODES) as found:
+        yield found
+
+
+@pytest.fixture
+def own_cluster(can_emulate: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[scheduler.Slurm]:
+    """Slurm on two nodes that this test may break."""
+    (tmp_path / "cluster").mkdir()
+    with scheduler.emulated(tmp_path / "cluster", 2) as found:
+        monkeypatch.setenv("PATH", str(found.commands), prepend=os.pathsep)
+        yield found
+
+
+@pytest.fixture
+def slurm(cluster: scheduler.Slurm, monkeypatch: pytest.MonkeyPatch) -> scheduler.Slurm:
+    """The cluster of all tests, with its commands first on the PATH."""
+    monkeypatch.setenv("PATH", str(cluster.commands), prepend=os.pathsep)
+    return cluster
+
+
+def asked(nodes: int, **request: Any) -> launcher.Request:
+    """Request one rank on each of some nodes."""
+    return launcher.Request(nodes=nodes, tasks_per_node=1, environment=scheduler.ENVIRONMENT, **request)
+
+
+class Running:
+    """A campaign that was submitted."""
+
+    def __init__(self, folder: Path, installation: Installation, wish: dict[str, Any], **request: Any) -> None:
+        quick = Protocol(min_repetitions=3, max_repetitions=5, warm_up=1, seconds=1.0)
+        ranks = request.pop("ranks", 2)
+        given = {"ranks": ranks, "protocol": quick, "comm_sizes": (ranks,), "message_sizes": (1024,)}
+        given |= {"collectives": ("bcast",), "algorithms": ("basic_linear", "binomial")}
+        self.installation = installation
+        self.seconds = request.pop("seconds", PATIENCE_S)
+        self.launcher = launcher.SlurmLauncher(asked(ranks, **request), str(installation.mpiexec))
+        self.campaign = Campaign.create(folder, control.make_plan(control.Wish(**{**given, **wish}), installation))
+
+    def submit(self) -> dict[str, Any]:
+        return control.start(self.campaign, self.launcher, self.installation, self.seconds)
+
+    def status(self) -> dict[str, Any]:
+        return control.status(self.campaign)
+
+    def job(self) -> str:
+        return str(self.status()["jobs"][0]["id"])
+
+    def measures(self) -> None:
+        """Wait until it has measured something."""
+        until(lambda: self.campaign.done().measured or self.status()["state"] in ENDED, self.status)
+        assert self.campaign.done().measured, (self.status(), self.campaign.tail())
+
+    def end(self) -> dict[str, Any]:
+        """Wait until it has ended."""
+        return until(lambda: (now := self.status())["state"] in ENDED and now, self.status)
+
+
+def until(what: Callable[[], Any], told: Callable[[], Any] = str) -> Any:
+    """Wait until something holds."""
+    end = time.monotonic() + PATIENCE_S
+    while not (found := what()):
+        assert time.monotonic() < end, f"waited in vain: {told()}"
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture
+def submitted(installation: Installation, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Give ``submitted(name, wish, ranks=…, seconds=…, **request)``: a campaign that was handed to Slurm."""
+    made: list[Running] = []
+
+    def submit(name: str = "campaign", wish: dict[str, Any] | None = None, **request: Any) -> Running:
+        made.append(Running(tmp_path / name, installation, wish or {}, **request))
+        made[-1].submit()
+        return made[-1]
+
+    yield submit
+    for one in made:
+        if one.status()["state"] in ("queued", "running"):
+            control.cancel(one.campaign)

@@ -1,0 +1,54 @@
+"""A launch whose times are all longer stands out; one that differs here and there does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loaders import RunWriter, scan
+from loaders.launches import compare
+
+
+def medians(factors: dict[int, float], points: int = 40, noise: float = 0.02) -> dict[int, dict[int, float]]:
+    random = np.random.default_rng(7)
+    return {
+        point: {
+            number: 1e-5 * (1 + point) * factor * float(random.lognormal(0, noise))
+            for number, factor in factors.items()
+        }
+        for point in range(points)
+    }
+
+
+def test_a_launch_on_a_busy_machine_stands_out() -> None:
+    found = compare(medians({1: 1.0, 2: 1.0, 3: 1.6, 4: 1.0}))
+    assert [one.outlier for one in found] == [False, False, True, False]
+    assert found[2].ratio == pytest.approx(1.6, rel=0.05)
+    assert found[2].points == 40
+
+
+def test_launches_of_equal_speed_do_not_stand_out() -> None:
+    assert not any(one.outlier for one in compare(medians(dict.fromkeys(range(1, 9), 1.0), noise=0.1)))
+
+
+def test_of_two_launches_none_is_the_outlier() -> None:
+    assert [one.outlier for one in compare(medians({1: 1.0, 2: 3.0}))] == [False, False]
+
+
+def test_points_of_one_launch_only_say_nothing() -> None:
+    assert compare({0: {1: 1e-5}, 1: {2: 1e-5}}) == []
+
+
+def test_the_loader_tells_the_launch_that_stands_out_and_pools_all(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.jsonl", {}) as writer:
+        for launch, factor in ((1, 1.0), (2, 1.0), (3, 2.0)):
+            for size in (8, 64, 512):
+                point = {"collective": "bcast", "algorithm": "linear", "comm_size": 4, "message_size": size}
+                writer.append({**point, "launch": launch, "samples": [factor * 1e-6 * size, factor * 1.1e-6 * size]})
+    (report,) = scan(tmp_path / "a.jsonl")
+    assert report["rows"] == 9
+    assert report["notes"] == [
+        "launch 3 of 3 stands out: its times are 2.00 times those of the others in the middle of 3 points"
+    ]

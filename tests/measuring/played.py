@@ -1,0 +1,87 @@
+"""A launcher whose jobs are in the state that the test says, and a library that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks import control, follow
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launch import Job, Status
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.measuring import launching
+from dashboard.measuring.launching import Place, Surroundings
+from loaders import RunWriter
+
+LIBRARY = OpenMpi(
+    "5.0.11",
+    {"bcast": {1: "basic_linear", 6: "binomial"}, "reduce": {5: "binomial"}},
+    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_reduce_algorithm": 0},
+)
+HERE = Surroundings(Installation(Path("/nowhere/mpiexec"), LIBRARY), "", "no Slurm here: sbatch not on the PATH")
+
+
+@dataclass
+class Played:
+    """Plays Slurm, or whatever runs jobs."""
+
+    now: Status = field(default_factory=lambda: Status("running"))
+    jobs: list[Job] = field(default_factory=list)
+    refuses: str = ""
+    name: str = "played"
+    array: int = 0
+
+    def record(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    def limit(self, seconds: float) -> float:
+        return seconds
+
+    def one_node(self, ranks: int) -> bool:
+        return True
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        self.jobs += jobs
+        return {"number": len(self.jobs)}
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        return "\n".join(f"run {job.ranks} ranks in {job.folder} <b>" for job in jobs)
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        if self.refuses:
+            raise CampaignError(self.refuses)
+        self.now = Status("queued", "waits for resources (Resources)")
+
+    def status(self, handle: Mapping[str, Any]) -> Status:
+        return self.now
+
+    def cancel(self, handle: Mapping[str, Any]) -> Status:
+        self.now = Status("cancelled", "cancelled")
+        return self.now
+
+
+def play(monkeypatch: pytest.MonkeyPatch, root: Path) -> Played:
+    """Have every campaign launched by one launcher, kept below `root`."""
+    launcher = Played()
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root))
+    monkeypatch.setattr(Place, "launcher", lambda self, installation: launcher)
+    for module in (control, launching):
+        monkeypatch.setattr(module, "launcher_of", lambda campaign: launcher)
+    monkeypatch.setattr(follow, "_FRESH_S", 0.0)
+    return launcher
+
+
+def measured(campaign: Campaign, algorithm: str, *message_sizes: int, error: str = "", comm_size: int = 2) -> None:
+    """Have points measured, the larger the slower, or refused."""
+    with RunWriter(campaign.results, {}) as writer:
+        for size in message_sizes:
+            point = {"collective": "bcast", "algorithm": algorithm, "segment_size": 0, "comm_size": comm_size}
+            point |= {"message_size": size, "library_id": {"default": 0, "basic_linear": 1}.get(algorithm, 6)}
+            slower = {"default": 3e-6, "basic_linear": 2e-6}.get(algorithm, 1e-6)
+            writer.append({**point, "error": error} if error else {**point, "samples": [size * slower] * 3})

@@ -1,0 +1,91 @@
+"""The page *Measure* served from a thread of the test's process, so that the test can play what surrounds it."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import panel as pn
+from panel.io.server import get_server
+from playwright.sync_api import Locator, expect
+
+from dashboard.pages.measure import MeasurePage
+from dashboard.pages.widgets import Page
+from dashboard.state import State
+
+_PATIENCE_S = 60.0
+
+
+@dataclass
+class ServedPage:
+    """A page and its sessions.
+
+    Attributes
+    ----------
+    url
+        Its address.
+    pages
+        Of each session that was opened, with its document.
+    """
+
+    url: str
+    pages: list[tuple[MeasurePage, Any]] = field(default_factory=list)
+
+    def change(self, work: Callable[[MeasurePage], Any]) -> None:
+        """Do something to the page of the newest session, on its own thread."""
+        page, document = self.pages[-1]
+        done = threading.Event()
+        document.add_next_tick_callback(lambda: (work(page), done.set()))
+        assert done.wait(_PATIENCE_S)
+
+
+@contextmanager
+def serve_measure(fields: dict[str, Any]) -> Iterator[ServedPage]:
+    """Serve it.
+
+    Parameters
+    ----------
+    fields
+        Values of fields of the form.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    served, servers, ready = ServedPage(f"http://127.0.0.1:{port}/measure"), [], threading.Event()
+
+    def session() -> Page:
+        pn.extension("tabulator")
+        page = MeasurePage(State(page="Measure"))
+        for name, value in fields.items():
+            page.form.fields[name].value = value
+        served.pages.append((page, pn.state.curdoc))
+        return Page(title="colltune", main=[pn.Column(page, sizing_mode="stretch_width")])
+
+    def run() -> None:
+        server = get_server({"measure": session}, port=port, address="127.0.0.1", start=False, show=False)
+        servers.append(server)
+        server.io_loop.add_callback(ready.set)
+        server.start()
+        server.io_loop.start()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert ready.wait(_PATIENCE_S)
+    yield served
+    (server,) = servers
+    server.io_loop.add_callback(server.stop)
+    server.io_loop.add_callback(server.io_loop.stop)
+    thread.join(_PATIENCE_S)
+
+
+def seen_within(place: Locator, told: str, seconds: float) -> None:
+    """Wait until a text is seen; it must come in time."""
+    started = time.monotonic()
+    expect(place).to_have_text(re.compile(told), timeout=1000 * _PATIENCE_S)
+    took = time.monotonic() - started
+    assert took <= seconds, f"{told!r} was seen after {took:.1f} s"

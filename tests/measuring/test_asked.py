@@ -1,0 +1,104 @@
+"""What was typed on the page, read into a plan: what it costs, and what is refused with which words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Fixed
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.measuring import asked as module
+from dashboard.measuring.asked import MOST_POINTS, Asked, offer
+
+LIBRARY = OpenMpi(
+    "5.0.11",
+    {"bcast": {1: "basic_linear", 3: "pipeline", 6: "binomial"}},
+    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_bcast_algorithm_segmentsize": 0},
+)
+HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+ASKED = Asked(ranks=4, message_sizes="8,64KiB", segment_sizes="0,1KiB")
+
+
+@pytest.fixture(autouse=True)
+def cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 4)
+
+
+def test_an_offer_counts_what_will_be_measured() -> None:
+    offered = offer(ASKED, HERE)
+    # default, basic_linear, pipeline, pipeline 1KiB, binomial (which Open MPI cuts, too), by 2 and 4 processes.
+    methods = offered.plan.methods["bcast"]
+    assert offered.methods == {"bcast": len(methods)}
+    assert (offered.cells, offered.points) == (4, len(list(offered.plan.points())))
+    assert offered.plan.comm_sizes == (2, 4)
+    assert 0 < offered.seconds <= offered.at_most
+    assert offered.core_hours == pytest.approx(4 * offered.seconds / 3600)
+    assert offered.remarks == ()
+
+
+def test_fewer_sizes_and_a_shorter_protocol_cost_less() -> None:
+    whole = offer(ASKED, HERE)
+    assert offer(replace(ASKED, message_sizes="8"), HERE).points < whole.points
+    assert offer(replace(ASKED, point_seconds=0.5), HERE).at_most < whole.at_most
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"collectives": ()}, "no collective is chosen"),
+        ({"message_sizes": "8-4"}, "message sizes: .* ends at 4"),
+        ({"comm_sizes": "2-1000000"}, "communicator sizes: .*more than 4096 sizes"),
+        ({"comm_sizes": "2,9"}, "allowed are 2 to 4"),
+        ({"segment_sizes": "x"}, "segment sizes: 'x' is not a size"),
+        ({"repetitions": "0-9"}, "min_repetitions: 0"),
+        ({"relative_error": 200.0}, "relative_error"),
+        ({"protocol": "osu"}, "allowed are skampi, occ"),
+        ({"buffers": "$(reboot)"}, "allowed are reuse, rotate"),
+        ({"algorithms": ("bruck",)}, "no algorithm|has an algorithm"),
+        ({"datatype": "complex"}, "allowed are uint8"),
+        ({"memory": "4"}, "nothing would be measured: buffers above the limit"),
+        ({"ranks": 1}, "1 ranks: collectives need at least 2"),
+        ({"ranks": 17, "comm_sizes": "2"}, "at most 16 on this machine"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_what_would_be_right(change: dict, told: str) -> None:
+    with pytest.raises(PlanError, match=told):
+        offer(replace(ASKED, **change), HERE)
+
+
+def test_a_grid_of_too_many_points_is_refused_before_it_is_laid_out() -> None:
+    huge = replace(ASKED, message_sizes="1-4000", comm_sizes="2-4", segment_sizes="0-30")
+    with pytest.raises(PlanError, match=f"at most {MOST_POINTS:,} make one campaign"):
+        offer(huge, HERE)
+
+
+def test_buffers_beyond_half_of_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 18}.__getitem__)
+    offer(replace(ASKED, message_sizes="32MiB"), HERE)
+    with pytest.raises(PlanError, match=r"4 ranks .* need 1\.0 GiB; at most half of this machine's 1\.0 GiB"):
+        offer(replace(ASKED, message_sizes="128MiB"), HERE)
+
+
+def test_a_cluster_is_not_bound_by_this_machine() -> None:
+    large = replace(ASKED, ranks=512, comm_sizes="2-512:x4", message_sizes="64MiB")
+    with pytest.raises(PlanError, match="at most 16"):
+        offer(large, HERE)
+    assert offer(large, HERE, here=False).plan.ranks == 512
+
+
+@pytest.mark.parametrize(("cores", "ranks", "told"), [(1, 2, "one core"), (4, 8, "8 ranks share 4 cores")])
+def test_too_few_cores_are_remarked_on(monkeypatch: pytest.MonkeyPatch, cores: int, ranks: int, told: str) -> None:
+    monkeypatch.setattr(module.os, "cpu_count", lambda: cores)
+    (remark,) = offer(replace(ASKED, ranks=ranks), HERE).remarks
+    assert told in remark
+
+
+def test_a_library_that_cannot_be_switched_is_remarked_on() -> None:
+    fixed = Installation(Path("/nowhere/mpiexec"), Fixed("MPICH", "5.0.2", "methods cannot be switched"))
+    offered = offer(ASKED, fixed)
+    assert offered.methods == {"bcast": 1}
+    assert offered.remarks == ("Methods cannot be switched.",)

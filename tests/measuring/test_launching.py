@@ -1,0 +1,132 @@
+"""Time limits as they are typed, where a campaign is launched, and that a launch that fails leaves nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks import control, slurm
+from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.measuring import launching
+from dashboard.measuring.asked import Asked, Offer, offer
+from dashboard.measuring.kept import create
+from dashboard.measuring.launching import Place, Surroundings, look_around, parse_duration, preview, start_new
+from tests.measuring.test_asked import LIBRARY
+
+ASKED = Asked(ranks=2, message_sizes="8", algorithms=("default", "binomial"))
+REQUEST = {"nodes": 2, "tasks_per_node": 1, "partition": "debug"}
+
+
+@pytest.fixture
+def here() -> Installation:
+    return Installation(Path(sys.executable).with_name("mpiexec"), LIBRARY)
+
+
+@pytest.fixture
+def offered(here: Installation) -> Offer:
+    return offer(ASKED, here)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90", 90),
+        ("90 s", 90),
+        ("30min", 1800),
+        ("1.5 h", 5400),
+        ("1 d", 86400),
+        # As sbatch's own --time has them: MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS:MINUTES.
+        ("30:00", 1800),
+        ("1:30:00", 5400),
+        ("1-12:00", 129600),
+        ("0-00:01:30", 90),
+    ],
+)
+def test_a_time_limit_is_read(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "-5", "1 week", "nan", "inf", "1e9", "5", "8 d", "1:2:3", "99-00:00"])
+def test_other_limits_are_refused(text: str) -> None:
+    with pytest.raises(PlanError, match=r"right would be such as 90 s|allowed are 10 s to 7 days"):
+        parse_duration(text)
+
+
+def test_without_a_limit_the_estimate_gives_it(offered: Offer) -> None:
+    assert Place().seconds(offered) == offered.limit
+    assert Place(limit="2 h").seconds(offered) == 7200
+
+
+def test_where_it_runs_is_a_launcher(here: Installation) -> None:
+    assert Place().launcher(here) == LocalLauncher((str(here.mpiexec),))
+    launcher = Place(REQUEST).launcher(here)
+    assert launcher == slurm.SlurmLauncher(slurm.Request(**REQUEST), str(here.mpiexec))
+
+
+@pytest.mark.parametrize(
+    "field",
+    [{"partition": "a b; reboot"}, {"extra": ("--wrap=reboot",)}, {"start": "sh"}, {"environment": {"PATH": "/opt"}}],
+)
+def test_what_slurm_is_told_is_among_what_is_allowed(here: Installation, field: dict) -> None:
+    with pytest.raises(BenchError, match="allowed"):
+        Place({**REQUEST, **field}).launcher(here)
+
+
+def test_what_will_be_run_is_shown_and_nothing_is_written(tmp_path: Path, here: Installation, offered: Offer) -> None:
+    line = preview(tmp_path, "new", offered, Place(), here)
+    assert f"{here.mpiexec} -n 2 " in line
+    assert str(tmp_path / "new") in line
+    script = preview(tmp_path, "new", offered, Place(REQUEST, "10 min"), here)
+    assert script.startswith("#!/bin/bash\n")
+    assert {"#SBATCH --nodes=2", "#SBATCH --partition=debug", "#SBATCH --time=10"} <= set(script.splitlines())
+    assert str(tmp_path / "new") in script
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_launch_that_fails_leaves_no_campaign(
+    tmp_path: Path, here: Installation, offered: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CampaignError("Slurm refused the job: invalid partition")
+
+    monkeypatch.setattr(control, "start", refuse)
+    with pytest.raises(CampaignError, match="invalid partition"):
+        start_new(tmp_path, "new", offered, Place(), here)
+    assert list(tmp_path.iterdir()) == []
+    create(tmp_path, "old", offered.plan)
+    with pytest.raises(CampaignError, match="there is a campaign old already"):
+        start_new(tmp_path, "old", offered, Place(), here)
+    assert (tmp_path / "old" / "plan.json").exists()
+
+
+def test_what_there_is_to_measure_with_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
+    def find() -> Installation:
+        looks.append(1)
+        raise NoMpiError("no MPI: install one with: pip install 'colltune[mpi]'")
+
+    monkeypatch.setattr(launching, "find", find)
+    monkeypatch.setattr(slurm, "available", lambda: "no Slurm here")
+    monkeypatch.setattr(launching, "_FOUND", type(launching._FOUND)(1, 1 << 20))
+    found = Surroundings(None, "no MPI: install one with: pip install 'colltune[mpi]'", "no Slurm here")
+    assert look_around() == look_around() == found
+    assert len(looks) == 1
+    assert look_around(again=True) == found
+    assert len(looks) == 2
+
+
+def test_a_slurm_that_does_not_answer_is_no_choice(monkeypatch: pytest.MonkeyPatch, here: Installation) -> None:
+    def partitions() -> None:
+        raise CampaignError("sinfo: unable to contact slurm controller")
+
+    monkeypatch.setattr(launching, "find", lambda: here)
+    monkeypatch.setattr(slurm, "available", lambda: "")
+    monkeypatch.setattr(slurm, "partitions", partitions)
+    found = look_around(again=True)
+    assert found.no_slurm == "Slurm does not answer: sinfo: unable to contact slurm controller"
+    assert found.installation is here

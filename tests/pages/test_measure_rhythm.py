@@ -1,0 +1,134 @@
+"""Looking again and again: never two looks at once, nothing once it was stopped or the session has ended."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from panel.io.document import MockSessionContext
+
+from dashboard.pages import _measure_rhythm as module
+from dashboard.pages._measure_rhythm import Rhythm
+
+
+class Loop:
+    """Stands for a document and its event loop."""
+
+    def __init__(self) -> None:
+        self.session_context: Any = MockSessionContext()
+        self.waiting: list[Callable[[], None]] = []
+        self.delays: list[int] = []
+        self.came = threading.Condition()
+
+    def add_next_tick_callback(self, work: Callable[[], None]) -> None:
+        with self.came:
+            self.waiting.append(work)
+            self.came.notify()
+
+    def add_timeout_callback(self, work: Callable[[], None], delay: int) -> None:
+        self.delays.append(delay)
+        self.add_next_tick_callback(work)
+
+    def step(self) -> None:
+        with self.came:
+            assert self.came.wait_for(lambda: self.waiting, timeout=30)
+            work = self.waiting.pop(0)
+        work()
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
+    loop = Loop()
+    monkeypatch.setattr(module, "live_session", lambda: loop)
+    return loop
+
+
+def test_outside_a_session_it_looks_when_asked() -> None:
+    seen: list[Any] = []
+    rhythm = Rhythm(lambda: 2, lambda asked: asked + 1, lambda asked, found: seen.append((asked, found)), 0.5)
+    rhythm.start()
+    rhythm.now()
+    assert seen == [(2, 3), (2, 3)]
+
+
+def test_one_look_follows_the_end_of_the_other(loop: Loop) -> None:
+    seen: list[int] = []
+    looks = iter(range(100))
+    rhythm = Rhythm(lambda: None, lambda _: next(looks), lambda _, found: seen.append(found), 0.5)
+    rhythm.start()
+    for _ in range(6):
+        loop.step()
+        assert len(loop.waiting) <= 1
+    assert seen == [0, 1, 2]
+    assert loop.delays == [500] * 3
+
+
+def test_a_look_on_another_thread_is_shown_on_the_sessions_own(loop: Loop) -> None:
+    threads: dict[str, int] = {}
+    rhythm = Rhythm(
+        lambda: None,
+        lambda _: threads.setdefault("look", threading.get_ident()),
+        lambda *_: threads.setdefault("show", threading.get_ident()),
+        0.5,
+    )
+    rhythm.start()
+    loop.step()
+    assert threads["show"] == threading.get_ident() != threads["look"]
+
+
+def test_when_it_is_stopped_nothing_more_comes(loop: Loop) -> None:
+    seen: list[int] = []
+    rhythm = Rhythm(lambda: None, lambda _: 1, lambda _, found: seen.append(found), 0.5)
+    rhythm.start()
+    loop.step()
+    rhythm.stop()
+    loop.step()
+    assert (seen, loop.waiting) == ([1], [])
+    rhythm.start()
+    loop.step()
+    assert seen == [1, 1]
+
+
+def test_what_was_asked_before_is_not_shown_after(loop: Loop) -> None:
+    seen: list[str] = []
+    asked, go = iter(["old", "new"]), threading.Event()
+
+    def look(name: str) -> str:
+        assert name == "new" or go.wait(30)
+        return name
+
+    rhythm = Rhythm(lambda: next(asked), look, lambda _, found: seen.append(found), 0.5)
+    rhythm.start()
+    rhythm.now()
+    loop.step()
+    go.set()
+    assert seen == ["new"]
+
+
+def test_a_session_that_has_ended_is_left_alone(loop: Loop) -> None:
+    looked = threading.Event()
+    rhythm = Rhythm(lambda: None, lambda _: looked.set(), lambda *_: pytest.fail("shown"), 0.5)
+    loop.session_context = None
+    rhythm.start()
+    assert looked.wait(30)
+    assert loop.waiting == []
+
+
+def test_a_look_that_fails_does_not_end_the_later_ones(loop: Loop, caplog: pytest.LogCaptureFixture) -> None:
+    looks = iter([OSError("gone"), "there"])
+    seen: list[Any] = []
+
+    def look(_: Any) -> Any:
+        found = next(looks)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    rhythm = Rhythm(lambda: None, look, lambda _, found: seen.append(found), 0.5)
+    rhythm.start()
+    for _ in range(3):
+        loop.step()
+    assert seen == ["there"]
+    assert "a look at the campaigns failed" in caplog.text

@@ -1,0 +1,60 @@
+"""Maps of decisions by models: colours of measured and other methods, and tables of what they cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import decision_map
+from dashboard.decisions.problem import Problem
+from dashboard.models.deciding import model_decision, model_penalties
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.model_decision import chosen_methods, marks_legend, penalties_table
+from tests.models.networks import NETWORKS
+
+NETWORK = ParameterSet("test network", NETWORKS)
+
+
+class Scene:
+    """A measured map."""
+
+    def __init__(self, cube: xr.Dataset) -> None:
+        self.dmap = decision_map(cube)
+        self.key = MethodKey.of([self.dmap])
+        self.given: dict[str, object] = {}
+
+
+def test_measured_methods_keep_their_colours_beside_others(fast_ethernet_bcast: xr.Dataset) -> None:
+    scene, problem = Scene(fast_ethernet_bcast), Problem.of(fast_ethernet_bcast)
+    decision = model_decision(problem, NETWORK, "loggp", methods=["linear", "binomial", "pipeline 3000B"])
+    key, chosen = chosen_methods(decision, scene)
+    assert key.labels == (*scene.key.labels, "pipeline 3000B")
+    assert key.colors[: len(scene.key.labels)] == scene.key.colors
+    assert key.letters[: len(scene.key.labels)] == scene.key.letters
+    for row, count in enumerate(scene.dmap["comm_size"].values):
+        for column, size in enumerate(scene.dmap["message_size"].values):
+            label = decision.methods[decision.predict_one(int(count), int(size))].label
+            assert key.labels[chosen[row, column]] == label
+    same, _ = chosen_methods(model_decision(problem, NETWORK, "loggp"), scene)
+    assert same is scene.key
+
+
+def test_penalties_are_written_with_those_of_votes_apart(fast_ethernet_bcast: xr.Dataset) -> None:
+    found = model_penalties(Problem.of(fast_ethernet_bcast), NETWORK)
+    told = penalties_table(found)
+    assert told.count("<tr") == 1 + 5
+    before, _, after = told.partition('<tr class="apart">')
+    assert "PLogP" in before
+    assert after.index("vote of all") < after.index("weight of all")
+    fair, every = found["hockney"]
+    assert f"{fair.mean:.2f} %" in told
+    assert f"{every.max:.1f} %" in told or f"{every.max:.2f} %" in told
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_marks_are_counted(count: int) -> None:
+    marks = np.zeros((2, 4), dtype=bool)
+    marks.flat[:count] = True
+    assert f"{count} of 8 cells" in marks_legend(marks)

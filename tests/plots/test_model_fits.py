@@ -1,0 +1,44 @@
+"""What is shown of fits: intervals, notes and residuals of each method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.models.fit import Fit, fit
+from dashboard.models.observations import observe
+from dashboard.models.predicting import Covered, candidates, predicted_cube
+from dashboard.plots.model_fits import interval_table, method_table, residual_chart
+from tests.models.networks import HOCKNEY
+
+
+@pytest.fixture(scope="module")
+def found() -> Fit:
+    known = Covered.of("bcast", candidates("bcast", segment_sizes=(0, 8192)))
+    cube = predicted_cube(known, [2, 4, 8, 16], [1, 1024, 65536], HOCKNEY)
+    noise = np.random.default_rng(1).normal(1, 0.05, cube["time"].shape)
+    return fit(observe(cube.assign(time=cube["time"] * noise)), "hockney")
+
+
+def test_intervals_hold_their_values(found: Fit) -> None:
+    told = interval_table(found)
+    assert "95 % confidence intervals" in told
+    low, high = found.intervals["beta"]
+    for value in (found.value("beta"), low, high):
+        assert f"{value * 1e9:.4g} ns/B" in told
+
+
+def test_every_method_has_its_residuals(found: Fit) -> None:
+    told = method_table(found)
+    methods = list(dict.fromkeys(found.residuals["method"]))
+    assert len(methods) > 7
+    assert told.count("<tr>") == 1 + len(methods)
+    assert f"{found.median_error:.2f} %" in told
+    # More methods than can be told apart are grey.
+    assert told.count("#8a8a8a") == len(methods) - 7
+
+
+def test_the_chart_has_a_point_for_each_time(found: Fit) -> None:
+    points = residual_chart(found).get(1)
+    assert len(points) == len(found.residuals)
+    assert points.dimension_values("above") == pytest.approx(100 * found.residuals["residual"].to_numpy())

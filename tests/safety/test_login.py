@@ -1,0 +1,192 @@
+"""Others reach the page: nobody comes in without a log-in, and nobody into another one's session."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboard import login
+from dashboard.login import LoginError, fits, hashed, read_passwords
+from tests.safety.client import Visitor
+from tests.serving import Served
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - for as long as the test runs, with a log-in
+PASSWORDS = {"alice": "wonderland-1865", "bob": "builder-1999"}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    file = tmp_path_factory.mktemp("passwords") / "passwords.json"
+    file.write_text(json.dumps({"alice": hashed(PASSWORDS["alice"]), "bob": PASSWORDS["bob"]}))
+    file.chmod(0o600)
+    options = ["--address", EVERYWHERE, "--allow-websocket-origin", "dashboard.example.org:443", "--port", "0"]
+    # A page without results is made at once.
+    nothing = str(file.parent / "nothing")
+    command = [sys.executable, "-m", "dashboard.cli", "serve", nothing, "--no-browser", "--basic-auth", str(file)]
+    server = Served([*command, *options], ROOT)
+    server.wait_until_ready()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def base(served: Served) -> str:
+    return served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
+
+
+def _known(base: str, name: str) -> Visitor:
+    visitor = Visitor(base)
+    assert visitor.log_in(name, PASSWORDS[name]).code == 302
+    return visitor
+
+
+def test_without_logging_in_there_is_no_page_and_no_session(base: str) -> None:
+    visitor = Visitor(base)
+    answer, token = visitor.page()
+    assert answer.code == 302
+    assert "/login" in answer.headers["Location"]
+    assert not token
+    _, token = _known(base, "alice").page()
+    assert not visitor.connects(token)
+
+
+@pytest.mark.parametrize("name", ["alice", "nobody", "", "guest"])
+def test_a_wrong_name_or_password_is_refused_alike(base: str, name: str) -> None:
+    answer = Visitor(base).log_in(name, "wrong")
+    assert answer.code == 403
+    assert "The name or the password is wrong." in answer.text
+
+
+def test_who_logs_in_sees_the_page_and_own_session(base: str) -> None:
+    visitor = _known(base, "alice")
+    answer, token = visitor.page()
+    assert answer.code == 200
+    assert visitor.connects(token)
+    assert visitor.connects(token, "https://dashboard.example.org:443")
+
+
+def test_a_session_of_another_user_is_refused(base: str) -> None:
+    alice, bob = _known(base, "alice"), _known(base, "bob")
+    _, token = alice.page()
+    assert alice.connects(token)
+    assert not bob.connects(token)
+    assert bob.ask(f"/dashboard?bokeh-token={token}").code == 403
+
+
+def test_a_session_cannot_be_asked_for_by_its_number(base: str) -> None:
+    alice = _known(base, "alice")
+    assert alice.ask("/dashboard?bokeh-session-id=abc").code == 403
+    assert alice.ask("/dashboard", headers={"Bokeh-Session-Id": "abc"}).code == 403
+
+
+def test_a_changed_cookie_is_nobodys(base: str) -> None:
+    visitor = _known(base, "bob")
+    # The name in the cookie, as base64: bob becomes another, the signature stays.
+    visitor.cookies["user"] = visitor.cookies["user"].replace("Ym9i", "YWxp")
+    answer, _ = visitor.page()
+    assert answer.code == 302
+    assert "/login" in answer.headers["Location"]
+
+
+def test_a_forged_origin_is_refused_also_to_who_has_logged_in(base: str) -> None:
+    visitor = _known(base, "alice")
+    _, token = visitor.page()
+    for origin in ("http://evil.example", "null", base.replace("localhost", "localhost.evil.example")):
+        assert not visitor.connects(token, origin)
+
+
+def test_a_form_of_another_site_does_not_log_in(base: str) -> None:
+    visitor = Visitor(base)
+    assert visitor.log_in("alice", PASSWORDS["alice"], forged=True).code == 403
+    assert "user" not in visitor.cookies
+
+
+def test_logging_in_leads_to_no_other_site(base: str) -> None:
+    visitor = Visitor(base)
+    assert (
+        login._path_of("//evil.example/") == login._path_of("https://evil.example/") == login._path_of("/\\evil") == ""
+    )
+    assert visitor.log_in("alice", PASSWORDS["alice"]).headers["Location"] == "/dashboard"
+
+
+def test_the_cookie_is_hidden_from_scripts_and_other_sites(base: str) -> None:
+    answer = Visitor(base).log_in("alice", PASSWORDS["alice"])
+    line = next(line for line in answer.headers.get_all("Set-Cookie") if line.startswith("user="))
+    assert "HttpOnly" in line
+    assert "SameSite=Lax" in line
+
+
+def test_the_answers_carry_their_headers(base: str) -> None:
+    answer, _ = _known(base, "alice").page()
+    assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_large_request_is_refused(base: str) -> None:
+    visitor = Visitor(base)
+    visitor.ask("/login")
+    try:
+        refused = visitor.ask("/login", method="POST", body="x" * (8 << 20)).code == 400
+    except ConnectionError:
+        refused = True
+    assert refused
+
+
+def test_the_log_tells_no_password_and_no_token(served: Served, base: str) -> None:
+    bob = _known(base, "bob")
+    _, token = _known(base, "alice").page()
+    bob.ask(f"/dashboard?bokeh-token={token}")
+    bob.ask("/dashboard?bokeh-session-id=abc")
+    told = "".join(served.output)
+    assert "403 GET /dashboard?bokeh-token=…" in told
+    assert token not in told
+    assert not [secret for secret in PASSWORDS.values() if secret in told]
+
+
+# Last: from here on this server lets nobody try for a minute.
+def test_guessing_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = login.LoginHandler._failures
+    handler = login.LoginHandler.__new__(login.LoginHandler)
+    failures.extend([login.time.monotonic()] * login.MOST_FAILURES)
+    assert handler._blocked()
+    later = login.time.monotonic() + 61
+    monkeypatch.setattr(login.time, "monotonic", lambda: later)
+    assert not handler._blocked()
+
+
+def test_a_hash_stands_for_its_password_alone() -> None:
+    kept = hashed("wonder")
+    assert "wonder" not in kept
+    assert fits("wonder", kept)
+    assert not fits("wander", kept)
+    assert kept != hashed("wonder")
+    assert fits("plain", "plain")
+    assert not fits("plain", "plein")
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "told"),
+    [
+        ('{"alice": "wonder"}', 0o644, "chmod 600"),
+        ('{"alice": "wonder"}', 0o640, "chmod 600"),
+        ("[1]", 0o600, "JSON object"),
+        ("{}", 0o600, "JSON object"),
+        ('{"alice": ""}', 0o600, "JSON object"),
+        ('{"guest": "x"}', 0o600, "stand for nobody"),
+        ("alice", 0o600, "cannot be read"),
+    ],
+)
+def test_a_file_of_passwords_must_be_private_and_sound(tmp_path: Path, content: str, mode: int, told: str) -> None:
+    file = tmp_path / "passwords.json"
+    file.write_text(content)
+    file.chmod(mode)
+    with pytest.raises(LoginError, match=told) as raised:
+        read_passwords(file)
+    assert "wonder" not in str(raised.value)
+    assert stat.S_IMODE(file.stat().st_mode) == mode

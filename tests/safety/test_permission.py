@@ -1,0 +1,256 @@
+"""Starting jobs is a permission of its own, and who may enter depends on from where the server can be reached."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dashboard import peer, permission, reach
+from dashboard.permission import LAUNCHERS_VARIABLE, at_start, may_enter, may_launch
+from tests.safety.client import Visitor
+from tests.serving import Served
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = ["127.0.0.1"]
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - of servers that end at once, or ask who comes
+TABLE = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:138E 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1 0 100 0 0 10 0
+   1: 0100007F:D2F0 0100007F:138E 01 00000000:00000000 00:00000000 00000000  1234        0 2 1 0 20 4 30 10 -1
+"""
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Pretend that a session asks: at which addresses its server listens, which headers it has, who logged in how."""
+
+    def pretend(
+        addresses: list[str],
+        headers: dict[str, str] | None = None,
+        *,
+        user: str | None = None,
+        log_in: bool = False,
+        names: bool = True,
+        came_from: str = "127.0.0.1",
+    ) -> None:
+        context = SimpleNamespace(address=(came_from, 50000))
+        request = SimpleNamespace(headers=headers or {}, connection=SimpleNamespace(context=context))
+        monkeypatch.setattr(permission, "_request", lambda: request)
+        monkeypatch.setattr(reach, "listening", lambda: addresses)
+        monkeypatch.setattr(reach, "authenticates", lambda: log_in)
+        monkeypatch.setattr(reach, "names_users", lambda: log_in and names)
+        monkeypatch.setattr(reach, "user", lambda: user)
+
+    return pretend
+
+
+def test_on_the_loopback_alone_the_user_of_the_machine_may_launch(session: Callable[..., None]) -> None:
+    session(HERE, {"Host": "localhost:5006"})
+    assert may_enter()
+    assert may_launch()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "dashboard.example.org"},
+        {"host": "10.0.0.7:5006"},
+        {"Host": "localhost.evil.example:5006"},
+        {"Host": "[fe80::1]:5006"},
+        {"Host": "localhost", "X-Forwarded-For": "10.0.0.9"},
+        {"Host": "localhost", "forwarded": "for=10.0.0.9"},
+    ],
+)
+def test_behind_a_proxy_nobody_launches_without_a_log_in(session: Callable[..., None], headers: dict[str, str]) -> None:
+    session(HERE, headers)
+    assert not may_launch()
+    assert "--launchers" in may_launch().reason
+
+
+@pytest.mark.parametrize("addresses", [[EVERYWHERE], ["127.0.0.1", "::"], ["10.0.0.7"], ["/run/colltune.sock"], None])
+def test_off_the_loopback_nobody_launches_without_a_log_in(session: Callable[..., None], addresses: Any) -> None:
+    session(addresses, {"Host": "localhost:5006"})
+    assert not may_launch()
+
+
+def test_who_has_logged_in_launches_only_when_named(
+    session: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LAUNCHERS_VARIABLE, "carol, alice")
+    session([EVERYWHERE], user="alice", log_in=True)
+    assert may_launch()
+    session([EVERYWHERE], user="bob", log_in=True)
+    assert not may_launch()
+    assert "--launchers bob" in may_launch().reason
+    session(HERE, user="bob", log_in=True)
+    assert not may_launch()
+
+
+def test_without_a_list_nobody_who_logs_in_launches(
+    session: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(LAUNCHERS_VARIABLE, raising=False)
+    session([EVERYWHERE], user="alice", log_in=True)
+    assert not may_launch()
+
+
+def test_a_name_given_beside_a_password_for_all_is_not_believed(
+    session: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LAUNCHERS_VARIABLE, "alice")
+    session([EVERYWHERE], user="alice", log_in=True, names=False)
+    assert not may_launch()
+
+
+def test_in_a_notebook_or_script_one_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission, "_SERVED", False)
+    assert may_launch()
+
+
+def test_outside_of_a_session_of_a_server_nobody_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission, "_SERVED", True)
+    assert not may_launch()
+
+
+@pytest.mark.parametrize(
+    ("headers", "came_from", "enters"),
+    [
+        ({"Host": "localhost:5006"}, "127.0.0.1", True),
+        ({"Host": "localhost:5006"}, "::1", True),
+        ({"Host": "localhost:5006"}, "10.0.0.9", False),
+        ({"Host": "node17:5006"}, "127.0.0.1", False),
+    ],
+)
+def test_a_server_open_by_accident_serves_this_machine_alone(
+    session: Callable[..., None], headers: dict[str, str], came_from: str, *, enters: bool
+) -> None:
+    session([EVERYWHERE], headers, came_from=came_from)
+    assert bool(may_enter()) is enters
+    assert not may_launch()
+
+
+def test_another_user_of_this_machine_does_not_enter(
+    session: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session(HERE, {"Host": "localhost"})
+    monkeypatch.setattr(peer, "owner", lambda *_: os.getuid() + 1)
+    assert not may_enter()
+    monkeypatch.setattr(peer, "owner", lambda *_: os.getuid())
+    assert may_enter()
+
+
+def test_linux_tells_whose_socket_it_is(tmp_path: Path) -> None:
+    table = tmp_path / "tcp"
+    table.write_text(TABLE)
+    assert peer.owner(("127.0.0.1", 0xD2F0), (table,)) == 1234
+    assert peer.owner(("127.0.0.1", 0xD2F1), (table,)) is None
+    assert peer.owner(("10.0.0.7", 0xD2F0), (table,)) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose socket it is")
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_this_systems_table_is_understood(family: socket.AddressFamily) -> None:
+    host = "127.0.0.1" if family == socket.AF_INET else "::1"
+    try:
+        server = socket.create_server((host, 0), family=family)
+    except OSError:
+        pytest.skip(f"this machine has no {host}")
+    with server, socket.create_connection(server.getsockname()[:2]) as client:
+        assert peer.owner(client.getsockname()[:2]) == os.getuid()
+
+
+def test_the_sockets_tell_where_a_process_listens() -> None:
+    before = set(reach.listening() or ())
+    with socket.create_server(("127.0.0.3", 0)):
+        assert set(reach.listening() or ()) - before == {"127.0.0.3"}
+    assert set(reach.listening() or ()) == before
+
+
+def test_a_server_told_to_listen_everywhere_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "listening", lambda: [EVERYWHERE])
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "panel", "serve", "dashboard", "--address", EVERYWHERE])
+    assert not at_start()
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "panel", "serve", "dashboard"])
+    assert at_start()
+    assert "without a log-in" in at_start().reason
+    monkeypatch.setattr(reach, "listening", lambda: HERE)
+    assert at_start().reason == ""
+    for origin in (["--allow-websocket-origin", "*"], ["--allow-websocket-origin=*:5006"]):
+        monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "panel", "serve", "dashboard", *origin])
+        assert not at_start()
+
+
+@pytest.fixture(scope="module")
+def launching() -> Iterator[Callable[..., str]]:
+    """Serve the page that tells whether it may launch, and give its address."""
+    with ExitStack() as stack:
+
+        def start(**access: Any) -> str:
+            served = Served([sys.executable, str(ROOT / "tests/safety/launching.py"), json.dumps(access)], ROOT)
+            stack.callback(served.stop)
+            served.wait_until_ready()
+            return served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
+
+        yield start
+
+
+def test_a_real_session_on_the_loopback_may_launch_unless_it_came_through_a_proxy(
+    launching: Callable[..., str],
+) -> None:
+    base = launching()
+    assert "enter: True, launch: True." in Visitor(base).page()[0].text
+    for headers in ({"X-Forwarded-For": "10.0.0.9"}, {"Host": "evil.example"}):
+        assert "launch: False." in Visitor(base).ask("/dashboard", headers=headers).text
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can ask as another user")
+def test_a_real_session_of_another_user_of_this_machine_is_refused(launching: Callable[..., str]) -> None:
+    ask = f"import urllib.request; print(urllib.request.urlopen({launching() + '/dashboard'!r}).read().decode())"
+    nobody = pwd.getpwnam("nobody").pw_uid
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", ask], user=nobody, capture_output=True, text=True, check=True, cwd="/", env={}
+    )
+    assert "enter: False" in done.stdout
+
+
+def test_real_users_launch_only_when_named(launching: Callable[..., str], tmp_path: Path) -> None:
+    file = tmp_path / "passwords.json"
+    file.write_text('{"alice": "wonder", "bob": "builder"}')
+    file.chmod(0o600)
+    base = launching(
+        address=EVERYWHERE, origins=["dashboard.example.org:443"], basic_auth=str(file), launchers=["alice"]
+    )
+    for name, password, may in (("alice", "wonder", True), ("bob", "builder", False)):
+        visitor = Visitor(base)
+        assert visitor.log_in(name, password).code == 302
+        assert f"launch: {may}." in visitor.page()[0].text
+
+
+def test_panel_serve_that_is_told_to_listen_everywhere_ends_with_the_remedy() -> None:
+    command = [sys.executable, "-m", "panel", "serve", "dashboard", "--port", "0", "--address", EVERYWHERE]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "--basic-auth FILE" in done.stderr
+
+
+def test_panel_serve_refuses_a_forged_origin(tmp_path: Path) -> None:
+    server = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
+    served = Served([*server, "--args", str(tmp_path / "nothing")], ROOT)
+    try:
+        served.wait_until_ready()
+        visitor = Visitor(served.url.removesuffix("/dashboard"))
+        _, token = visitor.page()
+        assert visitor.connects(token)
+        assert not visitor.connects(token, "http://evil.example")
+    finally:
+        served.stop()

@@ -1,0 +1,122 @@
+"""Sessions of the dashboard without browsers: pages asked for, websockets spoken to as Bokeh's own side does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from tests.safety.client import _TOKEN
+
+SECONDS = 120.0
+#: Kinds of events with which columns of figures come, and the property of a source that is replaced as a whole.
+_FIGURES = ("ColumnDataChanged", "ColumnsPatched", "ColumnsStreamed")
+
+
+class Session:
+    """One session; make it with `open`.
+
+    Parameters
+    ----------
+    socket
+        Its websocket, after the server has greeted.
+    """
+
+    def __init__(self, socket: WebSocketClientConnection) -> None:
+        self._socket = socket
+        self._numbers = count(1)
+        self.widgets: dict[str, dict[str, Any]] = {}
+
+    @classmethod
+    async def open(cls, url: str) -> Session:
+        """Ask for the page and open its session, as a browser does.
+
+        Parameters
+        ----------
+        url
+            Of the page.
+        """
+        answer = await AsyncHTTPClient().fetch(HTTPRequest(url, request_timeout=SECONDS))
+        token = _TOKEN.search(answer.body.decode())[1]
+        address = url.partition("?")[0].replace("http", "ws", 1)
+        origin = url.partition("/dashboard")[0]
+        request = HTTPRequest(f"{address}/ws", headers={"Origin": origin}, request_timeout=SECONDS)
+        session = cls(await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=256 << 20))
+        await session._until("ACK")
+        await session._send("PULL-DOC-REQ", {})
+        document = await session._until("PULL-DOC-REPLY")
+        session.widgets = {widget["attributes"]["label"]: widget for widget in _labelled(document)}
+        ready = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+        await session._change({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready})
+        return session
+
+    async def set(self, label: str, value: Any) -> None:
+        """Set the widget of this label."""
+        model = {"id": self.widgets[label]["id"]}
+        await self._change({"kind": "ModelChanged", "model": model, "attr": "value", "new": value})
+
+    async def picture(self) -> float:
+        """Wait for the next figures of a plot; when they were there, as of `time.perf_counter`."""
+        while True:
+            kind, content = await self._next()
+            if kind == "PATCH-DOC" and any(
+                event["kind"] in _FIGURES or event.get("attr") == "data" for event in content["events"]
+            ):
+                return time.perf_counter()
+
+    async def rest(self, seconds: float = 1.0) -> None:
+        """Take in what comes until nothing has for so long."""
+        while True:
+            try:
+                await asyncio.wait_for(self._next(), seconds)
+            except TimeoutError:
+                return
+
+    def close(self) -> None:
+        """Go away, as a closed tab does."""
+        self._socket.close()
+
+    async def _change(self, event: dict[str, Any]) -> None:
+        await self._send("PATCH-DOC", {"events": [event]})
+
+    async def _send(self, kind: str, content: dict[str, Any]) -> None:
+        for part in ({"msgid": str(next(self._numbers)), "msgtype": kind}, {}, content):
+            await self._socket.write_message(json.dumps(part))
+
+    async def _until(self, wanted: str) -> dict[str, Any]:
+        while True:
+            kind, content = await self._next()
+            if kind == wanted:
+                return content
+
+    async def _next(self) -> tuple[str, dict[str, Any]]:
+        header, _, content = [json.loads(await self._part()) for _ in range(3)]
+        for _ in range(2 * header.get("num_buffers", 0)):
+            await self._part()
+        if header["msgtype"] == "ERROR":
+            raise RuntimeError(content.get("text"))
+        return header["msgtype"], content
+
+    async def _part(self) -> str | bytes:
+        part = await self._socket.read_message()
+        if part is None:
+            raise ConnectionError("the server has closed the session")
+        return part
+
+
+def _labelled(value: Any) -> Iterator[dict[str, Any]]:
+    """Models with a label and a value, wherever they are in a document."""
+    if isinstance(value, dict):
+        told = value.get("attributes")
+        if "id" in value and isinstance(told, dict) and told.get("label") and "value" in told:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _labelled(each)

@@ -1,0 +1,42 @@
+"""Eight sessions at once: each has its own view, all are answered, and nothing is said in the server's log."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+from tests.serving import Served
+from tests.sessions import Session
+
+ROOT = Path(__file__).resolve().parents[1]
+SESSIONS, MOVES = 8, 4
+SLIDER = "Accuracy threshold"
+
+
+def test_eight_sessions_are_served_at_once() -> None:
+    served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
+    try:
+        served.wait_until_ready()
+        asyncio.run(_use(served.url))
+    finally:
+        served.stop()
+    said = "".join(served.output)
+    assert not re.search(r"ERROR|Traceback|Exception", said), said
+
+
+async def _use(url: str) -> None:
+    opened = await asyncio.gather(*(Session.open(url) for _ in range(SESSIONS)))
+    await asyncio.gather(*(_move(session, number) for number, session in enumerate(opened)))
+    # A ninth begins where each began: nobody's choices are another one's.
+    fresh = await Session.open(url)
+    assert fresh.widgets[SLIDER]["attributes"]["value"] == 1.0
+    for session in (*opened, fresh):
+        session.close()
+
+
+async def _move(session: Session, number: int) -> None:
+    for move in range(MOVES):
+        await session.set(SLIDER, (50 + 5 * move + number) / 100)
+        await session.picture()
