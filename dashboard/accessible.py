@@ -17,6 +17,11 @@ const ROLES = [
     ['[role=progressbar]:not([aria-label])', 'aria-label', 'Progress'],
     ['h3.title:not([aria-level])', 'aria-level', '1'],
     ['h5:not([aria-hidden])', 'aria-hidden', 'true'],
+    ['.MuiInputAdornment-positionStart button:not([aria-label])', 'aria-label', 'Less'],
+    ['.MuiInputAdornment-positionEnd button:not([aria-label])', 'aria-label', 'More'],
+    ['pre:not([tabindex])', 'tabindex', '0'],
+    ['.tabulator-tableholder:not([role])', 'role', 'rowgroup'],
+    ['.tabulator-table[role=rowgroup]', 'role', 'none'],
 ]
 const name = (part) => {
     for (const [selector, attribute, value] of ROLES) {

@@ -245,7 +245,8 @@ class Following:
             return self._fillings[collective].cube()
 
     def _seen(self) -> Sight:
-        self._read_on()
+        while self._read_on():
+            pass
         counted = control.Counted(len(self._planned), len(self._measured), len(self._refused))
         status = control.status(self.campaign, counted=counted)
         reasons: dict[str, int] = {}
@@ -254,7 +255,8 @@ class Following:
         refused = sorted(reasons.items(), key=lambda pair: -pair[1])
         return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused))
 
-    def _read_on(self) -> None:
+    def _read_on(self) -> bool:
+        """Take in what has come, some megabytes of each file; whether there was anything."""
         files = self.campaign.result_files()
         read = [(tail, list(tail.lines())) for tail in self._tails.values()]
         if any(tail.restarted for tail, _ in read):
@@ -269,6 +271,7 @@ class Following:
         for _, lines in read:
             for line in lines:
                 self._take(line)
+        return any(lines for _, lines in read)
 
     def _take(self, line: bytes) -> None:
         try:

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from dashboard.benchmarks import processes
-from dashboard.benchmarks.campaign import write_json
+from dashboard.benchmarks.campaign import read_json, write_json
 from dashboard.benchmarks.launch import PATIENCE, end_of, final_of, own_environment, read_order
 
 _LOOK_S = 0.1
@@ -136,6 +136,10 @@ def _end(state: str, reason: str, code: int | None = None) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Run a job; exit status 0 when it finished, its own or 1 when it did not, so that a scheduler sees it too."""
     order = read_order(Path(arguments[0]))
+    first = read_json(Path(order["supervisor"]))
+    if first and first["pid"] != os.getpid() and processes.alive(first["pid"], first["started"]):
+        # A scheduler that lost its memory may start a job anew that runs already.
+        return 1
     write_json(Path(order["supervisor"]), {"pid": os.getpid(), "started": processes.started_at(os.getpid())})
     if any(path.exists() for path in (end_of(Path(arguments[0])), final_of(Path(arguments[0])))):
         # It was cancelled, or given up, before this came up.

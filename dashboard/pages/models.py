@@ -10,13 +10,14 @@ from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
-from dashboard.pages._later import Newest
+from dashboard.pages._later import Newest, Rested
 from dashboard.pages._model_choice import ModelChoice
 from dashboard.pages._model_curves import Curves
 from dashboard.pages._model_decide import Deciding
 from dashboard.pages._model_fits import Fits
 from dashboard.pages._model_optimal import Optimal
 from dashboard.pages._model_parameters import ParameterPanel
+from dashboard.pages._model_parts import REST
 from dashboard.pages._model_segments import OptimalSegments
 from dashboard.pages._model_texts import Errata, Formulas
 from dashboard.pages._model_timeline import TimeLine
@@ -67,6 +68,8 @@ class ModelsPage(Viewer):
         self.parts = (Curves(choice), OptimalSegments(choice), *further, Formulas(choice), Errata(choice))
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
         self.redraw = Newest(self._update)
+        # The address may wait: curves that follow a slider may not.
+        self.writing = Rested(self._write, REST)
         self.collective.param.watch(self._set_collective, "value")
         self.methods.param.watch(self._set_methods, "value")
         self.models.param.watch(self._set_models, "value")
@@ -119,7 +122,11 @@ class ModelsPage(Viewer):
     def _changed(self, *_: Any) -> None:
         self.redraw.ask()
         if not self._quiet:
-            self._written = self.state.model_view = write_view(self.choice)
+            self.writing.ask()
+
+    def _write(self, _: Any = None) -> None:
+        self._written = write_view(self.choice)
+        self.state.model_view = self._written
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice

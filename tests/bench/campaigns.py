@@ -34,3 +34,13 @@ def points(campaign: Campaign) -> list[dict[str, Any]]:
     """Points as they stand in the run file."""
     lines = campaign.results.read_text(encoding="utf-8").splitlines()
     return [record for line in lines if "colltune_run" not in (record := json.loads(line))]
+
+
+def double(node: Any, method: str, comm_size: int, size: int) -> str | None:
+    """Which method another one ran as."""
+    cube = node.to_dataset()
+    if "double_of" not in cube:
+        return None
+    place = [str(label) for label in cube["method"].values].index(method)
+    number = int(cube["double_of"].isel(method=place).sel(comm_size=comm_size, message_size=size))
+    return None if number < 0 else str(cube["double_of"].attrs["methods"][number])

@@ -13,7 +13,7 @@ from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Protocol
 from loaders import open_results
-from tests.bench.campaigns import campaign_of, points, run
+from tests.bench.campaigns import campaign_of, double, points, run
 from tests.bench.message_graphs import FOR_TWO, graphs_of
 
 RANKS, SIZE, SEGMENT = 8, 1 << 16, 1024
@@ -23,7 +23,7 @@ _PATIENCE_S = 200.0
 @pytest.fixture(scope="module")
 def forced(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     """Every method called on eight ranks, and on two for the algorithms that are for two only."""
-    wish: dict[str, Any] = {"ranks": RANKS, "comm_sizes": (2, RANKS), "message_sizes": (2, SIZE)}
+    wish: dict[str, Any] = {"ranks": RANKS, "comm_sizes": (2, RANKS), "message_sizes": (SIZE,)}
     wish["protocol"] = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, warm_up=0)
     wish["variants"] = Variants((0, SEGMENT), (4,), (4,))
     campaign = campaign_of(tmp_path_factory.mktemp("forced"), installation, collectives=COLLECTIVES, **wish)
@@ -60,13 +60,10 @@ def test_every_algorithm_of_the_library_sends_its_own_messages(
     assert seen == set(installation.library.algorithms[collective].values())
 
 
-def test_a_method_that_fell_back_is_a_double_in_the_cube(forced: Campaign) -> None:
+def test_all_trees_of_two_processes_are_one_and_so_is_every_exchange(forced: Campaign) -> None:
     results = open_results([forced.results])
-    # Fewer bytes than processes: the broadcast that would scatter them runs linear.
-    assert double(results["bcast"], "scatter_allgather", RANKS, 2) == "basic_linear"
-    assert double(results["bcast"], "scatter_allgather", RANKS, SIZE) is None
-    # All trees of two processes are one, and so is every exchange.
     assert double(results["bcast"], "binomial", 2, SIZE) == "pipeline"
+    assert double(results["bcast"], "binomial", RANKS, SIZE) is None
     assert double(results["allgather"], "recursive_doubling", 2, SIZE) == "bruck"
     assert double(results["allgather"], "recursive_doubling", RANKS, SIZE) is None
 
@@ -77,13 +74,3 @@ def test_the_same_messages_in_another_order_are_no_double(forced: Campaign) -> N
     results = open_results([forced.results])
     assert double(results["alltoall"], "linear", RANKS, SIZE) is None
     assert double(results["alltoall"], "pairwise", RANKS, SIZE) is None
-
-
-def double(node: Any, method: str, comm_size: int, size: int) -> str | None:
-    """Which method another one ran as."""
-    cube = node.to_dataset()
-    if "double_of" not in cube:
-        return None
-    place = [str(label) for label in cube["method"].values].index(method)
-    number = int(cube["double_of"].isel(method=place).sel(comm_size=comm_size, message_size=size))
-    return None if number < 0 else str(cube["double_of"].attrs["methods"][number])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import processes
+from dashboard.benchmarks import processes, supervise
 from dashboard.benchmarks.campaign import read_json
 from dashboard.benchmarks.launch import Job, LocalLauncher, Status
 
@@ -122,6 +122,13 @@ def test_cancelled_before_its_supervisor_came_up_it_never_runs(tmp_path: Path) -
     until(lambda: processes.started_at(pid) is None)
     assert launcher.status(handle).state == "cancelled"
     assert not list(tmp_path.glob("rank-*"))
+
+
+def test_a_job_that_is_started_anew_while_it_runs_does_not_run_twice(tmp_path: Path) -> None:
+    job = launch(tmp_path, "stay")
+    assert supervise.main([job.handle["order"], *job.handle["command"]]) == 1
+    assert len(job.ranks()) == RANKS
+    assert job.launcher.cancel(job.handle).state == "cancelled"
 
 
 def test_a_launcher_that_was_killed_before_it_launched_leaves_a_failure(tmp_path: Path) -> None:

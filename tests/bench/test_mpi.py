@@ -22,8 +22,9 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Protocol
+from dashboard.decisions import decision_map
 from loaders import open_results
-from tests.bench.campaigns import PATIENCE_S, RANKS, SIZE, campaign_of, points, run
+from tests.bench.campaigns import PATIENCE_S, RANKS, SIZE, campaign_of, double, points, run
 
 
 def until(what: Callable[[], Any]) -> Any:
@@ -88,6 +89,19 @@ def test_a_silent_fall_back_shows_in_the_graph(measured: Campaign) -> None:
     # Off powers of two recursive doubling becomes bruck, on an odd number neighbour exchange becomes ring.
     assert off["recursive_doubling"]["digest"] == off["bruck"]["digest"]
     assert off["neighbor"]["digest"] == off["ring"]["digest"]
+
+
+def test_a_method_that_fell_back_is_a_double_in_the_cube_and_does_not_win(measured: Campaign) -> None:
+    results = open_results([measured.results])
+    assert double(results["bcast"], "scatter_allgather", RANKS, 2) == "basic_linear"
+    assert double(results["bcast"], "scatter_allgather", RANKS, SIZE) is None
+    assert double(results["allgather"], "neighbor", 3, SIZE) == "ring"
+    assert double(results["allgather"], "neighbor", RANKS, SIZE) is None
+    for node in results.children.values():
+        cube = node.to_dataset()
+        if "double_of" in cube:
+            best = decision_map(cube)["best"]
+            assert not ((cube["double_of"].isel(method=best) >= 0) & (best >= 0)).any()
 
 
 def _is(one: dict[str, Any], collective: str, comm_size: int, size: int) -> bool:

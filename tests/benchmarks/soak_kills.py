@@ -39,6 +39,8 @@ VICTIMS = ("worker", "mpiexec", "supervisor", "launcher")
 _LIMIT_S = 300.0
 _PATIENCE_S = 60.0
 _SOON_S, _LATER_S = 3.0, 1.0
+#: A controller that was killed before it saved its state starts a job anew; its node refuses that and is drained then.
+_SETTLED_S = 8.0
 _LAUNCH = "import sys; from tests.benchmarks import soak_kills; soak_kills.launch(*sys.argv[1:])"
 
 
@@ -80,6 +82,7 @@ class Soak:
         if self.cluster is not None:
             # Without cgroups Slurm loses sight of ranks whose first process was killed; they end by themselves.
             self._until(lambda: not self._left())
+            self.cluster.wait_for_nodes()
         assert not self._left(), f"{victim}: processes {self._left()} are left"
         check(self.campaign)
 
@@ -105,6 +108,7 @@ class Soak:
             self.cluster.start_controller()
             self.counted[victim] += 1
             self._until(lambda: "Slurm does not answer" not in self._reason())
+            time.sleep(_SETTLED_S)
             self._strike("mpiexec")
         elif pids := self.pids(victim):
             processes.send(pids[:1], signal.SIGKILL)
@@ -195,7 +199,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--points", type=int, default=400, help="so many that some are left to the last kill")
+    parser.add_argument("--points", type=int, default=1000, help="so many that some are left to the last kill")
     parser.add_argument("--slurm", action="store_true", help="on an emulated cluster, as root")
     args = parser.parse_args()
     installation = library.find()
@@ -212,6 +216,9 @@ def main() -> None:
         campaign = quick_campaign(folder / "campaign", installation, args.points // 4)
         soak = Soak(campaign, launcher, installation, random.Random(args.seed), cluster)
         for number in range(args.kills):
+            if campaign.done().all == set(campaign.plan().points()):
+                print(f"all was measured before the last kills (--points, now {args.points}, was too small)")
+                return
             soak.kill(victims[number % len(victims)], late=bool(number // len(victims) % 2))
             print(f"{number + 1}: {victims[number % len(victims)]}, {len(campaign.done().measured)} points measured")
         soak.finish()

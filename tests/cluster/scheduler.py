@@ -20,7 +20,7 @@ _START_S = 30.0
 #: Cores that a node says it has; all of them are this machine's own.
 CORES = 4
 
-#: Everything that waits is set as short as it goes: a node that does not answer is given up after five seconds.
+#: Everything that waits is set as short as it goes: a node that does not answer is given up after eight seconds.
 _CONFIGURATION = """
 ClusterName=emulated
 SlurmctldHost={head}({address})
@@ -46,10 +46,10 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
-SlurmdTimeout=5
-MessageTimeout=3
+SlurmdTimeout=8
+MessageTimeout=4
 KillWait=2
-UnkillableStepTimeout=10
+UnkillableStepTimeout=60
 NodeName=node[01-{last:02d}] CPUs={cores} Sockets=1 CoresPerSocket={cores} ThreadsPerCore=1 State=UNKNOWN
 PartitionName=debug Nodes=ALL Default=YES MaxTime=60 State=UP
 PartitionName=closed Nodes=ALL MaxTime=60 State=DOWN
@@ -157,12 +157,13 @@ class Slurm:
         machine.run("kill", "-KILL", *map(str, pids))
 
     def wait_for_nodes(self) -> None:
-        """Wait until every node is idle."""
+        """Wait until every node is idle; one that was drained is taken back, as an administrator does."""
         until = time.monotonic() + _START_S
         wanted = str(len(self.network.nodes))
         while (told := self.ask("sinfo", "-h", "-p", "debug", "-t", "idle", "-o", "%D").strip()) != wanted:
             if time.monotonic() > until:
-                raise RuntimeError(f"{told or 0} of {wanted} nodes are idle: {self.ask('sinfo', '-N', '-l')}")
+                raise RuntimeError(f"{told or 0} of {wanted} nodes are idle: {self.ask('sinfo', '-N', '-l', '-R')}")
+            self.ask("scontrol", "update", "nodename=ALL", "state=resume")
             time.sleep(0.1)
 
     def ask(self, name: str, *words: str) -> str:

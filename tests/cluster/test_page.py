@@ -20,13 +20,13 @@ from dashboard.pages.measure import MeasurePage
 from tests.cluster.conftest import until
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
 from tests.conftest import WatchedPage
-from tests.measuring.served import ServedPage, serve_measure
+from tests.measuring.served import ServedPage, check_in_time, serve_measure
 
 pytestmark = pytest.mark.browser
 
 #: Of the page's own fields; a campaign that does not end by itself while a test looks at it.
 LONG = {"collectives": ["bcast"], "comm_sizes": "2", "message_sizes": "8-8000:+8", "repetitions": "3-5"}
-WITHIN_S, PATIENCE_MS = 2.0, 60_000
+PATIENCE_MS = 60_000
 
 
 @pytest.fixture
@@ -85,29 +85,31 @@ def test_states_of_slurm_are_seen_in_time_and_two_campaigns_run_at_once(
     page.get_by_text(re.compile("^No campaign yet")).wait_for(timeout=PATIENCE_MS)
     page.get_by_text(re.compile(r"^Open MPI \d")).first.wait_for(timeout=PATIENCE_MS)
 
+    times: list[float] = []
     start(served, page, "waiting", partition="closed")
     waiting = Campaign(tmp_path / "waiting")
-    assert seen_after(slurm, page, waiting, "PENDING", "queued") < WITHIN_S
+    times.append(seen_after(slurm, page, waiting, "PENDING", "queued"))
     page.get_by_text("the partition is down (PartitionDown)", exact=True).wait_for()
     page.get_by_role("button", name="Cancel", exact=True).click()
-    assert seen_after(slurm, page, waiting, "CANCELLED", "cancelled") < WITHIN_S
+    times.append(seen_after(slurm, page, waiting, "CANCELLED", "cancelled"))
 
     start(served, page, "late", "20 s")
     start(served, page, "broken")
     broken, late = Campaign(tmp_path / "broken"), Campaign(tmp_path / "late")
-    assert seen_after(slurm, page, broken, "RUNNING", "running") < WITHIN_S
+    times.append(seen_after(slurm, page, broken, "RUNNING", "running"))
     for name in ("broken", "late"):
         page.get_by_role("button", name=re.compile(f"^{name} running")).wait_for()
     page.get_by_role("region", name=re.compile("cells measured")).wait_for(timeout=PATIENCE_MS)
     mark = broken.state()["handle"]["mark"]
     ranks = until(lambda: [pid for pid in processes.marked(mark) if b"benchmarks.worker" in words_of(pid)])
     os.kill(ranks[-1], signal.SIGKILL)
-    assert seen_after(slurm, page, broken, "FAILED", "failed") < WITHIN_S
+    times.append(seen_after(slurm, page, broken, "FAILED", "failed"))
     page.get_by_role("button", name="Resume", exact=True).click()
-    assert seen_after(slurm, page, broken, "RUNNING", "running") < WITHIN_S
+    times.append(seen_after(slurm, page, broken, "RUNNING", "running"))
     page.get_by_role("button", name="Cancel", exact=True).click()
-    assert seen_after(slurm, page, broken, "CANCELLED", "cancelled") < WITHIN_S
+    times.append(seen_after(slurm, page, broken, "CANCELLED", "cancelled"))
     page.get_by_role("button", name=re.compile("^late ")).click()
+    check_in_time(times)
     page.get_by_role("heading", name="late: timed out").wait_for(timeout=PATIENCE_MS)
     assert late.done().measured
     assert watched_page.errors == []

@@ -6,7 +6,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,8 @@ from dashboard.pages.measure import MeasurePage
 from dashboard.pages.widgets import Page
 from dashboard.state import State
 
-_PATIENCE_S = 60.0
+WITHIN_S = 2.0
+_PATIENCE_S, _BUSY = 60.0, 5.0
 
 
 @dataclass
@@ -83,9 +84,14 @@ def serve_measure(fields: dict[str, Any]) -> Iterator[ServedPage]:
     thread.join(_PATIENCE_S)
 
 
-def seen_within(place: Locator, told: str, seconds: float) -> None:
-    """Wait until a text is seen; it must come in time."""
+def seen_after(place: Locator, told: str) -> float:
+    """Wait until a text is seen; how many seconds that took."""
     started = time.monotonic()
     expect(place).to_have_text(re.compile(told), timeout=1000 * _PATIENCE_S)
-    took = time.monotonic() - started
-    assert took <= seconds, f"{told!r} was seen after {took:.1f} s"
+    return time.monotonic() - started
+
+
+def check_in_time(seconds: Sequence[float]) -> None:
+    """Hold times against the two seconds in which a page follows; one of them may meet a machine that is busy."""
+    assert sorted(seconds)[len(seconds) // 2] <= WITHIN_S, seconds
+    assert max(seconds) <= WITHIN_S * _BUSY, seconds
