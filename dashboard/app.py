@@ -31,9 +31,9 @@ from dashboard.pages.models import ModelsPage
 from dashboard.pages.reports import plain
 from dashboard.pages.views import ViewBar
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
-from dashboard.permission import may_enter
 from dashboard.registry import results_by_digest
 from dashboard.samples import Start, start_with
+from dashboard.server.permission import may_enter
 from dashboard.state import PAGES, State
 
 _LOG = logging.getLogger(__name__)

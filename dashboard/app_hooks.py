@@ -10,9 +10,9 @@ from typing import Any
 
 from tornado.process import task_id
 
-from dashboard.permission import at_start
-from dashboard.quiet import keep_secrets
 from dashboard.samples import start_with
+from dashboard.server.permission import at_start
+from dashboard.server.quiet import keep_secrets
 from dashboard.warming import warm_up
 
 _START = start_with(sys.argv[1:])

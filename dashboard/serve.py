@@ -12,12 +12,13 @@ from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.process import task_id
 
-from dashboard import reach, spool
-from dashboard.access import Access
 from dashboard.app import TITLE, create_app
-from dashboard.headers import SafeHeaders
-from dashboard.quiet import keep_secrets
 from dashboard.samples import start_with
+from dashboard import spool
+from dashboard.server import reach
+from dashboard.server.access import Access
+from dashboard.server.headers import SafeHeaders
+from dashboard.server.quiet import keep_secrets
 from dashboard.warming import warm_up
 
 #: As `panel serve dashboard` has it.

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from panel import config
 
-from dashboard import access as accessing
 from dashboard import serve as serving
-from dashboard.access import Access, AccessError
-from dashboard.headers import HEADERS, SafeHeaders
-from dashboard.permission import LAUNCHERS_VARIABLE
-from dashboard.quiet import WithoutSecrets
-from dashboard.reach import is_loopback
 from dashboard.serve import serve
+from dashboard.server import access as accessing
+from dashboard.server.access import Access, AccessError
+from dashboard.server.headers import HEADERS, SafeHeaders
+from dashboard.server.permission import LAUNCHERS_VARIABLE
+from dashboard.server.quiet import WithoutSecrets
+from dashboard.server.reach import is_loopback
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 ORIGIN = "dashboard.example.org:443"

@@ -17,9 +17,9 @@ DRAWING = {"panel", "holoviews", "bokeh", "panel_material_ui", "geoviews", "data
 
 # From the top down; a module imports from its own row and from those below it only.
 LAYERS = [
-    {"dashboard.main", "dashboard.serve"},
+    {"dashboard.main", "dashboard.serve", "dashboard.app_hooks", "dashboard.warming"},
     {"dashboard.app"},
-    {"dashboard.pages"},
+    {"dashboard.pages", "dashboard.report", "dashboard.server"},
     {
         "dashboard.plots",
         "dashboard.state",
@@ -28,6 +28,10 @@ LAYERS = [
         "dashboard.treatment",
         "dashboard.choice",
         "dashboard.registry",
+        "dashboard.spool",
+        "dashboard.footprint",
+        "dashboard.history",
+        "dashboard.measuring",
         "dashboard.samples",
     },
     {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
@@ -35,7 +39,10 @@ LAYERS = [
 ]
 # `decisions` knows nothing of `models` (nor of the writers), `export` of neither pages nor plots.
 STRANGERS = {"dashboard.decisions": {"dashboard.models", "dashboard.export", "dashboard.benchmarks"}}
-MAY_DRAW = ("dashboard.pages", "dashboard.plots", "dashboard.app", "dashboard.main", "dashboard.serve")
+MAY_DRAW = (
+    *("dashboard.pages", "dashboard.plots", "dashboard.report", "dashboard.server"),
+    *("dashboard.app", "dashboard.app_hooks", "dashboard.main", "dashboard.serve"),
+)
 KNOWS_MPI = "dashboard.benchmarks"
 
 

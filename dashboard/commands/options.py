@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dashboard.commands import bench as cli_bench
@@ -67,6 +67,10 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+#: Makes the parser of a command that reads results: name, summary, and parsers with further options.
+_Add = Callable[..., _Parser]
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Read the arguments of the command.
 
@@ -107,6 +111,22 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
         "--ppn", dest="ppn_hint", type=cli_values.count, metavar="N", help="processes per node, likewise"
     )
 
+    _add_reading(add, hints, as_hint, chosen)
+    _add_deciding(add, hints, argv, command)
+    _add_libraries(commands, common, hints)
+    cli_serve.add_options(
+        commands.add_parser(
+            "serve",
+            help="Run the dashboard.",
+            description="Run the dashboard, as 'panel serve dashboard' does.",
+            parents=[hints, as_hint, common],
+        )
+    )
+    return parser
+
+
+def _add_reading(add: _Add, hints: _Parser, as_hint: _Parser, chosen: _Parser) -> None:
+    """Add what shows results as they are."""
     info = add(
         "info", "Show what the files hold, how complete and how noisy it is, what was skipped and why.", hints, as_hint
     )
@@ -120,6 +140,10 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     dmap = add("map", "Show the decision map: the best method for each pair of sizes.", hints, chosen)
     _map_options(dmap)
     _json(dmap)
+
+
+def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str | None) -> None:
+    """Add what makes decisions of results."""
     tree = cli_trees.named(argv) if {"-h", "--help"} & set(argv) else cli_trees.named(argv) or cli_trees.DEFAULT
     decide = add("decide", "Make a decision function; show its size and what it costs against the best.", hints)
     _decide_options(decide)
@@ -146,6 +170,10 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
         cli_trees.add_options(
             {"decide": decide, "export": export, "portability": port, "report": report}[command], tree
         )
+
+
+def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
+    """Add what has to do with MPI libraries and with models of them."""
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
     lint = commands.add_parser("lint", help=about, description=about, parents=[hints, common])
     cli_lint.add_options(lint)
@@ -160,15 +188,6 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     timed = cli_decide_time.add_parser(commands, [hints, common])
     _collectives(timed)
     _measurements(timed)
-    cli_serve.add_options(
-        commands.add_parser(
-            "serve",
-            help="Run the dashboard.",
-            description="Run the dashboard, as 'panel serve dashboard' does.",
-            parents=[hints, as_hint, common],
-        )
-    )
-    return parser
 
 
 def _common() -> _Parser:

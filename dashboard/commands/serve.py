@@ -59,10 +59,10 @@ def serve(args: argparse.Namespace) -> None:
     if args.hash_password:
         _hash()
         return
-    from dashboard.access import Access, AccessError
     from dashboard.commands.load import hints_of
-    from dashboard.login import LoginError
     from dashboard.serve import serve as run
+    from dashboard.server.access import Access, AccessError
+    from dashboard.server.login import LoginError
 
     hints = {**hints_of(args), **({"format": args.format} if args.format else {})}
     names = ("address", "origins", "basic_auth", "oauth_provider", "launchers", "ssl_certfile", "ssl_keyfile")
@@ -79,6 +79,6 @@ def serve(args: argparse.Namespace) -> None:
 def _hash() -> None:
     from getpass import getpass
 
-    from dashboard.login import hashed
+    from dashboard.server.login import hashed
 
     print(hashed(getpass("Password: ")))

@@ -23,8 +23,8 @@ from dashboard.export.rules import RulesError
 from dashboard.pages._growing import Background
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button, IntInput
-from dashboard.permission import may_launch
 from dashboard.plots import exported
+from dashboard.server.permission import may_launch
 
 #: Targets that a library can be run with.
 PROVABLE = ("openmpi", "mpich")

@@ -30,7 +30,7 @@ from dashboard.pages._measure_where import Where
 from dashboard.pages.loading import load
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button
-from dashboard.permission import may_launch
+from dashboard.server.permission import may_launch
 from dashboard.state import State
 
 PAGE = "Measure"

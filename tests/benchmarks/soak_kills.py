@@ -82,7 +82,7 @@ class Soak:
         if self.cluster is not None:
             # Without cgroups Slurm loses sight of ranks whose first process was killed; they end by themselves.
             self._until(lambda: not self._left())
-            self.cluster.wait_for_nodes()
+            self.cluster.ask("scontrol", "update", "nodename=ALL", "state=resume")
         assert not self._left(), f"{victim}: processes {self._left()} are left"
         check(self.campaign)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.access import Access
+from dashboard.server.access import Access
 from tests.cli.command import Run, assert_one_clear_line
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here

@@ -22,9 +22,9 @@ from dashboard.pages._export_base import MOST_BYTES
 from dashboard.pages.compare import ComparePage
 from dashboard.pages.export import ExportPage
 from dashboard.pages.frontier import FrontierPage
-from dashboard.permission import Permission
 from dashboard.registry import load_results, register
 from dashboard.samples import sample_start
+from dashboard.server.permission import Permission
 from dashboard.state import State
 from tests.cubes import cube_of
 

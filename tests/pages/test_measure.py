@@ -16,7 +16,7 @@ from dashboard.measuring.kept import create
 from dashboard.pages import measure as module
 from dashboard.pages._measure_where import SLURM
 from dashboard.pages.measure import MeasurePage
-from dashboard.permission import Permission
+from dashboard.server.permission import Permission
 from dashboard.state import State
 from tests.measuring.played import HERE, Played, measured, play
 

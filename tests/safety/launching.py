@@ -8,9 +8,9 @@ import sys
 import panel as pn
 
 from dashboard import serve as serving
-from dashboard.access import Access
-from dashboard.permission import may_enter, may_launch
 from dashboard.samples import Start
+from dashboard.server.access import Access
+from dashboard.server.permission import may_enter, may_launch
 
 
 def page(start: Start) -> pn.pane.Str:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import login
-from dashboard.login import LoginError, fits, hashed, read_passwords
+from dashboard.server import login
+from dashboard.server.login import LoginError, fits, hashed, read_passwords
 from tests.safety.client import Visitor
 from tests.serving import Served
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from dashboard import peer, permission, reach
-from dashboard.permission import LAUNCHERS_VARIABLE, at_start, may_enter, may_launch
+from dashboard.server import peer, permission, reach
+from dashboard.server.permission import LAUNCHERS_VARIABLE, at_start, may_enter, may_launch
 from tests.safety.client import Visitor
 from tests.serving import Served
 

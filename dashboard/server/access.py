@@ -13,8 +13,8 @@ from bokeh.settings import settings
 from panel import config, state
 from panel.auth import AUTH_PROVIDERS
 
-from dashboard import login, reach
-from dashboard.permission import ANY_ORIGIN, LAUNCHERS_VARIABLE
+from dashboard.server import login, reach
+from dashboard.server.permission import ANY_ORIGIN, LAUNCHERS_VARIABLE
 
 #: Cookies that a session is told of: those of the log-in. Others of this machine's name are not the dashboard's.
 _BASIC_COOKIES = ["user"]

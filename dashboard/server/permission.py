@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from dashboard import peer, reach
+from dashboard.server import peer, reach
 
 #: Environment variable with the names of those who may launch, separated by commas.
 LAUNCHERS_VARIABLE = "COLLTUNE_LAUNCHERS"
