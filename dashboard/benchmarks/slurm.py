@@ -35,6 +35,8 @@ _SUBMIT_S = 30.0
 #: Slurm kills what does not end by itself after its KillWait, mostly half a minute.
 _CANCEL_S = 90.0
 _POLL_S = 0.1
+#: Seconds that a supervisor which was told to end may need for its last word.
+_LAST_WORD_S = 4.0
 #: What ``scancel`` says of a job that needs no cancelling any more.
 _ENDED_ALREADY = ("already completing", "already completed", "invalid job id")
 #: What several jobs are together: the first of these that one of them is.
@@ -175,7 +177,16 @@ class SlurmLauncher:
                 raise CampaignError(f"Slurm has not ended the job within {_CANCEL_S:g} s: {now.reason}; cancel again")
             time.sleep(_POLL_S)
             _answers.clear()
+        # Without cgroups Slurm may say so before the last process has ended; the supervisor writes when they have.
+        until = time.monotonic() + _LAST_WORD_S
+        orders = [Path(task["order"]) for group in handle["groups"] for task in group["tasks"]]
+        while any(_ending(order) for order in orders) and time.monotonic() < until:
+            time.sleep(_POLL_S)
         return now
+
+
+def _ending(order: Path) -> bool:
+    return supervisor_of(order).exists() and not end_of(order).exists()
 
 
 def _submit(script_file: Path, options: Sequence[str]) -> str:
