@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 PATTERN = "osu_{collective}__{algorithm}__np{comm_size}.txt"
 EXACT, TREE = "Exact decision map", "Decision of the tree"
-#: Runs of osu_allreduce by the processes that their names tell, and by what they are taken for here.
-RUNS = {("ring", "mpi-cpu"), ("recursive_doubling", "mpi")}
+#: Runs of osu_allreduce by the processes that they are taken for here. On the CPU it was faster at all sizes.
 JOBS = {2: "job02.sh.7194279", 4: "job04.sh.7194285", 8: "job08.sh.7194286", 16: "job16.sh.7194312"}
+FASTER, SLOWER = "mpi-cpu", "mpi"
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,10 @@ def server(serve_dashboard: Callable[..., Served]) -> Served:
 def osu_files(samples: Path, tmp_path: Path) -> list[Path]:
     """Real output of osu_allreduce, named as somebody who measured algorithms one by one would name it."""
     files = []
-    for algorithm, kind in sorted(RUNS):
-        for comm_size, job in JOBS.items():
+    for comm_size, job in JOBS.items():
+        best = "ring" if comm_size < 8 else "recursive_doubling"
+        for algorithm in ("ring", "recursive_doubling"):
+            kind = FASTER if algorithm == best else SLOWER
             files.append(tmp_path / f"osu_allreduce__{algorithm}__np{comm_size}.txt")
             shutil.copy(samples / "osu" / f"aistabci__allreduce__inter_anode__{job}.{kind}.txt", files[-1])
     return files
@@ -96,8 +98,7 @@ def test_from_the_first_minute_to_a_view_that_is_passed_on(
     assert 2 in flat[:3]
 
     go(page, "Decisions")
-    page.wait_for_url(re.compile(r"depth=2\b"))
-    page.wait_for_url(re.compile(r"data=[0-9a-f]+"))
+    page.wait_for_url(lambda url: "depth=2" in url and "data=" in url and "page=" not in url)
     wait_until_drawn(page, TREE)
     here, address = shown(page), page.url
     other = chromium.new_context()
