@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.conftest import need
+
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+NEED_MPI = {"measuring"}
 # The kernel's own shutdown warns about itself.
 STRICT = "import warnings\nwarnings.simplefilter('error')\nwarnings.filterwarnings('ignore', module='ipykernel')"
 
@@ -39,6 +43,8 @@ class TestNotebook:
     def test_runs_from_anywhere_with_warnings_as_errors(
         self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        if path.stem in NEED_MPI:
+            need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
         monkeypatch.setenv("PYTHONPATH", str(path.parent.parent))
         monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
         notebook = read(path)

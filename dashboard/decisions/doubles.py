@@ -27,7 +27,7 @@ def competing(cube: xr.Dataset) -> xr.Dataset:
 
 
 def as_run(cube: xr.Dataset) -> xr.Dataset:
-    """The cube with the time of the method that ran in place of that of its double, where it was measured."""
+    """The cube with the time of the method that ran in place of that of its double; NaN where it was not measured."""
     if DOUBLE_OF not in cube.data_vars:
         return cube
     place = {label: number for number, label in enumerate(cube["method"].values.tolist())}
@@ -35,10 +35,11 @@ def as_run(cube: xr.Dataset) -> xr.Dataset:
     numbers = _numbers(cube, dims)
     own = np.arange(len(place)).reshape(-1, *(1,) * (len(dims) - 1))
     targets = np.array([place.get(name, -1) for name in _names(cube)] + [-1])
+    # `targets` ends in -1, which is what no double (-1) looks up.
     ran = targets[numbers]
     time = np.asarray(cube["time"].transpose(*dims).values, dtype=np.float64)
     taken = np.take_along_axis(time, np.where(ran >= 0, ran, own), axis=0)
-    return cube.assign(time=(dims, np.where(np.isnan(taken), time, taken), cube["time"].attrs))
+    return cube.assign(time=(dims, np.where((numbers >= 0) & (ran < 0), np.nan, taken), cube["time"].attrs))
 
 
 def _names(cube: xr.Dataset) -> list[str]:

@@ -53,7 +53,7 @@ def settled(page: Page) -> None:
     page.wait_for_function(
         f"""() => {{
             {_CONTROLS}
-            const bars = deep(document).filter((e) => e.getAttribute('role') === 'progressbar' && e.offsetParent)
+            const bars = deep(document).filter((e) => e.matches('[role=progressbar]:not([aria-valuenow="100"])') && seen(e))
             return window.Bokeh && bars.length === 0 && Bokeh.documents.every((d) => d.is_idle)
         }}"""
     )

@@ -7,8 +7,10 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import decision_map, penalty, quadtree
-from dashboard.decisions.doubles import competing, difference
+from dashboard.decisions.doubles import as_run, competing, difference
+from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.noise import indistinguishable
+from dashboard.decisions.problem import Problem
 from loaders.cube import with_doubles
 from tests.cubes import cube_of
 
@@ -54,3 +56,17 @@ def test_the_noise_is_the_difference_of_two_measurements_of_one_program(cube: xr
 def test_without_doubles_the_cube_is_as_it_was(cube: xr.Dataset) -> None:
     plain = cube.drop_vars("double_of")
     assert competing(plain) is plain
+
+
+def test_trees_that_go_by_cost_take_what_ran(cube: xr.Dataset) -> None:
+    problem = Problem.of(cube)
+    assert (problem.cases().costs()[~np.isnan(problem.cases().costs())] >= 0).all()
+    for family, options in (("optimal", {"leaves": 2}), ("cart", {"cost_sensitive": True})):
+        decision = FAMILIES[family].grow(problem, **options)
+        assert decision.predict(np.array([8, 8]), np.array([4, 64])).tolist() == [0, 1]
+
+
+def test_a_double_of_what_is_not_there_counts_as_not_measured(cube: xr.Dataset) -> None:
+    part = cube.isel(method=[1, 2])
+    assert np.isnan(as_run(part)["time"].values[1, 0, 0])
+    assert decision_map(part)["best"].values.tolist() == [[0, 0]]
