@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: Gives names and roles to what has none, in each shadow root, now and whenever something is added to one. Bars and
-#: switches jump rather than glide where the reader's system asks for it.
+#: Gives names and roles to what has none, in each shadow root, now and whenever something is added to one; keys to
+#: what has none. Bars and switches jump rather than glide where the reader's system asks for it.
 NAMES = """
 const still = new CSSStyleSheet()
 still.replaceSync(`@media (prefers-reduced-motion: reduce) {
@@ -40,10 +40,24 @@ const follow = (root) => {
 const walk = (part) => {
     for (const {shadowRoot} of part.querySelectorAll('*')) if (shadowRoot) { follow(shadowRoot); walk(shadowRoot) }
 }
+// The library's selects open, and are chosen from, by a click alone.
+const press = (event) => {
+    const at = event.composedPath()[0]
+    if (!at.matches || event.ctrlKey || event.metaKey || event.altKey) return
+    const opens = at.matches('.MuiSelect-select[role=combobox]:not([aria-disabled=true])')
+    const chooses = at.matches('li.MuiMenuItem-root[value]')
+    if ((opens && ['Enter', ' ', 'ArrowDown', 'ArrowUp'].includes(event.key)) ||
+        (chooses && ['Enter', ' '].includes(event.key))) {
+        event.preventDefault()
+        event.stopPropagation()
+        at.click()
+    }
+}
 if (!window.colltune_names) {
     window.colltune_names = true
     document.adoptedStyleSheets.push(still)
     walk(document)
+    window.addEventListener('keydown', press, true)
     const attach = Element.prototype.attachShadow
     Element.prototype.attachShadow = function (...options) {
         const root = attach.apply(this, options)

@@ -76,7 +76,11 @@ class CampaignsView(Viewer):
             "Without this a decision may take what the other campaign lacks; such cells count as not measured there.",
         )
         self.judged = RadioButtonGroup(
-            label="Judged on", options={"judged on A": "A", "judged on B": "B"}, value="B", size="small"
+            label="",
+            options={"judged on A": "A", "judged on B": "B"},
+            value="B",
+            size="small",
+            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
         )
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.background = Background(again=self._compute)

@@ -41,13 +41,19 @@ class ComparePage(Viewer):
         hv.extension("bokeh", logo=False)
         self.state = state
         self.maps = PairMaps(MAPS)
-        self.mode = RadioButtonGroup(label="Compared are", options=MODES, value=state.compare, size="small")
+        self.mode = RadioButtonGroup(
+            label="",
+            options=MODES,
+            value=state.compare,
+            size="small",
+            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
+        )
         self.mode.link(state, value="compare", bidirectional=True)
         self.collective = Select(
             label="Collective",
             options=[],
             width=170,
-            description="The operation that is decided on; all pages follow. Both trees decide over its measurements.",
+            description="The operation that is decided on; all pages follow. Both trees or campaigns are of this one.",
         )
         self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
         self.second = FamilyControls(lambda: state.other, self._put_other, self._begin_other, label="Tree B")
@@ -87,13 +93,13 @@ class ComparePage(Viewer):
             for each in (self.first, self.second)
         ]
         self.trees.objects = [
-            self.collective,
             pn.FlexBox(*sides, sizing_mode="stretch_width", margin=0, align_items="start"),
             self.growing,
             self.message,
             self.body,
         ]
-        return pn.Column(self.mode, self.trees, self.place, sizing_mode="stretch_width")
+        bar = pn.FlexBox(self.mode, self.collective, align_items="center")
+        return pn.Column(bar, self.trees, self.place, sizing_mode="stretch_width")
 
     def _begin_other(self, name: str) -> Choice:
         # A rules file has no default; the one that was checked last is meant.
@@ -129,6 +135,8 @@ class ComparePage(Viewer):
         self.approaches.object = comparison.approaches_table(found)
 
     def _follow(self, *_: Any) -> None:
+        names = [name for name in self.state.param.collective.objects if name is not None]
+        self.collective.param.update(options=names, value=self.state.collective)
         if self.state.page == PAGE and self.state.compare == "trees":
             self.redraw.ask()
 
@@ -144,8 +152,6 @@ class ComparePage(Viewer):
 
     def _update(self) -> None:
         state = self.state
-        names = [name for name in state.param.collective.objects if name is not None]
-        self.collective.param.update(options=names, value=state.collective)
         self.first.refresh()
         self.second.refresh()
         try:

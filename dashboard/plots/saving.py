@@ -11,7 +11,7 @@ _ICON = (
     "data:image/svg+xml;utf8,"
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'>"
     "<text x='12' y='16' font-family='sans-serif' font-size='10' font-weight='700' text-anchor='middle' "
-    "fill='%23808080'>SVG</text></svg>"
+    "fill='gray'>SVG</text></svg>"
 )
 _SAVE = """
 const view = Bokeh.index.find_one(figure)

@@ -1,0 +1,81 @@
+"""The first minute, and the report: what someone finds who has nothing yet, and what can be sent."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dashboard.app import App
+from dashboard.pages._details import Table
+from dashboard.pages._first import First
+from dashboard.pages._report import Report
+from dashboard.registry import register
+from dashboard.samples import Start
+from dashboard.state import State
+from loaders import open_results
+from tests.pages.test_campaigns import campaign
+
+# Bokeh's, where it meets the newest pandas.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
+
+
+@pytest.fixture
+def state() -> State:
+    state = State()
+    state.show(register(campaign(1, "frodo")))
+    return state
+
+
+def test_without_data_every_page_offers_the_next_step(tmp_path: Path) -> None:
+    app = App(Start((tmp_path,)))
+    first = app.first
+    for page in ("Data", "Decisions", "Compare", "Frontier", "Models", "Export"):
+        app.state.page = page
+        assert (first.body.visible, first.begin.visible) == (True, True)
+    assert first.steps["Decisions"].disabled
+    app.state.page = "Decisions"
+    first.upload.param.trigger("clicks")
+    assert app.state.page == "Data"
+    assert app._pages["Data"].chooser.kind == "Upload"
+
+
+def test_the_sample_data_are_one_press_away() -> None:
+    state = State(page="Data")
+    first = First(state, lambda: None)
+    asyncio.run(first._load_sample())
+    assert state.page == "Decisions"
+    assert state.collective == "bcast"
+    assert not first.body.visible
+    state.page = "Data"
+    assert (first.body.visible, first.begin.visible) == (True, False)
+    assert first.steps["Data"].label.endswith("✓")
+
+
+def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> None:
+    report = Report(state)
+    report.frontier.value = False
+    report._write()
+    assert report.download.visible
+    text = report.download.callback().read().decode()
+    assert "bcast" in text
+    assert text.count("<html") == 1
+    state.max_depth = 1
+    assert not report.download.visible
+    assert "write the report again" in report.message.object
+
+
+def test_the_table_is_filtered_and_taken_away_in_three_formats(state: State, tmp_path: Path) -> None:
+    table = Table(state)
+    table.filter.value = "processes <= 4, penalty >= 0"
+    csv, parquet = pd.read_csv(table._csv()), pd.read_parquet(table._parquet())
+    assert len(csv) == int((state.cube()["comm_size"] <= 4).sum()) * 9
+    assert csv["processes"].max() <= 4
+    assert parquet["penalty [%]"].tolist() == pytest.approx(csv["penalty [%]"].tolist())
+    (tmp_path / "results.nc").write_bytes(table._netcdf().read())
+    loaded = open_results([tmp_path / "results.nc"])["bcast"].to_dataset()
+    assert loaded["time"].equals(state.cube()["time"])
+    table.filter.value = "speed > 3"
+    assert "no column" in table.filter.helper_text
