@@ -21,8 +21,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import xarray as xr
 
-from dashboard.footprint import arrays_of, footprint
 from dashboard import spool
+from dashboard.footprint import arrays_of, footprint
 from loaders import open_results
 from loaders.source import Progress
 

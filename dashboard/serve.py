@@ -12,9 +12,9 @@ from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.process import task_id
 
+from dashboard import spool
 from dashboard.app import TITLE, create_app
 from dashboard.samples import start_with
-from dashboard import spool
 from dashboard.server import reach
 from dashboard.server.access import Access
 from dashboard.server.headers import SafeHeaders

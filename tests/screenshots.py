@@ -30,7 +30,8 @@ VIEWS = {
 _STILL = """() => {
     const all = (root) =>
         [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-    const bars = all(document).filter((e) => e.getAttribute('role') === 'progressbar' && e.offsetParent !== null)
+    const running = '[role=progressbar]:not([aria-valuenow="100"])'
+    const bars = all(document).filter((e) => e.matches(running) && e.offsetParent !== null)
     return bars.length === 0 && Bokeh.documents.every((d) => d.is_idle)
 }"""
 SETTLE_MS = 2500

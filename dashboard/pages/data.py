@@ -59,7 +59,14 @@ class DataPage(Viewer):
         state.param.watch(self._show_results, "results_id")
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(lambda context: self.chooser.close())
-        if state.results is None and not (self.chooser.start.sample or self.chooser.listed):
+        given = self.chooser.start
+        # A folder that is there but empty has nothing to say; one that is not there says so.
+        if (
+            state.results is None
+            and not given.sample
+            and not self.chooser.listed
+            and all(p.exists() for p in given.paths)
+        ):
             self.chooser.kind = UPLOAD
         self._chosen()
         self._show_error()

@@ -12,9 +12,8 @@ import psutil
 import pytest
 import xarray as xr
 
-from dashboard import registry
+from dashboard import registry, spool
 from dashboard.registry import Bounded, Results, register, results_by_digest
-from dashboard import spool
 from tests.safety.client import Visitor
 from tests.serving import Served
 
