@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -15,8 +14,8 @@ import numpy as np
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import control, leftovers, processes
-from dashboard.benchmarks.campaign import Campaign, read_json
+from dashboard.benchmarks import control, processes
+from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Variants
@@ -145,46 +144,6 @@ def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installat
     blocks = [high - low for low, high in zip([0, *own], own, strict=False)]
     kept = sum(blocks[2 * rank % RANKS] for rank in range(RANKS))
     assert sent["basic_linear"] == RANKS * RANKS * SIZE - kept
-
-
-def test_killed_again_and_again_nothing_is_lost_and_nothing_measured_twice(
-    installation: Installation, tmp_path: Path
-) -> None:
-    wish = {"collectives": ("bcast", "allreduce"), "comm_sizes": (2, 3, 4), "message_sizes": (8, 256, SIZE)}
-    campaign = campaign_of(tmp_path, installation, **wish)
-    launcher = LocalLauncher((str(installation.mpiexec),))
-    for victim in ("worker", "mpiexec", "supervisor"):
-        there = len(campaign.done().all)
-        control.start(campaign, launcher, installation, PATIENCE_S)
-        handle = campaign.state()["handle"]
-        until(lambda there=there: len(campaign.done().all) > there)
-        os.kill(_pid_of(victim, handle), signal.SIGKILL)
-        ended = control.wait(campaign, launcher, 0.02)
-        assert ended["state"] == "failed", (victim, ended)
-        assert processes.marked(handle["mark"]) == []
-        left = set(json.loads((tmp_path / "shared-memory.json").read_text(encoding="utf-8"))["names"])
-    ended = run(campaign, installation)
-    assert ended["state"] == "finished"
-    assert ended["measured"] == ended["points"]
-    # Killed ranks leave their shared memory; the next start takes it away.
-    assert left
-    assert not [name for name in left if (leftovers.SHARED / name).exists()]
-    keys = Counter(json.dumps({k: v for k, v in one.items() if k in _KEY}) for one in points(campaign))
-    assert set(keys.values()) == {1}
-    assert len(keys) == ended["points"]
-
-
-_KEY = ("collective", "algorithm", "segment_size", "parameters", "comm_size", "message_size")
-
-
-def _pid_of(victim: str, handle: dict[str, Any]) -> int:
-    if victim == "supervisor":
-        return read_json(Path(handle["supervisor"]))["pid"]
-    for pid in processes.marked(handle["mark"]):
-        words = (Path("/proc") / str(pid) / "cmdline").read_bytes().split(b"\0")
-        if (b"dashboard.benchmarks.worker" in words and b"-n" not in words) == (victim == "worker"):
-            return pid
-    raise AssertionError(victim)
 
 
 def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, tmp_path: Path) -> None:

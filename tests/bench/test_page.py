@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import expect
 
 from dashboard.benchmarks import processes
@@ -55,7 +57,8 @@ def test_a_campaign_from_its_start_to_its_decisions(
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     if cancel.is_visible():
         mark = campaign.state()["handle"]["mark"]
-        cancel.click()
+        with suppress(TooLate):
+            cancel.click(timeout=3_000)
         expect(heading).to_have_text(re.compile(f"{NAME}: (cancelled|finished)"), timeout=_A_WHILE)
         assert processes.marked(mark) == []
     before = campaign.results.read_text(encoding="utf-8")

@@ -150,9 +150,12 @@ class Soak:
 
     def finish(self) -> None:
         """Measure what is missing, undisturbed; all must be there, each point once."""
-        control.start(self.campaign, self.launcher, self.installation, _LIMIT_S)
-        now = control.wait(self.campaign, None, 0.1)
-        assert now["state"] == "finished", (now, self.campaign.tail())
+        now = control.status(self.campaign)
+        # A quick machine may have measured all of it between two kills.
+        if now["measured"] < now["points"]:
+            control.start(self.campaign, self.launcher, self.installation, _LIMIT_S)
+            now = control.wait(self.campaign, None, 0.1)
+            assert now["state"] == "finished", (now, self.campaign.tail())
         assert now["measured"] == now["points"], (now, self.campaign.done().refused)
         check(self.campaign)
 

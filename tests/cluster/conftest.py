@@ -48,10 +48,12 @@ def cluster(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture
-def own_cluster(can_emulate: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[scheduler.Slurm]:
+def own_cluster(
+    can_emulate: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[scheduler.Slurm]:
     """Slurm on two nodes that this test may break."""
-    (tmp_path / "cluster").mkdir()
-    with scheduler.emulated(tmp_path / "cluster", 2) as found:
+    # Slurm's sockets lie in it, whose names have room for some 100 signs: not in the folder named after the test.
+    with scheduler.emulated(tmp_path_factory.mktemp("own"), 2) as found:
         monkeypatch.setenv("PATH", str(found.commands), prepend=os.pathsep)
         yield found
 
