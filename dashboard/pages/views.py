@@ -79,7 +79,7 @@ class ViewBar(Viewer):
         self.line = pn.FlexBox(
             self.title, self.save, self.views, self.open, self.delete, self.note, align_items="center", visible=False
         )
-        self.browser.param.watch(self._list, "views")
+        self.browser.param.watch(self._kept, "views")
         self.browser.param.watch(self._key, "asked")
         history.param.watch(self._follow, ["undoable", "redoable"])
         self._list()
@@ -106,7 +106,14 @@ class ViewBar(Viewer):
     def _toggle(self, *_: Any) -> None:
         self.line.visible = not self.line.visible
 
-    def _list(self, *_: Any) -> None:
+    def _kept(self, *_: Any) -> None:
+        if pn.state.curdoc is not None and not pn.state.loaded:
+            # What changes while the browser is still building the page may be lost on it.
+            pn.state.onload(self._list)
+        else:
+            self._list()
+
+    def _list(self) -> None:
         names = sorted(self._known())
         chosen = self.views.value if self.views.value in names else next(iter(names), None)
         self.views.param.update(options=names, value=chosen)

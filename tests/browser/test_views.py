@@ -68,6 +68,7 @@ def test_a_saved_view_is_there_after_the_page_was_closed(page: Page, server: Ser
     name.blur()
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("Saved.").wait_for()
+    page.wait_for_function("(localStorage.getItem('colltune views') || '').includes('deeper')")
 
     page.goto(server.url)
     wait_until_drawn(page, TREE)
