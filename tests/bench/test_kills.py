@@ -17,7 +17,7 @@ def test_killed_at_random_nothing_is_lost_and_nothing_measured_twice(mpiexec: st
     need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
     installation = library.find()
     need(isinstance(installation.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    campaign = quick_campaign(tmp_path, installation, 12)
+    campaign = quick_campaign(tmp_path, installation, 150)
     soak = Soak(campaign, LocalLauncher((str(installation.mpiexec),)), installation, random.Random(7))
     for victim in VICTIMS:
         soak.kill(victim, late=True)
