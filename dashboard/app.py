@@ -303,8 +303,8 @@ def create_app(start: Start | None = None) -> Page:
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = _weakly(app.fail)
     page = app.page()
+    _detach(page)
     if pn.state.curdoc is not None:
-        pn.state.on_session_destroyed(lambda _: _release(page))
         pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_FOLLOW_HISTORY), CustomJS(code=NAMES))
     return page
 
@@ -315,8 +315,8 @@ class _Idle(param.Parameterized):
     busy = param.Boolean(default=False)
 
 
-def _release(page: Page) -> None:
-    # The template watches the busy flag of the whole process, which would so hold every closed session. Only another
-    # reference, not a plain value, makes it stop.
+def _detach(page: Page) -> None:
+    # The template watches the busy flag of the whole process: each event of any session would be sent to all of them,
+    # and it would hold every closed one. Only another reference, not a plain value, makes it stop.
     with edit_readonly(page):
         page.busy = _Idle().param.busy

@@ -16,6 +16,9 @@ and in the other spellings of `loaders.columns`. Sizes are bytes by the project'
 is in seconds unless the header says otherwise: ``time_us``, ``time [us]``, ``time_ms``. The topology is
 a parameter of the method; ``-`` or ``none`` stands for no topology. Files whose columns bear other names are
 mapped with the hint ``columns``, ``{their name: our name}``.
+
+`table` gives results in this form, to be written; ``fan_out`` and ``radix``, parameters of Open MPI's methods, and
+``ppn`` are further columns where they are told.
 """
 
 from __future__ import annotations
@@ -25,15 +28,32 @@ from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
+import xarray as xr
 
 from loaders import columns
 from loaders.columns import Plan
+from loaders.cube import cube_table
 from loaders.delimited import Delimited
 from loaders.errors import LoadError
 from loaders.source import Format, Source
 from loaders.tablerows import Rows, header_lines
 
 _PARAMETER = "topology"
+_FURTHER = ("fan_out", "radix")
+_COLUMNS = {
+    "collective": "collective",
+    "algorithm": "algorithm",
+    _PARAMETER: _PARAMETER,
+    **{name: name for name in _FURTHER},
+    "segment_size": "segment_size",
+    "comm_size": "communicator_size",
+    "ppn": "ppn",
+    "message_size": "message_size",
+    "time": "time",
+    "repetitions": "repetitions",
+}
+#: What a cube tells and the form has no room for: the spread, and where a method was another's double.
+_LEFT_OUT = ("time_std", "double_of")
 _NO_TOPOLOGY = ("-", "none")
 _PHRASE = re.compile(r"\b(segment|communicator|comm|message|msg|seg)[ \t-]+(size)\b", re.IGNORECASE)
 _UNIT = re.compile(r"\b(time)[ \t]*[\[(][ \t]*(\w+)[ \t]*[\])]", re.IGNORECASE)
@@ -104,7 +124,7 @@ def _plan(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | None:
         cells = line.split(separator)
     if len(cells) < 2:
         return None
-    return columns.plan(source, cells, mapping, parameters=(_PARAMETER,), separator=separator, header=line)
+    return columns.plan(source, cells, mapping, parameters=(_PARAMETER, *_FURTHER), separator=separator, header=line)
 
 
 def _without_topology(table: pd.DataFrame) -> pd.DataFrame:
@@ -112,6 +132,31 @@ def _without_topology(table: pd.DataFrame) -> pd.DataFrame:
         words: list[Hashable] = [c for c in table[_PARAMETER].cat.categories if str(c).lower() in _NO_TOPOLOGY]
         table[_PARAMETER] = table[_PARAMETER].cat.remove_categories(words)
     return table
+
+
+def table(tree: xr.DataTree) -> pd.DataFrame:
+    """Results in this form, one row for each measured cell, times in seconds.
+
+    Standard deviations are left out, and so are cells in which a method did what another one does: the form cannot
+    say so of them.
+
+    Raises
+    ------
+    ValueError
+        When the methods have a parameter that there is no column for.
+    """
+    found = pd.concat([cube_table(node.to_dataset()) for node in tree.children.values()])
+    if "double_of" in found:
+        found = found[found["double_of"].fillna("") == ""]
+    found = found.drop(columns=[name for name in _LEFT_OUT if name in found])
+    if unknown := [str(name) for name in found.columns if name not in _COLUMNS]:
+        raise ValueError(f"OCC's form has no column {unknown[0]!r}; the long table, .csv, has all")
+    if _PARAMETER not in found:
+        found[_PARAMETER] = _NO_TOPOLOGY[0]
+    found[_PARAMETER] = found[_PARAMETER].replace("", None).fillna(_NO_TOPOLOGY[0])
+    if "repetitions" in found:
+        found["repetitions"] = found["repetitions"].astype("Int64")
+    return found[[name for name in _COLUMNS if name in found]].rename(columns=_COLUMNS)
 
 
 FORMAT = Format("occ", "OCC, tabular form", recognises, read)

@@ -1,4 +1,4 @@
-"""Results on disk: netCDF and Zarr in and out (lazily when large), the long table out."""
+"""Results on disk: netCDF and Zarr in and out (lazily when large), the long table and OCC's form out."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from loaders import occ
 from loaders.cube import MAX_CELLS, annotate, cube_table
 from loaders.errors import LoadError
 from loaders.source import Format, Source
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 #: Results of more bytes than this (unpacked) are opened lazily with dask.
 LAZY_BYTES = 256 << 20
+_ENDINGS = ".nc, .zarr, .csv or .occ"
 _MOST_ON_AXIS = 1 << 22
 _MOST_REPETITIONS = 1 << 16
 _NETCDF = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
 
 def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
-    """Write results to ``.nc`` (netCDF), ``.zarr`` or ``.csv`` (the long table), by the name's ending.
+    """Write results to ``.nc`` (netCDF), ``.zarr``, ``.csv`` (the long table) or ``.occ``, by the name's ending.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     LoadError
-        The ending is none of these, or the file cannot be written.
+        The ending is none of these, the form has no room for what is there, or the file cannot be written.
     """
     target = Path(path)
     _check_target(target)
@@ -55,10 +57,14 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
         elif target.suffix == ".csv":
             tables = [cube_table(node.to_dataset()) for node in tree.children.values()]
             pd.concat(tables).to_csv(partial, index=False)
+        elif target.suffix == ".occ":
+            occ.table(tree).to_csv(partial, index=False)
         else:
-            raise LoadError("results are saved as .nc, .zarr or .csv; give the name one of these endings", path=target)
+            raise LoadError(f"results are saved as {_ENDINGS}; give the name one of these endings", path=target)
         _remove(target)
         partial.rename(target)
+    except ValueError as error:
+        raise LoadError(f"cannot be written: {error}", path=target) from error
     except OSError as error:
         # The words of HDF5 are long and name the partial file.
         reason = os.strerror(error.errno) if error.errno else str(error)

@@ -45,7 +45,7 @@ def shoot(page: Page, address: str, name: str, theme: str) -> bytes:
     if theme == "dark":
         page.get_by_role("button", name="Toggle theme").click()
     for _ in range(3):
-        page.wait_for_function(_STILL, timeout=180_000)
+        page.wait_for_function(_STILL, timeout=180_000, polling=250)
         page.wait_for_timeout(SETTLE_MS)
     return page.screenshot()
 

@@ -20,7 +20,7 @@ from dashboard.commands.usage import Usage
 if TYPE_CHECKING:
     import xarray as xr
 
-_SAVED_AS = (".nc", ".zarr", ".csv")
+_SAVED_AS = (".nc", ".zarr", ".csv", ".occ")
 
 
 def info(args: argparse.Namespace) -> None:

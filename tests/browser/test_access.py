@@ -57,7 +57,9 @@ def settled(page: Page) -> None:
             const busy = (e) => e.matches('[role=progressbar]:not([aria-valuenow="100"])')
             const bars = deep(document).filter((e) => busy(e) && seen(e))
             return window.Bokeh && bars.length === 0 && Bokeh.documents.every((d) => d.is_idle)
-        }}"""
+        }}""",
+        # Not in each frame: to look through all of the page takes longer than one.
+        polling=250,
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
 import pytest
+import xarray as xr
 
-from loaders import open_results
+from loaders import LoadError, open_results, save_results
 from loaders.occ import FORMAT
 from loaders.table import FORMAT as TABLE
 from tests.loaders.printed import damaged, read_text
@@ -99,3 +101,30 @@ def test_damaged_files_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
         if not reading.error:
             assert (reading.rows["time"] > 0).all()
             assert len(reading.rows) == reading.source.rows
+
+
+def test_results_are_written_in_this_form_and_come_back(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "collective,algorithm,segment_size,fan_out,comm_size,message_size,time,repetitions,double_of\n"
+        "bcast,chain,1024,4,8,65536,0.00125,20,\n"
+        "bcast,linear,0,,8,65536,0.0025,18,\n"
+    )
+    results = open_results(table, columns={"fan_out": "fan_out"})
+    written = save_results(results, tmp_path / "r.occ")
+    assert written.read_text().splitlines() == [
+        "collective,algorithm,topology,fan_out,segment_size,communicator_size,message_size,time,repetitions",
+        "bcast,chain,-,4,1024,8,65536,0.00125,20",
+        "bcast,linear,-,,0,8,65536,0.0025,18",
+    ]
+    back = open_results(written)
+    assert [source["format"] for source in json.loads(back.attrs["sources"])] == ["occ"]
+    xr.testing.assert_allclose(back["bcast"].to_dataset()["time"], results["bcast"].to_dataset()["time"])
+    assert back["bcast"]["method"].values.tolist() == results["bcast"]["method"].values.tolist()
+
+
+def test_what_the_form_cannot_tell_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("collective,algorithm,depth,comm_size,message_size,time\nbcast,chain,4,8,65536,0.00125\n")
+    with pytest.raises(LoadError, match=r"r\.occ: cannot be written: OCC's form has no column 'depth'"):
+        save_results(open_results(table, columns={"depth": "depth"}), tmp_path / "r.occ")

@@ -126,6 +126,14 @@ def test_what_was_timed_locally_is_gamma_and_delta(tmp_path: Path) -> None:
     assert found.provenance["assumed"] == []
 
 
+def test_overheads_that_leave_no_latency_leave_loggp_out(tmp_path: Path) -> None:
+    head = "bytes,halfrtt_median_us,gap_us,os_us,or_us\n"
+    (tmp_path / "table.csv").write_text(f"{head}0,12,10,9,9\n8,13,11,9,9\n")
+    found = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
+    assert found.models == ("hockney", "plogp")
+    assert any("LogP / LogGP left out: Table 4.1 gives a latency of" in note for note in found.provenance["assumed"])
+
+
 def test_wrong_tables(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     head = "bytes,halfrtt_median_us,gap_us,os_us,or_us\n"
