@@ -11,34 +11,46 @@ still.replaceSync(`@media (prefers-reduced-motion: reduce) {
         animation-duration: 0.01ms !important; animation-iteration-count: 1 !important;
         transition-duration: 0.01ms !important; scroll-behavior: auto !important;
     }
-}`)
+}
+/* A tip lies over what is to the right of its button, which must stay what a click is for. */
+.MuiTooltip-popper { pointer-events: none !important; }`)
 const ROLES = [
-    ['span[aria-label]:not([role])', 'role', 'img'],
-    ['[role=progressbar]:not([aria-label])', 'aria-label', 'Progress'],
-    ['h3.title:not([aria-level])', 'aria-level', '1'],
-    ['h5:not([aria-hidden])', 'aria-hidden', 'true'],
-    ['.MuiInputAdornment-positionStart button:not([aria-label])', 'aria-label', 'Less'],
-    ['.MuiInputAdornment-positionEnd button:not([aria-label])', 'aria-label', 'More'],
-    ['pre:not([tabindex])', 'tabindex', '0'],
-    ['.tabulator-tableholder:not([role])', 'role', 'rowgroup'],
-    ['.tabulator-table[role=rowgroup]', 'role', 'none'],
+    ['span[aria-label]:not([role])', {role: 'img'}],
+    // The sign of a control's help shows the help while it has the focus; in a legend is a copy that nobody sees.
+    ['svg:has(+ span[aria-label]):not(legend *)',
+     {tabindex: '0', role: 'img', 'aria-hidden': 'false', 'aria-label': 'Help'}],
+    ['[role=progressbar]:not([aria-label])', {'aria-label': 'Progress'}],
+    ['h3.title:not([aria-level])', {'aria-level': '1'}],
+    ['h5:not([aria-hidden])', {'aria-hidden': 'true'}],
+    ['.MuiInputAdornment-positionStart button:not([aria-label])', {'aria-label': 'Less'}],
+    ['.MuiInputAdornment-positionEnd button:not([aria-label])', {'aria-label': 'More'}],
+    ['pre:not([tabindex])', {tabindex: '0'}],
+    ['.tabulator-tableholder:not([role])', {role: 'rowgroup'}],
+    ['.tabulator-table[role=rowgroup]', {role: 'none'}],
 ]
+const give = (part, attributes) => {
+    for (const [attribute, value] of Object.entries(attributes)) part.setAttribute(attribute, value)
+}
 const name = (part) => {
-    for (const [selector, attribute, value] of ROLES) {
-        if (part.matches && part.matches(selector)) part.setAttribute(attribute, value)
-        for (const found of part.querySelectorAll(selector)) found.setAttribute(attribute, value)
+    for (const [selector, attributes] of ROLES) {
+        if (part.matches && part.matches(selector)) give(part, attributes)
+        for (const found of part.querySelectorAll(selector)) give(found, attributes)
     }
 }
+const followed = new WeakSet()
 const follow = (root) => {
+    followed.add(root)
     name(root)
     root.adoptedStyleSheets.push(still)
     new MutationObserver((changes) => {
         for (const change of changes)
-            for (const node of change.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) name(node)
+            for (const node of change.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) { name(node); walk(node) }
     }).observe(root, {childList: true, subtree: true})
 }
+// What was made before this ran may be shown later, such as another tab.
 const walk = (part) => {
-    for (const {shadowRoot} of part.querySelectorAll('*')) if (shadowRoot) { follow(shadowRoot); walk(shadowRoot) }
+    for (const {shadowRoot} of [part, ...part.querySelectorAll('*')])
+        if (shadowRoot && !followed.has(shadowRoot)) { follow(shadowRoot); walk(shadowRoot) }
 }
 // The library's selects open, and are chosen from, by a click alone.
 const press = (event) => {

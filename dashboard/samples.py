@@ -12,7 +12,54 @@ from typing import Any
 #: Environment variable with the files and folders to open, separated as in PATH.
 DATA_VARIABLE = "COLLTUNE_DATA"
 SAMPLE_HINTS = {"pattern": "{collective}__{algorithm}__seg{segment_size}.sko"}
-_SAMPLE = "fast-ethernet-16"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A campaign that comes with the dashboard.
+
+    Attributes
+    ----------
+    title, about
+        For people; the README in its folder tells all.
+    files
+        Which of its folder's files are its results, as `Path.glob` has it.
+    hints
+        What these do not say, as for `loaders.open_results`.
+    """
+
+    title: str
+    about: str
+    files: str
+    hints: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: By the names of their folders; the first one is opened where nothing else is asked for.
+SAMPLES = {
+    "fast-ethernet-16": Sample(
+        "Fast Ethernet, 16 nodes",
+        "Five collectives on 2 to 16 nodes of an emulated Fast Ethernet cluster, measured with SKaMPI.",
+        "*.sko",
+        SAMPLE_HINTS,
+    ),
+    "fast-ethernet-own": Sample(
+        "Fast Ethernet, our own benchmark",
+        "The broadcast on 16 emulated nodes of a like network, measured with colltune's own benchmark under Slurm.",
+        "results.jsonl",
+    ),
+    "one-machine": Sample(
+        "One machine, 2 to 16 processes",
+        "Five collectives in the memory of one machine with two cores, measured with colltune's own benchmark: every "
+        "repetition is kept. More processes than cores: worth a look for what the noise is.",
+        "results.jsonl",
+    ),
+    "one-machine-occ": Sample(
+        "One machine, OCC's way",
+        "Broadcast and allreduce of 2 to 8 processes on that machine, timed as OCC did, in its tabular form.",
+        "*.occ",
+    ),
+}
+_FIRST = next(iter(SAMPLES))
 
 
 @dataclass(frozen=True)
@@ -34,8 +81,8 @@ class Start:
     sample: bool = False
 
 
-def sample_data() -> Path:
-    """Folder of the sample data: installed with the package, or of the checkout.
+def sample_data(name: str = _FIRST) -> Path:
+    """Folder of a sample campaign: installed with the package, or of the checkout.
 
     Raises
     ------
@@ -44,14 +91,21 @@ def sample_data() -> Path:
     """
     package = Path(str(resources.files("dashboard")))
     for folder in (package / "_sample_data", package.parent / "sample_data"):
-        if (folder / _SAMPLE).is_dir():
-            return folder / _SAMPLE
-    raise FileNotFoundError(f"the sample data are neither in {package / '_sample_data'} nor in {package.parent}")
+        if (folder / name).is_dir():
+            return folder / name
+    raise FileNotFoundError(f"{name} is neither in {package / '_sample_data'} nor in {package.parent / 'sample_data'}")
 
 
-def sample_start() -> Start:
-    """One file for each method of the sample data, in the order of their names."""
-    return Start(tuple(sorted(sample_data().glob("*.sko"))), SAMPLE_HINTS, sample=True)
+def sample_start(name: str = _FIRST) -> Start:
+    """The files of a sample campaign, in the order of their names.
+
+    Raises
+    ------
+    FileNotFoundError
+        As `sample_data`.
+    """
+    sample = SAMPLES[name]
+    return Start(tuple(sorted(sample_data(name).glob(sample.files))), sample.hints, sample=True)
 
 
 def start_with(

@@ -11,7 +11,7 @@ from tests.serving import Served
 from tests.sessions import Session
 
 ROOT = Path(__file__).resolve().parents[1]
-SESSIONS, MOVES = 8, 4
+SESSIONS, MOVES = 8, 2
 SLIDER = "Accuracy threshold"
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from dashboard.samples import DATA_VARIABLE, sample_data, sample_start, start_with
+import pytest
+
+from dashboard.samples import DATA_VARIABLE, SAMPLES, sample_data, sample_start, start_with
+from loaders import open_results
 
 
 def test_the_sample_data_are_found_with_one_file_for_each_method() -> None:
@@ -12,6 +16,25 @@ def test_the_sample_data_are_found_with_one_file_for_each_method() -> None:
     names = [path.name for path in sample_start().paths]
     assert len([name for name in names if not name.startswith("pt2pt")]) == 59
     assert names == sorted(names)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_each_campaign_loads_whole(name: str) -> None:
+    start = sample_start(name)
+    results = open_results(list(start.paths), **start.hints)
+    sources = json.loads(results.attrs["sources"])
+    assert [(source["path"], source["skipped"], source["error"]) for source in sources if source["error"]] == []
+    assert sum(source["skipped"] for source in sources) == 0
+    assert (sample_data(name) / "README.md").is_file()
+
+
+def test_our_own_campaigns_keep_their_repetitions_and_agree_with_their_provenance() -> None:
+    for name in ("fast-ethernet-own", "one-machine"):
+        start = sample_start(name)
+        cube = open_results(list(start.paths))["bcast"].to_dataset()
+        assert "sample" in cube
+        assert cube.attrs["statistic_kind"] == "completion"
+        assert (cube["repetitions"].values[cube["time"].notnull().values] >= 1).all()
 
 
 def test_without_anything_given_the_sample_data_are_opened() -> None:

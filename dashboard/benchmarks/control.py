@@ -7,16 +7,17 @@ import json
 import math
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dashboard.benchmarks import leftovers
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launch import Job, Launcher, launcher_of
+from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, Method, Variants, choose
-from dashboard.benchmarks.plan import Plan, PointKey, Protocol, missing
+from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants, choose
+from dashboard.benchmarks.plan import Cell, Plan, PointKey, Protocol, missing
 from loaders import RunWriter
 
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.worker")
@@ -26,8 +27,8 @@ _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
 _SAID_BY_WORKER = "colltune worker: "
-#: Exit code with which the worker says why it cannot measure.
-_WORKER_FAILED = 3
+#: Exit codes with which the worker says why it cannot measure.
+_WORKER_FAILED = (3, CANNOT_SWITCH)
 #: Seconds in which the slowest of common machines has made its communicators and verified a method.
 _QUIET_S = 60.0
 #: Threads of numerical libraries would compete with the ranks for the cores.
@@ -51,6 +52,7 @@ class Wish:
     graphs: bool = True
     seed: int = 1
     launches: int = 1
+    apart: bool = False
 
 
 def make_plan(wish: Wish, installation: Installation) -> Plan:
@@ -59,7 +61,8 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     Raises
     ------
     PlanError
-        When a collective or an algorithm is not known, or a size is out of range; the message says what is allowed.
+        When a collective or an algorithm is not known, a size is out of range, or a launch for each method is wished
+        for that the library cannot be given; the message says what is allowed.
     """
     library = installation.library
     if unknown := [name for name in wish.collectives if name not in COLLECTIVES]:
@@ -70,6 +73,12 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     known = dict.fromkeys(method.algorithm for each in offered.values() for method in each)
     if lost := [name for name in wish.algorithms if name not in known]:
         raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
+    apart = wish.apart or library.apart
+    if apart and any(library.forcing(name, method) is None for name, each in methods.items() for method in each):
+        raise PlanError(
+            f"{library.name}: its methods are switched within one job, and cannot be forced by the environment; "
+            "measure without a launch for each method"
+        )
     settings = {name: tuple(library.settings(name, method) for method in each) for name, each in methods.items()}
     return Plan(
         ranks=wish.ranks,
@@ -80,11 +89,12 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         protocol=wish.protocol,
         datatype=wish.datatype,
         memory=wish.memory,
-        settings=settings if any(any(each) for each in settings.values()) else {},
-        strict=library.strict,
+        settings=settings if not apart and any(any(each) for each in settings.values()) else {},
+        strict={} if apart else library.strict,
         graph_counters=library.graph_counters if wish.graphs else (),
         seed=wish.seed,
         launches=wish.launches,
+        apart=apart,
         library=library.name,
         library_version=library.version,
     )
@@ -156,13 +166,37 @@ def _jobs(
         environment = {**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)}
         watched = (folder / part.progress_file.name, folder / part.results.name)
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
-        jobs.append(replace(job, index=number, launches=_launches(part)))
+        starts, otherwise = _starts(part, installation.library)
+        jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
     return jobs
 
 
-def _launches(campaign: Campaign) -> int:
-    """How often the ranks must be started for what is missing."""
-    return max(1, len({cell.launch for cell, _ in missing(campaign.plan(), campaign.done().all)}))
+def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
+    """How the ranks must be started for what is missing, and how if they find that methods cannot be switched."""
+    plan = campaign.plan()
+    todo = missing(plan, campaign.done().all)
+    apart = _apart(plan, todo, library) if plan.apart or plan.settings else ()
+    if plan.apart and apart:
+        return apart, ()
+    return (Start(),) * max(1, len({cell.launch for cell, _ in todo})), apart
+
+
+def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:
+    """One start for each method of a collective in each launch; none where the library cannot be told so."""
+    order = {name: number for number, name in enumerate(plan.methods)}
+    found = {
+        (cell.launch, order[cell.collective], plan.methods[cell.collective].index(method)): (cell, method)
+        for cell, methods in todo
+        for method in methods
+    }
+    starts = []
+    for (launch, _, number), (cell, method) in sorted(found.items(), key=lambda one: one[0]):
+        if (forced := library.forcing(cell.collective, method)) is None:
+            return ()
+        arguments = ["--only", cell.collective, str(number), str(launch)]
+        arguments += [word for name, value in forced.items() for word in ("--forced", f"{name}={value}")]
+        starts.append(Start(forced, tuple(arguments)))
+    return tuple(starts)
 
 
 def quiet_of(plan: Plan) -> float:
@@ -232,7 +266,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
         # Some start commands end with 0 when a node is gone.
         found = replace(found, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
     reason = found.reason
-    if found.exit_code == _WORKER_FAILED:
+    if found.exit_code in _WORKER_FAILED:
         reason = _worker_said(campaign) or found.reason
     answer["jobs"] = [dict(one) for one in found.jobs]
     answer |= {"state": found.state, "reason": reason, "exit_code": found.exit_code, "now": progress.get("now", "")}

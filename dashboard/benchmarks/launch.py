@@ -37,6 +37,18 @@ _POLL_S = 0.02
 _START_S = 10.0
 
 
+#: Exit code of ranks whose library does not let methods be switched while it runs.
+CANNOT_SWITCH = 4
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start of a job's ranks: variables beside the job's, arguments after its program's."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Job:
     """What is launched.
@@ -59,8 +71,10 @@ class Job:
         Files that a job at work writes.
     quiet
         Seconds after which a job that writes none of them is taken for hanging, and ended.
-    launches
-        How often the ranks are started, one time after the other; a start that fails is the last one.
+    starts
+        The ranks are started so often, one time after the other; a start that fails is the last one.
+    otherwise
+        Starts that come instead of the others when one ends with `CANNOT_SWITCH`.
     index
         Number among the jobs of an array; None when there is one job only.
     """
@@ -73,7 +87,8 @@ class Job:
     log: Path
     watched: tuple[Path, ...] = ()
     quiet: float = math.inf
-    launches: int = 1
+    starts: tuple[Start, ...] = (Start(),)
+    otherwise: tuple[Start, ...] = ()
     index: int | None = None
 
 
@@ -201,9 +216,13 @@ class LocalLauncher:
         }
 
     def preview(self, jobs: Sequence[Job]) -> str:
-        """Command lines with the variables that are set."""
-        lines = [f"{name}={shlex.quote(value)}" for name, value in sorted(jobs[0].environment.items())]
-        return "\n".join([*lines, *(shlex.join(self.command(job)) for job in jobs)])
+        """Command lines with the variables that are set: for all starts, then for each in its line."""
+        lines = _assignments(jobs[0].environment)
+        for job in jobs:
+            for one in job.starts:
+                command = shlex.join([*self.command(job), *one.arguments])
+                lines.append(" ".join([*_assignments(one.environment), command]))
+        return "\n".join(lines)
 
     def start(self, job: Job) -> dict[str, Any]:
         """Prepare and launch a job that is nobody's campaign."""
@@ -265,6 +284,10 @@ class LocalLauncher:
             raise CampaignError(f"processes {left} of the job cannot be ended; end them by hand")
 
 
+def _assignments(environment: Mapping[str, str]) -> list[str]:
+    return [f"{name}={shlex.quote(value)}" for name, value in sorted(environment.items())]
+
+
 def supervisor_alive(handle: Mapping[str, Any]) -> bool:
     """Whether what watches over a local job still runs."""
     told = read_json(Path(handle["supervisor"]))
@@ -307,7 +330,8 @@ def write_order(path: Path, job: Job, mark: str) -> Path:
             "environment": dict(job.environment),
             "seconds": job.seconds,
             "quiet": None if math.isinf(job.quiet) else job.quiet,
-            "launches": job.launches,
+            "starts": [asdict(one) for one in job.starts],
+            "otherwise": [asdict(one) for one in job.otherwise],
             "watched": [str(one) for one in job.watched],
             "log": str(job.log),
             "end": str(end_of(path)),

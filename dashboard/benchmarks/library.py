@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboard.benchmarks import mpich, openmpi
+from dashboard.benchmarks import intelmpi, mpich, openmpi
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.methods import Fixed, Library
 
@@ -62,12 +62,14 @@ def library_of(mpiexec: Path) -> Library:
         beside = mpiexec.parent / "ompi_info"
         path = beside if beside.exists() else Path(shutil.which("ompi_info") or beside)
         return openmpi.read(path)
+    if (found_intel := intelmpi.parse(told)) is not None:
+        return found_intel
     version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", told)
     name = (told.strip().splitlines() or ["unknown"])[0][:60]
     if "hydra" in told.lower():
         beside, name = mpiexec.parent / "mpivars", mpich.NAME
         found = str(beside) if beside.exists() else shutil.which("mpivars")
-        if found is not None and "intel" not in told.lower():
+        if found is not None:
             return mpich.read(Path(found), version[1] if version else "")
     why = f"methods of {name} cannot be switched by this version of colltune: only its own decision is measured"
     return Fixed(name, version[1] if version else "", why)

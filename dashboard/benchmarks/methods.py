@@ -109,8 +109,15 @@ class Library(Protocol):
     def strict(self) -> dict[str, int]:
         """Control variables with which a method that cannot work is refused, beside those of `settings`."""
 
+    @property
+    def apart(self) -> bool:
+        """Whether a method can be forced from the start of the ranks on only, so that each needs a launch."""
+
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
+
+    def forcing(self, collective: str, method: Method) -> dict[str, str] | None:
+        """Environment variables with which ranks take the method from their start on; None where there are none."""
 
     def settings(self, collective: str, method: Method) -> dict[str, int]:
         """Control variables that make new communicators take the method."""
@@ -128,10 +135,15 @@ class Fixed:
     why: str
     extra: Mapping[str, str] = field(default_factory=dict)
     graph_counters: tuple[str, ...] = ()
+    apart: bool = False
 
     @property
     def strict(self) -> dict[str, int]:
         """Nothing can be set."""
+        return {}
+
+    def forcing(self, collective: str, method: Method) -> dict[str, str]:
+        """Its own decision needs none."""
         return {}
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:

@@ -74,6 +74,7 @@ class Mpich:
     choices: Mapping[str, tuple[str, ...]]
     name: str = NAME
     graph_counters: tuple[str, ...] = ()
+    apart: bool = False
 
     @property
     def strict(self) -> dict[str, int]:
@@ -109,6 +110,9 @@ class Mpich:
         if key in _SEGMENT:
             said[_SEGMENT[key]] = method.segment_size
         return _whole(said)
+
+    def forcing(self, collective: str, method: Method) -> None:
+        """None: what it cannot do it would leave for another algorithm in silence, which only `strict` shows."""
 
     def _number(self, name: str, choice: str) -> dict[str, int]:
         """A variable with the number of a choice; nothing where this version lacks it."""

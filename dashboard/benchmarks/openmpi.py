@@ -51,6 +51,7 @@ class OpenMpi:
     algorithms: Mapping[str, Mapping[int, str]]
     variables: Mapping[str, int]
     name: str = "Open MPI"
+    apart: bool = False
 
     @property
     def graph_counters(self) -> tuple[str, ...]:
@@ -96,6 +97,10 @@ class OpenMpi:
         said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
         said |= {base + _SUFFIX[name]: value for name, value in method.parameters}
         return {_DYNAMIC: 1, _PRIORITY: _HIGHEST, **own, **{k: v for k, v in said.items() if k in self.variables}}
+
+    def forcing(self, collective: str, method: Method) -> dict[str, str]:
+        """The same variables, as they are set for ranks that begin."""
+        return {f"OMPI_MCA_{name}": str(value) for name, value in self.settings(collective, method).items()}
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``: more ranks than cores, root, quick start, message graphs."""

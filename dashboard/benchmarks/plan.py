@@ -143,6 +143,9 @@ class Plan:
     launches
         How often everything is measured, each time by ranks started anew: launches differ by more than the repetitions
         within one of them show.
+    apart
+        Whether each method is measured in a launch of its own, forced by variables of the environment; `settings` are
+        empty then.
     library, library_version
         What the methods were read from; the worker refuses another version.
     """
@@ -160,6 +163,7 @@ class Plan:
     graph_counters: tuple[str, ...] = ()
     seed: int = 1
     launches: int = 1
+    apart: bool = False
     library: str = ""
     library_version: str = ""
 
@@ -180,6 +184,8 @@ class Plan:
         counts = {name: len(methods) for name, methods in self.methods.items()}
         if self.settings and {name: len(each) for name, each in self.settings.items()} != counts:
             raise PlanError("settings: there must be one for each method of each collective, or none at all")
+        if self.apart and self.settings:
+            raise PlanError("settings: there must be none where each method has a launch of its own")
         if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:
             raise PlanError(f"launches: {self.launches!r}; allowed are 1 to {_MOST_LAUNCHES}")
         if self.datatype not in DATATYPES:
@@ -250,6 +256,7 @@ class Plan:
             Of the machine; more ranks than cores make everything slower.
         """
         protocol, points, seconds = self.protocol, 0, 0.0
+        apart: set[tuple[str, Method, int]] = set()
         slower = max(1.0, self.ranks / cores) if cores else 1.0
         each = protocol.iterations if protocol.name == "occ" else 2
         for cell in self.cells():
@@ -257,10 +264,11 @@ class Plan:
                 if point_key(cell, method) in done:
                     continue
                 points += 1
+                apart.add((cell.collective, method, cell.launch))
                 repetitions = (protocol.min_repetitions + protocol.max_repetitions) / 2
                 calls = each * repetitions + protocol.warm_up + 1
                 seconds += _SWITCH * slower + min(calls * guess(cell) * slower, protocol.seconds)
-        starts = _START * self.launches if points else 0.0
+        starts = _START * (len(apart) if self.apart else self.launches) if points else 0.0
         seconds += starts
         at_most = points * (protocol.seconds + _SWITCH * slower) + starts
         return Estimate(points, seconds, at_most, seconds * self.ranks / 3600)

@@ -20,7 +20,7 @@ from typing import Any
 
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import read_json, write_json
-from dashboard.benchmarks.launch import PATIENCE, end_of, final_of, own_environment, read_order
+from dashboard.benchmarks.launch import CANNOT_SWITCH, PATIENCE, end_of, final_of, own_environment, read_order
 
 _LOOK_S = 0.1
 
@@ -50,23 +50,15 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
     try:
         signal.signal(signal.SIGTERM, _cancel)
         until = time.monotonic() + order["seconds"]
-        for _ in range(order["launches"]):
-            with Path(order["log"]).open("ab") as log:
-                try:
-                    job = subprocess.Popen(  # noqa: S603 - the argument list of the launcher
-                        command,
-                        stdin=subprocess.DEVNULL,
-                        stdout=log,
-                        stderr=subprocess.STDOUT,
-                        env=environment,
-                        start_new_session=True,
-                        preexec_fn=processes.die_with_parent,  # noqa: PLW1509 - this process has one thread
-                    )
-                except OSError as error:
-                    return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
+        starts = order["starts"]
+        while starts:
+            one = starts[0]
+            try:
+                job = _started(order["log"], [*command, *one["arguments"]], {**environment, **one["environment"]})
+            except OSError as error:
+                return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
             code = _wait(job, order, until)
-            if code:
-                break
+            starts = _further(order, starts, code)
     except _Cancelled:
         ended = _end("cancelled", "cancelled")
     except TimeoutError:
@@ -82,6 +74,28 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
         if ended["exit_code"] is None:
             ended["exit_code"] = job.returncode
     return ended
+
+
+def _further(order: Mapping[str, Any], starts: Sequence[Any], code: int) -> Sequence[Any]:
+    """Starts that follow when the first of some has ended: none after a failure, others where it cannot switch."""
+    if code == CANNOT_SWITCH and starts[0] not in order["otherwise"]:
+        found: Sequence[Any] = order["otherwise"]
+        return found
+    return [] if code else starts[1:]
+
+
+def _started(log: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start the ranks in a session of their own, which Linux ends with this process."""
+    with Path(log).open("ab") as stream:
+        return subprocess.Popen(  # noqa: S603 - the argument list of the launcher
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=processes.die_with_parent,  # noqa: PLW1509 - this process has one thread
+        )
 
 
 def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float) -> int:

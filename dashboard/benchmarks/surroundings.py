@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -42,9 +42,10 @@ def network(nodes: int) -> str:
     return os.environ.get("COLLTUNE_NETWORK", "shared memory" if nodes == 1 else f"{nodes} nodes")
 
 
-def settings() -> str:
-    """Settings of MPI libraries in the environment, as ``NAME=value …``."""
-    said = sorted(item for item in os.environ.items() if item[0].startswith(_SETTINGS) and item[0] not in _USUAL)
+def settings(but: Container[str] = ()) -> str:
+    """Settings of MPI libraries in the environment, but for some, as ``NAME=value …``."""
+    found = (item for item in os.environ.items() if item[0].startswith(_SETTINGS))
+    said = sorted(item for item in found if item[0] not in _USUAL and item[0] not in but)
     return " ".join(f"{name}={value}" for name, value in said)
 
 

@@ -1,7 +1,8 @@
 """What the ranks run: ``mpiexec -n P python -m mpi4py -m dashboard.benchmarks.worker FOLDER``.
 
 The only module that imports mpi4py, and only when it runs. All methods are measured in this one job: their control
-variables are written through the tool interface, then a communicator is made that keeps them.
+variables are written through the tool interface, then a communicator is made that keeps them. Where that cannot be,
+it is started for one method after the other (``--only``), with variables of the environment that force it.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.benchmarks import cellrun, leftovers, mpich, surroundings
 from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.launch import CANNOT_SWITCH
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.operations import Types
+from dashboard.benchmarks.plain import Plain
 from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
 from dashboard.benchmarks.timing import Group, clock_offset
 
@@ -39,9 +42,22 @@ _WAIT_S = 0.0005
 _TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 _FAILED = 3
 
-_NO_TOOLS = "methods cannot be switched: plan with --algorithms default, or install Open MPI 5 or MPICH 5"
+_NO_TOOLS = (
+    "methods cannot be switched within one job: plan with --launch-per-method or --algorithms default, or install "
+    "Open MPI 5 or MPICH 5"
+)
 
 Todo = list[tuple[Cell, list[Method]]]
+
+
+@dataclass(frozen=True)
+class Only:
+    """One method of a collective, by its number in the plan, in one launch; `forced` are the variables that do it."""
+
+    collective: str
+    number: int
+    launch: int
+    forced: Mapping[str, str] = field(default_factory=dict)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,14 +66,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no cell after so long")
     parser.add_argument("--attempt", type=int, default=1, help="number of this launch of the campaign")
+    parser.add_argument(
+        "--only", nargs=3, metavar=("COLLECTIVE", "METHOD", "LAUNCH"), help="measure this method, by its number"
+    )
+    parser.add_argument("--forced", action="append", default=[], metavar="NAME=VALUE", help="what forces the method")
     args = parser.parse_args(argv)
+    only = None
+    if args.only:
+        forced = dict(word.split("=", 1) for word in args.forced)
+        only = Only(args.only[0], int(args.only[1]), int(args.only[2]), forced)
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
-    worker = Worker(MPI, Campaign(args.folder), args.attempt, time.monotonic() + args.seconds)
+    worker = Worker(MPI, Campaign(args.folder), args.attempt, time.monotonic() + args.seconds, only)
     if fault := worker.fault():
         if worker.rank == 0:
             _say(fault)
-        return _FAILED
+        return CANNOT_SWITCH if worker.cannot_switch else _FAILED
     worker.run()
     return 0
 
@@ -81,10 +105,15 @@ class Worker:
         Number of this launch.
     deadline
         Of `time.monotonic`; no cell is started after it.
+    only
+        What was forced on these processes; None: methods are switched.
     """
 
-    def __init__(self, mpi: Any, campaign: Campaign, attempt: int, deadline: float) -> None:
-        self._mpi, self._world = mpi, mpi.COMM_WORLD
+    def __init__(self, mpi: Any, campaign: Campaign, attempt: int, deadline: float, only: Only | None = None) -> None:
+        self._mpi, self._only = mpi, only
+        self._world: Any = Plain(mpi.COMM_WORLD) if only else mpi.COMM_WORLD
+        #: Whether the fault is that this library's methods cannot be switched while it runs.
+        self.cannot_switch = False
         self.rank = int(self._world.Get_rank())
         self._campaign, self._attempt, self._deadline = campaign, attempt, deadline
         self._started = time.monotonic()
@@ -109,19 +138,55 @@ class Worker:
         if plan.library_version and plan.library_version not in version:
             told = " ".join(version.split())[:60]
             return f"the plan was made for {plan.library} {plan.library_version}, but the ranks run {told}; plan anew"
-        problem = ""
-        if plan.settings:
-            try:
+        if plan.apart and self._only is None:
+            return "each method of this plan needs a launch of its own: start it by colltune bench run or submit"
+        if lost := self._first(self._not_forced()):
+            return lost
+        switch_problem = ""
+        try:
+            if plan.settings or plan.graph_counters:
                 self._tools = ToolInterface()
-                if plan.graph_counters:
-                    address = self._mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
-                    self._counters = PeerCounters(self._tools, plan.graph_counters, address, size)
-            except ToolInterfaceError as error:
-                if self._tools is None:
-                    problem = f"{error}; {_NO_TOOLS}"
-                elif self.rank == 0:
-                    _say(f"message graphs are not recorded: {error}")
+            if plan.settings and self._only is None:
+                self._try_switching()
+        except ToolInterfaceError as error:
+            switch_problem = str(error)
+        self._count_messages(switch_problem)
+        if self._only is None and plan.settings and (problem := self._first(switch_problem)):
+            self.cannot_switch = True
+            return f"{problem}; {_NO_TOOLS}"
+        return ""
+
+    def _first(self, problem: str) -> str:
+        """The first problem that a process has; empty when none has one. Collective."""
         return next((one for one in self._world.allgather(problem) if one), "")
+
+    def _not_forced(self) -> str:
+        """What of the method's variables did not reach this process; empty when all did."""
+        lost = {n: v for n, v in (self._only.forced if self._only else {}).items() if os.environ.get(n) != v}
+        if not lost:
+            return ""
+        told = " ".join(f"{name}={value}" for name, value in lost.items())
+        return f"rank {self.rank} was started without {told}: have the start command hand on its environment to all"
+
+    def _try_switching(self) -> None:
+        """Set every variable of the plan to what it is; ToolInterfaceError when one is not there or cannot be set."""
+        if self._tools is not None:
+            every = {name for each in self._plan.settings.values() for one in each for name in one}
+            self._tools.write({name: self._tools.read(name) for name in sorted(every)})
+
+    def _count_messages(self, problem: str) -> None:
+        """Make ready for message graphs, where they are wished for and the library counts."""
+        if not self._plan.graph_counters:
+            return
+        try:
+            if self._tools is not None and not problem:
+                address = self._mpi._addressof(self._mpi.COMM_WORLD)  # noqa: SLF001 - mpi4py's own way to the handle
+                size = self._world.Get_size()
+                self._counters = PeerCounters(self._tools, self._plan.graph_counters, address, size)
+        except ToolInterfaceError as error:
+            problem = str(error)
+        if problem and self.rank == 0:
+            _say(f"message graphs are not recorded: {problem}")
 
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
@@ -162,7 +227,9 @@ class Worker:
         every = missing(self._plan, done.all)
         self._points = sum(len(methods) for _, methods in every)
         # The cells of the next launch are left to ranks started anew.
-        todo = [one for one in every if one[0].launch == every[0][0].launch]
+        todo = (
+            [one for one in every if one[0].launch == every[0][0].launch] if self._only is None else self._mine(every)
+        )
         able = [one for one in todo if placed(self._nodes, one[0].comm_size, one[0].ppn)]
         if len(able) < len(todo):
             _say(
@@ -170,6 +237,15 @@ class Worker:
                 f"{len(set(self._nodes))} nodes of this job have; they stay unmeasured"
             )
         return able, {key[:-1]: why for key, why in done.refused.items()}
+
+    def _mine(self, every: Todo) -> Todo:
+        """Of what is missing, the cells of the one method that is forced."""
+        only = self._only
+        if only is None:
+            return every
+        method = self._plan.methods[only.collective][only.number]
+        here = [cell for cell, ms in every if method in ms]
+        return [(cell, [method]) for cell in here if (cell.collective, cell.launch) == (only.collective, only.launch)]
 
     def _block(self, block: Todo, comm_size: int, ppn: int | None, writer: RunWriter | None) -> bool:
         """Measure cells of one communicator size; the other ranks sleep. False when the time is up."""
@@ -189,7 +265,7 @@ class Worker:
         return bool(self._world.bcast(in_time, 0))
 
     def _members(self, block: Todo, comm: Any, members: list[int], writer: RunWriter | None) -> bool:
-        switch = Switch(self._plan, comm, self._tools)
+        switch = Switch(self._plan, comm, self._tools if self._only is None else None)
         mpi = self._mpi
         one_node = len({self._nodes[member] for member in members}) == 1
         crowded = surroundings.crowded(comm.allgather((surroundings.machine(), os.sched_getaffinity(0))))
@@ -246,7 +322,8 @@ class Worker:
             "attempt": self._attempt,
             "date": surroundings.now(),
             "protocol": " ".join(f"{name}={value}" for name, value in asdict(plan.protocol).items()),
-            "environment": surroundings.settings(),
+            "environment": surroundings.settings(self._only.forced if self._only else ()),
+            "launch_per_method": int(self._only is not None),
         }
 
 
@@ -277,8 +354,8 @@ class Switch:
         """
         settings = self._plan.settings_of(collective, method)
         if self._tools is not None and settings:
-            if self._only is not None:
-                self._tools.restore()
+            # Of another collective nothing may stay: some methods are made of other collectives' own decisions.
+            self._tools.restore()
             self._tools.write(settings)
         if self._only is not None:
             return self._only

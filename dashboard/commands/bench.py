@@ -104,6 +104,7 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "at_most": round(estimate.at_most, 1),
         "core_hours": round(estimate.core_hours, 4),
         "left_out": plan.left_out(),
+        "launch_per_method": plan.apart,
     }
     show(args, told, lambda: _offer_lines(told))
 
@@ -117,6 +118,7 @@ def _offer_lines(told: Mapping[str, Any]) -> list[str]:
         f"methods: {methods}",
         f"estimated {times}; {told['core_hours']:.3g} core-hours",
     ]
+    lines += ["each method in a launch of its own"] if told["launch_per_method"] else []
     return lines + [f"left out: {count} cells, {why}" for why, count in told["left_out"].items()]
 
 

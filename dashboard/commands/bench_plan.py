@@ -37,6 +37,7 @@ PLANNING = (
     "memory",
     "no_graphs",
     "launches",
+    "launch_per_method",
     "counts",
     "seed",
 )
@@ -65,6 +66,12 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
     group.add_argument("--no-graphs", action="store_true", default=None, help="do not record who sent what to whom")
     group.add_argument("--launches", type=cli_values.count, metavar="N", help="measure all so often, ranks anew (1)")
+    group.add_argument(
+        "--launch-per-method",
+        action="store_true",
+        default=None,
+        help="force each method by the environment of ranks of its own, as where the library cannot switch",
+    )
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of methods (default 1)")
 
 
@@ -120,6 +127,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         variants=Variants(**sizes),
         protocol=Protocol(**_protocol(args)),
         graphs=not args.no_graphs,
+        apart=bool(args.launch_per_method),
         **further,
     )
     return make_plan(wish, installation)

@@ -29,6 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
     )
+    parser.add_argument(
+        "--models", action="store_true", help="fit communication models to the measurements, and set them beside these"
+    )
 
 
 def report(args: argparse.Namespace) -> None:
@@ -46,6 +49,7 @@ def report(args: argparse.Namespace) -> None:
         frontier=not args.no_frontier,
         held_out=None if args.held_out == "none" else args.held_out,
         target=args.to,
+        models=args.models,
     )
     with Working() as progress:
         text = to_html(state, contents, title=args.title, progress=progress)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 
 from dashboard.commands import values as cli_values
 from dashboard.commands.usage import Usage
@@ -18,6 +20,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--num-procs", type=cli_values.processes, default=1, metavar="N", help="default 1; 0 = all cores"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument(
+        "--campaigns",
+        metavar="FOLDER",
+        help="where page Measure keeps its campaigns; default: $COLLTUNE_CAMPAIGNS, else a folder of your own",
+    )
     group = parser.add_argument_group("who may reach it")
     group.add_argument(
         "--address",
@@ -64,6 +71,8 @@ def serve(args: argparse.Namespace) -> None:
     from dashboard.server.access import Access, AccessError
     from dashboard.server.login import LoginError
 
+    if args.campaigns:
+        _keep_campaigns(Path(args.campaigns).expanduser().absolute())
     hints = {**hints_of(args), **({"format": args.format} if args.format else {})}
     names = ("address", "origins", "basic_auth", "oauth_provider", "launchers", "ssl_certfile", "ssl_keyfile")
     access = Access(**{name: getattr(args, name) for name in names})
@@ -74,6 +83,15 @@ def serve(args: argparse.Namespace) -> None:
         raise Usage(str(error)) from error
     except OSError as error:
         raise Usage(f"cannot serve at {args.address}:{args.port}: {error.strerror or error}") from error
+
+
+def _keep_campaigns(folder: Path) -> None:
+    """Name the campaigns' folder to this process and to those that it serves by."""
+    from dashboard.measuring.kept import ROOT_VARIABLE
+
+    if folder.exists() and not folder.is_dir():
+        raise Usage(f"--campaigns {folder}: that is a file; name a folder, which is made when it is not there")
+    os.environ[ROOT_VARIABLE] = str(folder)
 
 
 def _hash() -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -165,6 +166,23 @@ class FlatTree:
     def node_depths(self) -> npt.NDArray[np.int16]:
         """Depth of every node."""
         return np.repeat(np.arange(self.depth + 1, dtype=np.int16), np.diff(self.level_starts))
+
+    @cached_property
+    def nested(self) -> Any:
+        """As nested tuples (attribute position, whole cut, if true, if false), leaves as int: to decide one call."""
+        tested, limits = self.tested.tolist(), self.limits.tolist()
+        widths, first = self.widths.tolist(), self.first_child.tolist()
+        built: list[Any] = self.codes.tolist()
+        for place in range(len(built) - 1, -1, -1):
+            split = -1 - built[place]
+            if split < 0:
+                continue
+            outcomes = built[first[split] : first[split] + (1 << widths[split])]
+            for position in range(widths[split]):
+                test = (tested[split][position], limits[split][position])
+                outcomes = [(*test, yes, no) for yes, no in zip(outcomes[::2], outcomes[1::2], strict=True)]
+            built[place] = outcomes[0]
+        return built[0]
 
     def levels(self, lowest: Sequence[int] | None = None, highest: Sequence[int] | None = None) -> Iterator[Level]:
         """Go down the tree with the bounds that the tests set on each attribute.

@@ -135,20 +135,8 @@ def frontier(
     judged: dict[_Key, HeldOut] = {}
     if held_out is not None:
         judged = heldout_many(problem, lambda part: tries.grow(prepare(part))[0], held_out, folds, whole=whole)
-    rows = [
-        {
-            "family": name,
-            "options": json.dumps(paths[name][number], default=list),
-            **_figures(problem, decision),
-            **_outside(judged.get((name, number))),
-        }
-        for (name, number), decision in whole.items()
-    ]
-    table = pd.DataFrame(rows)
     value = f"penalty_{criterion}" if held_out is None else f"held_out_{criterion}"
-    table["dominated"] = dominated(table["leaves"].to_numpy(), table[value].to_numpy()) | table.duplicated(
-        ["family", "leaves", value]
-    )
+    table = _table(problem, paths, whole, judged, value)
     notes = dict.fromkeys(note for found in judged.values() for note in found.notes)
     kept: tuple[HeldOut | None, ...] = tuple(judged.get(key) for key in whole)
     return Frontier(table, tuple(whole.values()), value, skipped, tuple(notes), held_out, kept)
@@ -247,6 +235,30 @@ def _paths(
         except DecisionError as error:
             skipped[family.name] = str(error)
     return paths, skipped
+
+
+def _table(
+    problem: Problem,
+    paths: Mapping[str, list[dict[str, Any]]],
+    whole: Mapping[_Key, DecisionFunction],
+    judged: Mapping[_Key, HeldOut],
+    value: str,
+) -> pd.DataFrame:
+    """As `Frontier.table` has it."""
+    rows = [
+        {
+            "family": name,
+            "options": json.dumps(paths[name][number], default=list),
+            **_figures(problem, decision),
+            **_outside(judged.get((name, number))),
+        }
+        for (name, number), decision in whole.items()
+    ]
+    table = pd.DataFrame(rows)
+    table["dominated"] = dominated(table["leaves"].to_numpy(), table[value].to_numpy()) | table.duplicated(
+        ["family", "leaves", value]
+    )
+    return table
 
 
 def _outside(held: HeldOut | None) -> dict[str, Any]:

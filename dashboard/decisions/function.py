@@ -197,7 +197,7 @@ class DecisionFunction:
             return int(self.tree.codes[0])
         known = {COMM_SIZE: comm_size, MESSAGE_SIZE: message_size, **self._known(attributes, "predict_one")}
         values = [compute_one(name, known) for name in self.tree.attributes]
-        node = self._nested
+        node = self.tree.nested
         while node.__class__ is tuple:
             position, limit, yes, no = node
             node = yes if values[position] <= limit else no
@@ -345,24 +345,6 @@ class DecisionFunction:
     @cached_property
     def _table(self) -> SizeTable | None:
         return SizeTable.of(self.tree)
-
-    @cached_property
-    def _nested(self) -> Any:
-        """The tree as nested tuples (attribute position, whole cut, if true, if false), leaves as int."""
-        tree = self.tree
-        tested, limits = tree.tested.tolist(), tree.limits.tolist()
-        widths, first = tree.widths.tolist(), tree.first_child.tolist()
-        built: list[Any] = tree.codes.tolist()
-        for place in range(len(built) - 1, -1, -1):
-            split = -1 - built[place]
-            if split < 0:
-                continue
-            outcomes = built[first[split] : first[split] + (1 << widths[split])]
-            for position in range(widths[split]):
-                test = (tested[split][position], limits[split][position])
-                outcomes = [(*test, yes, no) for yes, no in zip(outcomes[::2], outcomes[1::2], strict=True)]
-            built[place] = outcomes[0]
-        return built[0]
 
     def _leaf_nodes(self, comm_size: Any, message_size: Any, given: Mapping[str, Any]) -> IntArray:
         comm, message = whole(comm_size, COMM_SIZE), whole(message_size, MESSAGE_SIZE)

@@ -52,6 +52,21 @@ class Slice:
     weights: FloatArray | None
     methods: IntArray
 
+    @classmethod
+    def of(
+        cls, cube: xr.Dataset, dmap: xr.Dataset, given: dict[str, Any], weights: Any, methods: Sequence[Method]
+    ) -> Slice:
+        """Set up a slice; `methods` are the problem's, and hold those of the cube by label.
+
+        Raises
+        ------
+        DecisionError
+            When `weights` do not fit.
+        """
+        place = {method.label: position for position, method in enumerate(methods)}
+        own = np.array([place[method.label] for method in methods_of(cube)])
+        return cls(cube, dmap, given, None if weights is None else checked_weights(weights, cube), own)
+
     @cached_property
     def labels(self) -> IntArray:
         """``(comm_size, message_size)``: the best method's position in the problem's methods, -1 = none."""
@@ -145,15 +160,8 @@ class Problem:
         for one in maps:
             _check_times(one)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)
-        place = {method.label: position for position, method in enumerate(methods)}
         slices = tuple(
-            Slice(
-                cube,
-                one,
-                given,
-                None if weight is None else checked_weights(weight, cube),
-                np.array([place[m.label] for m in methods_of(cube)]),
-            )
+            Slice.of(cube, one, given, weight, methods)
             for (cube, given, weight), one, count in zip(parts, maps, measured, strict=True)
             if count
         )

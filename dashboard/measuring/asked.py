@@ -75,6 +75,10 @@ class Asked:
             raise PlanError("no collective is chosen: choose at least one")
         if type(self.ranks) is not int or self.ranks < 2:
             raise PlanError(f"{self.ranks} ranks: collectives need at least 2")
+        for name in _NUMBERS:
+            # A field that was emptied.
+            if getattr(self, name) is None:
+                raise PlanError(f"{name.replace('_', ' ')}: there is no number; {name.replace('_', ' ')} needs one")
         ends = _grid("repetitions", self.repetitions)
         # Protocol itself looks whether these texts are among those allowed.
         protocol = Protocol(
@@ -104,6 +108,9 @@ class Asked:
             graphs=self.graphs,
             launches=self.launches,
         )
+
+
+_NUMBERS = ("relative_error", "rounds", "iterations", "point_seconds", "launches")
 
 
 def _grid(name: str, text: str) -> tuple[int, ...]:
@@ -187,7 +194,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
         len(cells) // plan.launches,
         {name: len(methods) for name, methods in plan.methods.items()},
         plan.left_out(),
-        tuple(_remarks(plan, installation, cores)) if here else (),
+        tuple(_remarks(plan, installation, cores if here else None)),
     )
 
 
@@ -212,14 +219,14 @@ def _check_memory(plan: Plan, largest: int) -> None:
         )
 
 
-def _remarks(plan: Plan, installation: Installation, cores: int) -> list[str]:
+def _remarks(plan: Plan, installation: Installation, cores: int | None) -> list[str]:
     said = []
     if cores == 1:
         said.append(
             "This machine has one core: the ranks take turns on it, and what is measured is the operating system as "
             "much as the algorithms."
         )
-    elif plan.ranks > cores:
+    elif cores is not None and plan.ranks > cores:
         said.append(
             f"{plan.ranks} ranks share {cores} cores: sizes of more than {cores} processes are slower than they are "
             "on a machine with a core for each."

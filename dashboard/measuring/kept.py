@@ -66,8 +66,14 @@ def create(root: Path, name: str, plan: Plan) -> Campaign:
         When there is one of that name, the name is not allowed, or the root cannot be written.
     """
     folder = folder_of(root, name)
-    if folder.exists():
-        raise CampaignError(f"there is a campaign {name} already: choose another name, or resume that one")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        # Whoever makes the folder has the name, of several that ask for it at once.
+        folder.mkdir()
+    except FileExistsError:
+        raise CampaignError(f"there is a campaign {name} already: choose another name, or resume that one") from None
+    except OSError as error:
+        raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
     return Campaign.create(folder, plan)
 
 
@@ -98,7 +104,7 @@ _UNDER_WAY: dict[Path, Following] = {}
 
 
 def campaigns(root: Path) -> tuple[list[Entry], list[str]]:
-    """List the campaigns below a root, the newest first, and what could not be read of them."""
+    """List the campaigns below a root, the newest first, and what could not be read or listed of them."""
     found: list[Entry] = []
     faults: list[str] = []
     below = sorted(root.iterdir()) if root.is_dir() else []
@@ -108,9 +114,11 @@ def campaigns(root: Path) -> tuple[list[Entry], list[str]]:
     for folder in folders:
         try:
             found.append(_entry(folder))
-        except (BenchError, OSError, KeyError, TypeError) as error:
+        except (BenchError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             faults.append(f"{folder.name}: {str(error).replace(f'{root}/', '')}")
     newest = sorted(found, key=lambda entry: (-entry.started, entry.name))
+    if older := newest[MOST_CAMPAIGNS:]:
+        faults.append(f"{len(older):,} older campaigns are not listed; move folders elsewhere, or name another root")
     return newest[:MOST_CAMPAIGNS], faults
 
 

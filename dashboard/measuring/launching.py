@@ -13,7 +13,7 @@ from typing import Any
 
 from dashboard.benchmarks import control, slurm
 from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.errors import BenchError, NoMpiError, PlanError
+from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launch import Launcher, LocalLauncher, launcher_of
 from dashboard.benchmarks.library import Installation, find
 from dashboard.measuring.asked import Offer
@@ -23,6 +23,7 @@ from dashboard.registry import Bounded
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
 _CLOCK = re.compile(r"(?:(?P<days>\d{1,2})-)?(?P<first>\d{1,4}):(?P<second>\d{2})(?::(?P<third>\d{2}))?", re.ASCII)
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+UNDER_WAY = ("queued", "running")
 SHORTEST_LIMIT, LONGEST_LIMIT = 10.0, 7 * 86400.0
 
 
@@ -147,9 +148,11 @@ def start_new(root: Path, name: str, offered: Offer, place: Place, installation:
     campaign = create(root, name, offered.plan)
     try:
         control.start(campaign, launcher, installation, seconds)
-    except BenchError:
-        # Left as a plan, it would look as if it could be started here, wherever it was meant to run.
-        shutil.rmtree(campaign.folder, ignore_errors=True)
+    except (BenchError, OSError) as error:
+        # Left as a plan, it would look as if it could be started here, wherever it was meant to run. What the system
+        # refused may have come after the launch, which is known by its state: that is written before anything runs.
+        if isinstance(error, BenchError) or not campaign.state_file.exists():
+            shutil.rmtree(campaign.folder, ignore_errors=True)
         raise
     return campaign
 
@@ -171,6 +174,20 @@ def resume(campaign: Campaign, installation: Installation) -> None:
     if here:
         launcher = LocalLauncher((str(installation.mpiexec),))
     control.start(campaign, launcher, installation, seconds)
+
+
+def rerun(campaign: Campaign, installation: Installation) -> None:
+    """Launch what is missing of a campaign, and what was refused or wrong of it once more.
+
+    Raises
+    ------
+    BenchError
+        As `resume`; while it runs, nothing of its results is changed.
+    """
+    if (state := control.status(campaign)["state"]) in UNDER_WAY:
+        raise CampaignError(f"campaign {campaign.folder.name} is {state}: cancel it, or wait until it has ended")
+    campaign.retry_refused()
+    resume(campaign, installation)
 
 
 def preview(root: Path, name: str, offered: Offer, place: Place, installation: Installation) -> str:

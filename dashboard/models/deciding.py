@@ -5,7 +5,7 @@ What comes out are ordinary decision functions, so they are judged, exported and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -222,16 +222,20 @@ def _decision(
     options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
     learnt = Problem.of(found.cube).relabelled([found.best])
-    about = {
-        "by": by,
-        "variant": variant,
-        "parameters": {name: parameters.of(name).to_dict() for name in found.votes},
-        "parameters_name": parameters.name,
-        "not_covered": list(found.known.missing),
-    }
+    about = {**_about(parameters, by, variant, found.votes), "not_covered": list(found.known.missing)}
     return _encoded(
         learnt, grow, options or _usual(by, variant), {**(provenance or learnt.provenance), "models": about}
     )
+
+
+def _about(parameters: ParameterSet, by: str, variant: Variant, asked: Iterable[ModelName]) -> dict[str, Any]:
+    """What a decision function remembers of the models that were asked."""
+    return {
+        "by": by,
+        "variant": variant,
+        "parameters": {name: parameters.of(name).to_dict() for name in asked},
+        "parameters_name": parameters.name,
+    }
 
 
 def _usual(by: str, variant: Variant) -> dict[str, Any]:
@@ -282,14 +286,8 @@ def completed_decision(
     """
     part = problem.single("a decision function of completed measurements")
     cube = completed_like(part.cube, parameters, by, methods=methods, trust=trust, variant=variant)
-    name = most_trusted(parameters, by, trust)
-    about = {
-        "by": by,
-        "variant": variant,
-        "parameters": {name: parameters.of(name).to_dict()},
-        "parameters_name": parameters.name,
-        "completion": cube.attrs["completion"],
-    }
+    about = _about(parameters, by, variant, [most_trusted(parameters, by, trust)])
+    about["completion"] = cube.attrs["completion"]
     told = options or {**_usual(by, variant), "fill": True}
     return _encoded(Problem.of(cube, weights=part.weights), grow, told, {**problem.provenance, "models": about})
 

@@ -32,8 +32,7 @@ class Controls(Viewer):
         self.collective = Select(
             label="Collective",
             options=[],
-            min_width=150,
-            width=170,
+            width=150,
             description="The operation that is decided on; all pages follow. Each has methods, that is algorithms with "
             "their segment sizes, of its own (dissertation, chapter 4).",
         )
@@ -47,7 +46,8 @@ class Controls(Viewer):
         self.across = Switch(
             label="One tree for all of them",
             value=state.across,
-            description="Decide for all numbers of processes per node at once; the maps show the one chosen beside.",
+            description="Decide for all numbers of processes per node at once; the maps show the one chosen beside. "
+            "The octree splits all three sizes in halves (dissertation, 5.3.2).",
         )
         self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
         follow_state(self.tree, state)
@@ -56,14 +56,15 @@ class Controls(Viewer):
             options=[],
             value=list(state.together),
             width=300,
-            description="One tree for several collectives, which takes the collective as an attribute.",
+            description="One tree for several collectives, which takes the collective as an attribute. The "
+            "dissertation combines collectives so with C4.5 (5.4, 6.3).",
         )
         self.depth = int_slider(
             label="Maximum depth",
             start=0,
             end=6,
             value=state.max_depth,
-            width=220,
+            width=170,
             description="Levels of the quadtree below its root at most; a block there takes its prevalent method. "
             "Fewer give smaller code and a larger penalty (quadtree report, 2006; dissertation, 5.3).",
         )
@@ -80,17 +81,23 @@ class Controls(Viewer):
             step=0.01,
             format="0%",
             value=state.threshold,
-            width=220,
+            width=215,
             description="A block of which at least this share of cells has one method becomes a leaf; 100 % is exact. "
             "A lower one trades accuracy for size (quadtree report, 2006; dissertation, 5.3).",
         )
         self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact)
         self.regions = Switch(
-            label="Regions of the tree",
+            label="Regions",
             value=True,
-            description="Outlines of the leaves on the maps: each is one rule.",
+            description="Outlines of the tree's leaves on the maps: each region is one rule. Off: the colours alone.",
         )
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
+        self._link(state)
+        self.refresh()
+        self._refresh_tree()
+
+    def _link(self, state: State) -> None:
+        """Have widgets and state follow each other."""
         self.limit.link(state, value="limit_depth", bidirectional=True)
         self.threshold.link(state, value="threshold", bidirectional=True)
         self.across.param.watch(lambda event: state.ask(across=event.new), "value")
@@ -100,8 +107,6 @@ class Controls(Viewer):
         self.together.param.watch(self._set_together, "value")
         state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
-        self.refresh()
-        self._refresh_tree()
 
     def __panel__(self) -> pn.viewable.Viewable:
         switches = {"align": "end", "margin": (10, 10, 14, 10)}

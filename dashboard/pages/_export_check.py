@@ -80,13 +80,18 @@ class CheckRules(Viewer):
         self.checked: Checked | None = None
         self._given: tuple[str, str] | None = None
         most = format_bytes(MOST_BYTES)
-        self.upload = FileInput(label="Upload a rules file", margin=(10, 10), description=f"At most {most}.")
+        self.upload = FileInput(
+            label="Upload a rules file",
+            margin=(10, 10),
+            description=f"A file of rules that a library reads; at most {most}.",
+        )
         self.version = Select(
             label="Read by Open MPI",
             options=list(_VERSIONS),
             value="5.0",
             width=160,
-            description="What classic rules mean depends on the version that reads them.",
+            description="What classic rules mean depends on the version that reads them. Numbers of algorithms, and "
+            "the rules for sizes between two lines, differ.",
         )
         self.paste = TextAreaInput(
             label="Or paste it here",
@@ -94,6 +99,7 @@ class CheckRules(Viewer):
             rows=4,
             max_length=MOST_BYTES,
             sizing_mode="stretch_width",
+            description="The text of the file. Which library's it is is seen from the text itself.",
         )
         self.button = Button(label="Check what is pasted", variant="contained", on_click=self._check_pasted)
         self.checking = Background(again=self._again)
@@ -106,7 +112,12 @@ class CheckRules(Viewer):
         self.frontier = Button(label="Put on the frontier", variant="outlined", on_click=self._to_frontier)
         self.uses = pn.FlexBox(self.adopt, self.compare, self.frontier, align_items="center", margin=0)
         self.maps = PairMaps(MAPS, ("in the tree", "in the rules"))
-        self.collective = Select(label="Collective", options=[], width=170)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            description="The operation whose rules are drawn and used; all pages follow. The file may hold others.",
+        )
         self.told = pn.pane.HTML("", margin=(4, 10), min_width=300)
         self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.translate = Translate(state)

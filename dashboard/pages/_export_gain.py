@@ -63,8 +63,20 @@ class Gain(Viewer):
         self._asked: Any = None
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.working = Background(again=self.update)
-        self.along = Select(label="Over", options=_ALONG, value="message_size", width=200)
-        self.at = Select(label="At", options=[], width=170)
+        self.along = Select(
+            label="Over",
+            options=_ALONG,
+            value="message_size",
+            width=200,
+            description="The axis along which the times with the tree's choices stand beside those of the library's "
+            "own. The dissertation compares both so (Figures 6.22 and 6.23).",
+        )
+        self.at = Select(
+            label="At",
+            options=[],
+            width=170,
+            description="The size that is held meanwhile. All measured ones are offered.",
+        )
         self.chart = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, linked_axes=False)
         html = {"stylesheets": [legend.STYLE + exported.STYLE], "sizing_mode": "stretch_width", "margin": (4, 8)}
         self.table, self.rules = (pn.pane.HTML("", **html) for _ in range(2))

@@ -56,7 +56,8 @@ class ProveFile(Viewer):
             start=2,
             end=MOST_RANKS,
             width=170,
-            description="Regions of larger communicators are not run.",
+            description="Processes that are started on this machine. Regions of larger communicators are not run, and "
+            "counted as such.",
         )
         self.button = Button(label="Prove on this machine", variant="contained", on_click=self._prove)
         self.working = Background(again=self._prove)

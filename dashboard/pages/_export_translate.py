@@ -43,13 +43,27 @@ class Translate(Viewer):
         self._given: tuple[str, RulesFile] | None = None
         self.written: Written | None = None
         titles = {target.title: name for name, target in TARGETS.items()}
-        self.target = Select(label="Translate for", options=titles, value="openmpi", width=400)
-        self.version = Select(label="Open MPI", options=["4.1", "5.0"], value=DEFAULT_VERSION, width=110)
+        self.target = Select(
+            label="Translate for",
+            options=titles,
+            value="openmpi",
+            width=400,
+            description="The library or language that the checked file is written for, as it is meant. Methods that "
+            "the target has not are replaced, which is told.",
+        )
+        self.version = Select(
+            label="Open MPI",
+            options=["4.1", "5.0"],
+            value=DEFAULT_VERSION,
+            width=120,
+            description="The version that will read the file. Numbers of algorithms differ between versions.",
+        )
         self.blocks = Switch(
             label="Its sizes are blocks per process",
             value=False,
             margin=(10, 10, 14, 10),
-            description="The file has bytes per process where the library compares the total: repair that.",
+            description="The file has bytes per process where the library compares the total: repair that. The check "
+            "shows what the penalty is with either reading.",
         )
         self.base = BaseFile(lambda: None)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)

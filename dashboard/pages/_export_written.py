@@ -48,7 +48,13 @@ class WrittenFile(Viewer):
         self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
         table = {"stylesheets": _HTML, "sizing_mode": "stretch_width", "margin": (4, 8)}
         self.costs, self.notes, self.faults, self.steps = (pn.pane.HTML("", **table) for _ in range(4))
-        self.part = Select(label="Maps of", options=[], width=170)
+        self.part = Select(
+            label="Maps of",
+            options=[],
+            width=170,
+            description="Which of the collectives in the file the maps below are of. B is the file read back by a "
+            "reader of its own.",
+        )
         self.maps = PairMaps(MAPS, ("as decided", "in the file"))
         self.told = pn.pane.HTML("", margin=(14, 10), sizing_mode="stretch_width")
         self._drawn: Any = None

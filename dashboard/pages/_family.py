@@ -87,10 +87,17 @@ class FamilyControls(Viewer):
         self._filling = False
         self._made = ""
         self.widgets: dict[str, Any] = {}
-        self.family = Select(label=label, options=titles(), value=get().family, width=190)
+        self.family = Select(
+            label=label,
+            options=titles(),
+            value=get().family,
+            width=175,
+            description="How the decision function is grown from the measurements. Each way names its publication "
+            "below; the dissertation compares quadtrees (5.3) with C4.5 (5.4).",
+        )
         self.family.param.watch(self._set_family, "value")
         self.source = pn.pane.HTML("", margin=(0, 10, 6, 10), styles={"opacity": "0.8", "font-size": "12px"})
-        self.options = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
+        self.options = pn.FlexBox(align_items="end", sizing_mode="stretch_width", margin=0)
         self.attributes: Callable[[], tuple[str, ...] | None] = lambda: None
         #: Further families that can be chosen, by title; and for an option its possible names, by title.
         self.given: Callable[[], Mapping[str, str]] = dict

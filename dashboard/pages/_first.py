@@ -11,7 +11,7 @@ from panel.viewable import Viewer
 from dashboard.pages.loading import load
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Button
-from dashboard.samples import SAMPLE_HINTS, sample_start
+from dashboard.samples import sample_start
 from dashboard.state import State
 
 #: The way through the pages: what is done, and where.
@@ -81,5 +81,6 @@ class First(Viewer):
 
     async def _load_sample(self, *_: Any) -> None:
         state = self._state
-        if await load(state, list(sample_start().paths), SAMPLE_HINTS) is None:
+        sample = sample_start()
+        if await load(state, list(sample.paths), sample.hints) is None:
             state.error, state.page = "", "Decisions"

@@ -22,48 +22,30 @@ from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.leaves import leaf_segments
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
+from dashboard.plots.scene import TITLES, MapScene
 from dashboard.registry import COMPUTED
 from dashboard.state import State
 
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
 REST = 0.15
-MAPS = ("exact", "tree", "penalty")
-_NO_REGIONS = np.empty((0, 4))
+MAPS = tuple(TITLES)
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """What the maps of one collective share: it changes with the data, not with the sliders.
+class Scene(MapScene):
+    """What the maps of one collective share, of a state.
 
     Attributes
     ----------
-    cube
-        Measurements of one number of processes per node.
-    dmap
-        Exact decision map.
-    axes, raster, key
-        As the plots need them.
     data
-        The state's `data_key`.
+        What tells these data from others, such as the state's `data_key`.
     """
 
-    cube: xr.Dataset
-    dmap: xr.Dataset
-    axes: Axes
-    raster: Raster
-    key: MethodKey
     data: tuple[Any, ...]
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """What trees may need beside the sizes."""
-        ppn = self.dmap.attrs.get("ppn")
-        return {"collective": self.data[1]} | ({} if ppn is None else {"ppn": int(ppn)})
 
     @classmethod
     def of(cls, state: State) -> Scene | None:
@@ -73,7 +55,8 @@ class Scene:
             return None
         axes = Axes.of(dmap)
         flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
-        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), state.data_key())
+        name = str(state.collective)
+        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), name, state.data_key())
 
 
 def method_key(state: State) -> MethodKey:
@@ -170,7 +153,7 @@ class Maps(Viewer):
     def _draw(self, names: Sequence[str], scene: Scene, found: xr.Dataset) -> None:
         hook = None if self.figures is None else self.figures.hook
         for name in names:
-            plot = stacked(_TITLES[name], scene.axes, self._layers(name, scene, found), self.live, hook)
+            plot = stacked(TITLES[name], scene.axes, self._layers(name, scene, found), self.live, hook)
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
@@ -184,34 +167,21 @@ class Maps(Viewer):
         return (len(self._taps) < len(MAPS)) == (self._state.penalty() is not None)
 
     def _layers(self, name: str, scene: Scene, found: xr.Dataset) -> dict[str, hv.Element]:
-        methods = scene.dmap["best"].values if name == "exact" else found["chosen"].values
-        layers: dict[str, hv.Element] = {f"{name} ground": drawn.unmeasured_ground(scene.axes)}
         if name == "penalty":
-            layers[name] = penalty.penalty_image(found["penalty"].values, scene.raster)
-            if drawn.has_letters(scene.axes):
-                layers["penalty text"] = penalty.cell_figures(found["penalty"].values, scene.axes)
+            layers = scene.penalty_layers(found["penalty"].values)
+        elif name == "tree":
+            layers = scene.method_layers(name, found["chosen"].values, self._segments(scene))
         else:
-            layers[name] = drawn.method_image(methods, scene.raster, scene.key)
-            if name == "exact":
-                layers["exact ties"] = ties.tie_hatch(self._tied(scene), scene.axes)
-                estimated = self._state.estimated()
-                if estimated is not None:
-                    layers["exact estimates"] = ties.tie_hatch(estimated, scene.axes, "dot")
-            layers[f"{name} regions"] = drawn.region_outline(self._segments(scene))
-            if drawn.has_letters(scene.axes):
-                layers[f"{name} text"] = drawn.cell_letters(methods, scene.axes, scene.key)
-        layers[f"{name} pin"] = drawn.pin_marker(self._state.pinned, scene.axes)
-        return layers
+            hatched = {"tied": self._tied(scene), "estimated": self._state.estimated()}
+            layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
+        return {**layers, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
 
     def _tied(self, scene: Scene) -> Any:
         found = self._state.tied()
         return np.zeros(scene.axes.shape, dtype=bool) if found is None else found[0]
 
     def _segments(self, scene: Scene) -> Any:
-        decision = self._state.decision()
-        if decision is None or not self.show_regions or decision.leaves > MOST_REGIONS:
-            return _NO_REGIONS
-        return leaf_segments(decision, scene.axes, scene.given)
+        return scene.segments(self._state.decision() if self.show_regions else None, MOST_REGIONS)
 
     def _redraw(self) -> None:
         scene, found = self.scene, self._state.penalty()
@@ -278,6 +248,3 @@ class Maps(Viewer):
         cell = self.scene.axes.cell(x, y)
         if cell is not None:
             self._state.pinned = None if cell == self._state.pinned else cell
-
-
-_TITLES = {"exact": "Exact decision map", "tree": "Decision of the tree", "penalty": "Penalty of the tree"}

@@ -39,7 +39,10 @@ class Cost(Viewer):
         self.estimate = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10), stylesheets=[_STYLE])
         self.fault = Alert(object="", severity="warning", width=WIDTH, visible=False, margin=(4, 10))
         self.named = TextInput(
-            label="Name of the campaign", description=f"Of its folder: {NAME_RULE}.", width=WIDTH, size="small"
+            label="Name of the campaign",
+            description=f"Of its folder: {NAME_RULE}. Results, log and plan are kept there.",
+            width=WIDTH,
+            size="small",
         )
         self.start = Button(label="Start", color="primary", variant="contained", on_click=start, disabled=True)
         self.script = pn.pane.HTML("", stylesheets=[_STYLE], width=WIDTH - 30)

@@ -13,13 +13,11 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, REDUCING, ROOTED, Variants
 from dashboard.benchmarks.plan import DATATYPES
 from dashboard.measuring.asked import Asked
+from dashboard.pages._measure_help import WHAT, describe
 from dashboard.pages.widgets import Button, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
 
 WIDTH = 420
 HALF = WIDTH // 2 - 10
-_GRID = (
-    "LOW-HIGH:xF multiplies by F, :+S steps by S, :N takes N log-spaced; commas join: 2-16, 1-1MiB:x4, 2-64:+2, 8,64"
-)
 _PROTOCOLS = {
     "SKaMPI-like: common start, latest end": "skampi",
     "OCC-like: loop with barrier, less the barrier": "occ",
@@ -45,6 +43,7 @@ class Form(Viewer):
         self._installation: Installation | None = None
         asked = Asked()
         self.fields: dict[str, Any] = {**_what(asked), **_how(asked)}
+        describe(self.fields, WHAT)
         self.offered = pn.pane.HTML("", width=WIDTH - 30, margin=(0, 10, 6, 10))
         for field in self.fields.values():
             field.param.watch(self._take, "value")
@@ -166,16 +165,8 @@ def _what(asked: Asked) -> dict[str, Any]:
             label="Collectives", options=list(COLLECTIVES), value=list(asked.collectives), width=WIDTH
         ),
         "algorithms": MultiChoice(label="Algorithms (none chosen: all)", options=[], value=[], width=WIDTH),
-        "message_sizes": TextInput(
-            label="Message sizes", value=asked.message_sizes, description=f"Bytes. {_GRID}", width=WIDTH, size="small"
-        ),
-        "comm_sizes": TextInput(
-            label="Communicator sizes",
-            value=asked.comm_sizes,
-            description=f"Processes; {{ranks}} stands for all that are launched. {_GRID}",
-            width=WIDTH,
-            size="small",
-        ),
+        "message_sizes": TextInput(label="Message sizes", value=asked.message_sizes, width=WIDTH, size="small"),
+        "comm_sizes": TextInput(label="Communicator sizes", value=asked.comm_sizes, width=WIDTH, size="small"),
     }
 
 
@@ -185,30 +176,15 @@ def _how(asked: Asked) -> dict[str, Any]:
         "protocol": Select(label="Protocol", options=_PROTOCOLS, value=asked.protocol, width=WIDTH, size="small"),
         "repetitions": TextInput(label="Repetitions, least-most", value=asked.repetitions, **half),
         "relative_error": _number("Until standard error ≤ %", asked.relative_error, 0.1, 50.0, 0.5),
-        "segment_sizes": TextInput(
-            label="Segment sizes", value=asked.segment_sizes, description=f"Bytes, 0 = none. {_GRID}", **half
-        ),
+        "segment_sizes": TextInput(label="Segment sizes", value=asked.segment_sizes, **half),
         "fan_outs": TextInput(label="Fan-outs of chains", value=asked.fan_outs, **half),
         "radixes": TextInput(label="Radixes of k-nomial trees", value=asked.radixes, **half),
-        "ppns": TextInput(
-            label="Processes per node",
-            value=asked.ppns,
-            placeholder="as placed",
-            description=f"Of each communicator. {_GRID}",
-            **half,
-        ),
-        "launches": IntInput(
-            label="Launches of the ranks",
-            value=asked.launches,
-            start=1,
-            end=100,
-            description="Everything is measured so often, each time by ranks started anew: launches differ, too.",
-            **half,
-        ),
+        "ppns": TextInput(label="Processes per node", value=asked.ppns, placeholder="as placed", **half),
+        "launches": IntInput(label="Launches of the ranks", value=asked.launches, start=1, end=100, **half),
         "rounds": IntInput(label="Turns of the methods", value=asked.rounds, start=1, end=1000, **half),
         "iterations": IntInput(label="Operations in a loop (OCC)", value=asked.iterations, start=1, end=10_000, **half),
         "point_seconds": _number("Longest time of a point, s", asked.point_seconds, 0.01, 3600.0, 1.0),
-        "memory": TextInput(label="Buffers of a process, at most", value=asked.memory, **half),
+        "memory": TextInput(label="Most bytes of buffers", value=asked.memory, **half),
         "buffers": Select(label="Buffers", options=_BUFFERS, value=asked.buffers, **half),
         "roots": Select(label="Root", options=_ROOTS, value=asked.roots, **half),
         "counts": Select(label="Blocks of …v collectives", options=_COUNTS, value=asked.counts, **half),

@@ -77,8 +77,21 @@ class FillingMap(Viewer):
         self._raster: Raster | None = None
         self._pinned: tuple[int, int] | None = None
         self._tap: hv.streams.Tap | None = None
-        self.collective = Select(label="Collective", options=[], width=170, size="small")
-        self.ppn = Select(label="Processes per node", options=[], width=170, size="small", visible=False)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            size="small",
+            description="Which of the campaign's collectives the map is of. The map fills while points are measured.",
+        )
+        self.ppn = Select(
+            label="Processes per node",
+            options=[],
+            width=190,
+            size="small",
+            visible=False,
+            description="Which of the placements the map is of. Each has a map of its own.",
+        )
         self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0)
         html = {"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE + cells.STYLE]}
         self.legend, self.pinned = pn.pane.HTML("", **html), pn.pane.HTML("", **html)

@@ -11,10 +11,10 @@ from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaign import ENDED
 from dashboard.benchmarks.follow import Sight
+from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.widgets import Alert, Button, LinearProgress
 from dashboard.plots.units import format_count
 
-UNDER_WAY = ("queued", "running")
 _LOG_STYLE = """
 div.log { display: flex; flex-direction: column-reverse; max-height: 220px; overflow: auto;
   border: 1px solid rgba(120, 120, 120, 0.4); border-radius: 4px; }

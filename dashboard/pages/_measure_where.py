@@ -14,6 +14,7 @@ from dashboard.benchmarks.slurm_script import STARTS
 from dashboard.measuring.asked import default_ranks
 from dashboard.measuring.launching import Place
 from dashboard.pages._measure_form import HALF, WIDTH, Fold
+from dashboard.pages._measure_help import WHERE, describe
 from dashboard.pages.widgets import IntInput, RadioButtonGroup, Select, TextInput
 
 HERE, SLURM = "This machine", "Slurm"
@@ -35,13 +36,7 @@ class Where(Viewer):
         self.kind = RadioButtonGroup(label="", options=[HERE, SLURM], value=HERE, size="small", width=WIDTH)
         half = {"width": HALF, "size": "small"}
         self.ranks = IntInput(label="Ranks", value=default_ranks(), start=2, end=100_000, **half)
-        self.limit = TextInput(
-            label="Time limit",
-            value="",
-            placeholder="by the estimate",
-            description="Of the job, which is ended then: 90 s, 30 min, 2 h, 1 d or 1:30:00.",
-            **half,
-        )
+        self.limit = TextInput(label="Time limit", value="", placeholder="by the estimate", **half)
         self.request: dict[str, Any] = {
             "nodes": IntInput(label="Nodes", value=2, start=1, end=10_000, **half),
             "tasks_per_node": IntInput(label="Tasks per node", value=1, start=1, end=1024, **half),
@@ -54,15 +49,9 @@ class Where(Viewer):
             "start_options": TextInput(label="Its options", value="", placeholder="--bind-to core", **half),
             "environment": TextInput(label="Environment", value="", placeholder="NAME=value NAME=value", **half),
             "extra": TextInput(label="Further lines of sbatch", value="", placeholder="--exclusive", **half),
-            "array": IntInput(
-                label="Jobs at once",
-                value=0,
-                start=0,
-                end=1000,
-                description="One job of an array for each communicator size, so many at once; 0: one job for all.",
-                **half,
-            ),
+            "array": IntInput(label="Jobs at once", value=0, start=0, end=1000, **half),
         }
+        describe({"ranks": self.ranks, "limit": self.limit, **self.request}, WHERE)
         self.said = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10))
         self.slurm = pn.Column(*self._slurm_fields(), margin=0, visible=False)
         for field in (self.kind, self.ranks, self.limit, *self.request.values()):

@@ -65,6 +65,7 @@ class ModelChoice(param.Parameterized):
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self._effective: tuple[Any, Mapping[ModelName, PointToPointModel]] | None = None
         #: Parameter sets by title: the published machines, and what was fitted or measured here.
         self.sets: dict[str, ParameterSet] = {name: of_machine(machine) for name, machine in MACHINES.items()}
         #: What is known of the fits that sets came from, by title.
@@ -194,10 +195,14 @@ class ModelChoice(param.Parameterized):
 
     def effective(self) -> Mapping[ModelName, PointToPointModel]:
         """Parameters of every model that has any: PLogP's follow from LogGP's (Table 4.1) where there are none."""
-        found = dict(self.parameters)
-        if "plogp" not in found and (converted := self.converted()) is not None:
-            found["plogp"] = converted
-        return {name: found[name] for name in MODEL_NAMES if name in found}
+        known = self._effective
+        # Parameters are replaced as a whole; converting them for each who asks would take longer than to draw a curve.
+        if known is None or known[0] is not self.parameters:
+            found = dict(self.parameters)
+            if "plogp" not in found and (converted := self.converted()) is not None:
+                found["plogp"] = converted
+            known = self._effective = self.parameters, {name: found[name] for name in MODEL_NAMES if name in found}
+        return known[1]
 
     def converted(self) -> PLogP | None:
         """PLogP's parameters as LogGP's give them; None without these, or where they give none."""
@@ -209,7 +214,8 @@ class ModelChoice(param.Parameterized):
 
     def view(self, axis: AxisName | None = None) -> View:
         """What the chart shows, over the axis chosen or another one."""
-        shown = tuple(name for name in self.models if name in self.effective())
+        effective = self.effective()
+        shown = tuple(name for name in self.models if name in effective)
         methods = tuple(self.methods)[:MOST_METHODS]
         held = self.comm_size, self.message_size, self.log
         return View(self.collective, axis or self.axis, methods, shown, *held, self.variant, self.case)

@@ -34,7 +34,11 @@ class Curves(Part):
         axes = {title: name for name, title in AXES.items()}
         one_line = {"& .MuiToggleButton-root": {"whiteSpace": "nowrap"}}
         self.axis = RadioButtonGroup(label="", options=axes, value=choice.axis, size="small", width=360, sx=one_line)
-        self.log = Switch(label="Logarithmic", value=choice.log)
+        self.log = Switch(
+            label="Logarithmic",
+            value=choice.log,
+            description="Both axes in powers, so that small and large sizes are seen at once. Off: in proportion.",
+        )
         self.log.link(choice, value="log", bidirectional=True)
         self.axis.link(choice, value="axis", bidirectional=True)
         self.held = Held(choice)

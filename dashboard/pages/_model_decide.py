@@ -59,18 +59,39 @@ class Deciding(Part):
         self._state = state
         self._asked: Any = None
         self._hover: Any = None
-        self.by = Select(label="Decide by", options=BY, value=choice.by, width=150)
+        self.by = Select(
+            label="Decide by",
+            options=BY,
+            value=choice.by,
+            width=150,
+            description="The model whose prediction takes the fastest method of each cell (dissertation, 5.2). Vote: "
+            "what most models take; weight: what the most trusted ones take.",
+        )
         self.trust = TextInput(
-            label="Weights of the votes", value=choice.trust, width=290, size="small", margin=(14, 10, 6, 10)
+            label="Weights of the votes",
+            value=choice.trust,
+            width=290,
+            size="small",
+            margin=(14, 10, 6, 10),
+            description="How much each model's vote counts, as NAME=NUMBER with commas between. Among equal votes the "
+            "model that is trusted more decides.",
         )
         self.candidates = MultiChoice(
             label="Methods to choose from",
             options=[],
             width=380,
             placeholder="all measured",
-            description="Measured ones, and algorithms with further segment sizes; none chosen: all measured ones.",
+            description="Measured ones, and algorithms with further segment sizes; none chosen: all measured ones. A "
+            "method that was not measured can be taken, but has no penalty.",
         )
-        self.encode = Select(label="Written as", options=list(ENCODINGS), value=choice.encode, width=110)
+        self.encode = Select(
+            label="Written as",
+            options=list(ENCODINGS),
+            value=choice.encode,
+            width=120,
+            description="The tree that the models' choices are written as; exact keeps every cell. The others have the "
+            "options that they begin with on the page Decisions (dissertation, 5.3, 5.4).",
+        )
         self.fill = Switch(
             label="Only where nothing was measured",
             value=choice.fill,

@@ -25,7 +25,13 @@ class Fits(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.model = Select(label="Model", options=[], width=150)
+        self.model = Select(
+            label="Model",
+            options=[],
+            width=150,
+            description="The model whose fitted parameters are shown with their confidence intervals. Measured times "
+            "are fitted by their logarithms, over all methods that have a formula.",
+        )
         self.chart = chart(model_fits.HEIGHT)
         wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
         self.intervals, self.methods = (html(**wide) for _ in range(2))

@@ -37,8 +37,21 @@ class Optimal(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.model = Select(label="Model", options=[], width=150)
-        self.multiple = Select(label="Segments in multiples of", options=MULTIPLES, value=8, width=180)
+        self.model = Select(
+            label="Model",
+            options=[],
+            width=150,
+            description="The model that predicts every algorithm with every segment size; the fastest is shown. This "
+            "is how Figure 6.2 of the dissertation was made.",
+        )
+        self.multiple = Select(
+            label="Segments in multiples of",
+            options=MULTIPLES,
+            value=8,
+            width=210,
+            description="Segments hold whole elements, so only such sizes are tried. 8 bytes are an element of type "
+            "double.",
+        )
         self.panes = {name: chart(HEIGHT) for name in ("algorithm", "segment")}
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 400px"}}
         columns = [pn.Column(pane, **flex) for pane in self.panes.values()]

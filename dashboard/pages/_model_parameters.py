@@ -95,6 +95,26 @@ KNOBS: tuple[Knob, ...] = (
     Knob("plogp", "latency", "L, latency", _TIMES),
     *_local("plogp"),
 )
+_HELP = {
+    "alpha": "What a message costs however short it is. In Hockney's model m bytes take α + β m (Parallel Computing "
+    "20, 1994).",
+    "beta": "Time of each byte of a message, the inverse of the bandwidth. In Hockney's model m bytes take α + β m "
+    "(Parallel Computing 20, 1994).",
+    "overhead": "Time that the processor spends on sending or on receiving a message. It can do nothing else then "
+    "(Culler et al., PPoPP 1993).",
+    "gap": "Least time between two messages that a process sends, or receives. Its inverse is the rate of messages "
+    "(Culler et al., PPoPP 1993).",
+    "gap_per_byte": "Time of each further byte of a long message. Its inverse is the bandwidth (LogGP; Alexandrov et "
+    "al., SPAA 1995).",
+    "gamma": "Time that a reduction computes on each byte. The dissertation adds it to each model (chapter 4).",
+    "delta": "Time to copy a byte within a process, such as Bruck's algorithm does. At the left end it is 0.",
+}
+_LATENCY: dict[str, str] = {
+    "loggp": "Time that a message is on the wire, beside the overheads at both ends. It is the L of LogP (Culler et "
+    "al., PPoPP 1993).",
+    "plogp": "Time from end to end beside the gap: a message of m bytes takes L + g(m). Sending and receiving are part "
+    "of it (PLogP; Kielmann et al., IPDPS 2000).",
+}
 _EXAMPLES = {
     "hockney": "alpha=5e-5,beta=8.5e-8",
     "loggp": "latency=6e-5,overhead=8e-6,gap=2e-5,gap_per_byte=8.4e-8",
@@ -120,7 +140,14 @@ class ParameterPanel(Viewer):
         self._state, self.choice = state, choice
         self._quiet = False
         self._base: PLogP | None = None
-        self.machine = Select(label="Parameters of", options=self._titles(), value=choice.name_of_set, width=WIDTH)
+        self.machine = Select(
+            label="Parameters of",
+            options=self._titles(),
+            value=choice.name_of_set,
+            width=WIDTH,
+            description="Measured parameters of the dissertation's clusters (Tables 4.12 and 4.13), and those fitted "
+            "or loaded here. The sliders below begin with them.",
+        )
         self.source = pn.pane.HTML("", width=WIDTH, margin=(0, 10))
         self.fit = Button(label="Fit to the measurements", variant="outlined", size="small", on_click=self._fit)
         self.pingpong = Button(label="Take the ping-pong", variant="outlined", size="small", on_click=self._pingpong)
@@ -128,7 +155,15 @@ class ParameterPanel(Viewer):
         self.message = Alert(object="", severity="error", width=WIDTH, visible=False)
         self.sliders = {(knob.model, knob.name): self._slider(knob) for knob in KNOBS}
         self.stretch = float_slider(
-            label="Stretch", start=-1.0, end=1.0, step=0.01, value=0.0, show_value=False, width=WIDTH - 30
+            label="Stretch",
+            start=-1.0,
+            end=1.0,
+            step=0.01,
+            value=0.0,
+            show_value=False,
+            width=WIDTH - 30,
+            description="PLogP's gap and overheads are functions of the message size (Kielmann et al., IPDPS 2000). "
+            "All of them are multiplied by this.",
         )
         self.stretch.param.watch(self._stretch, "value")
         self.save = FileDownload(
@@ -142,7 +177,8 @@ class ParameterPanel(Viewer):
             accept=".json,.csv",
             variant="outlined",
             size="small",
-            description="Parameters as they are saved here, or a LogP-style table (.csv) of gaps and overheads.",
+            description="Parameters as they are saved here, or a LogP-style table (.csv) of gaps and overheads. They "
+            "are listed beside the published ones.",
         )
         self.file.param.watch(self._load, "value")
         self.typed = {name: self._text(name) for name in MODEL_NAMES}
@@ -173,14 +209,26 @@ class ParameterPanel(Viewer):
     def _slider(self, knob: Knob) -> Any:
         low, high = knob.ends
         slider = float_slider(
-            label=knob.title, start=low, end=high, step=0.01, value=low, show_value=False, width=WIDTH - 30
+            label=knob.title,
+            start=low,
+            end=high,
+            step=0.01,
+            value=low,
+            show_value=False,
+            width=WIDTH - 30,
+            description=_HELP[knob.name] if knob.name != "latency" else _LATENCY[knob.model],
         )
         slider.param.watch(lambda event: self._move(knob, event.new), "value")
         return slider
 
     def _text(self, model: ModelName) -> TextInput:
         text = TextInput(
-            label="In s and s/B, to be typed over", placeholder=_EXAMPLES[model], width=WIDTH - 30, size="small"
+            label="In s and s/B, to be typed over",
+            placeholder=_EXAMPLES[model],
+            width=WIDTH - 30,
+            size="small",
+            description="The same parameters as text, such as a publication prints them. What is typed moves the "
+            "sliders and the curves.",
         )
         text.param.watch(lambda event: self._type(model, event.new), "value")
         return text

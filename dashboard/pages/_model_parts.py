@@ -96,12 +96,19 @@ class Held(Viewer):
         self._choice = choice
         self._known: Any = None
         self.sliders = {
-            "comm_size": self._slider("comm_size", "Processes"),
-            "message_size": self._slider("message_size", "Message size"),
+            "comm_size": self._slider("comm_size", "Processes", "Size of the communicator"),
+            "message_size": self._slider("message_size", "Message size", "Message size"),
         }
 
-    def _slider(self, name: str, label: str) -> DiscreteSlider:
-        slider = DiscreteSlider(label=label, options=self._sizes(name), value=getattr(self._choice, name), width=230)
+    def _slider(self, name: str, label: str, what: str) -> DiscreteSlider:
+        slider = DiscreteSlider(
+            label=label,
+            options=self._sizes(name),
+            value=getattr(self._choice, name),
+            width=230,
+            description=f"{what} that is held while the chart runs over the other sizes. Offered are the measured "
+            "ones, or powers of two where nothing was measured.",
+        )
         # As for the sliders of `widgets`: what follows drops stale positions itself.
         slider._debounce = 0  # noqa: SLF001
 

@@ -25,7 +25,13 @@ class OptimalSegments(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.algorithm = Select(label="Algorithm", options=[], width=200)
+        self.algorithm = Select(
+            label="Algorithm",
+            options=[],
+            width=200,
+            description="Algorithms that cut the message into segments of a size that can be chosen. Where the "
+            "best size has a closed form (dissertation, chapter 4) it is taken, elsewhere it is searched for.",
+        )
         self.held = Held(choice)
         self.title, self.table = heading(), html()
         self.chart = chart(model_segments.HEIGHT)

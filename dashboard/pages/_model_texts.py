@@ -43,7 +43,12 @@ class Errata(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.all = Switch(label="Of all collectives", value=False)
+        self.all = Switch(
+            label="Of all collectives",
+            value=False,
+            description="Misprints of the whole dissertation rather than those of the collective on show. Each says "
+            "where it stands and what is right.",
+        )
         self.text = html(stylesheets=[model_formulas.STYLE])
         self.bar.objects = [self.all]
         self.found.objects = [self.text]

@@ -29,12 +29,46 @@ class TimeLine(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.algorithm = Select(label="Algorithm", options=[], width=170)
-        self.model = Select(label="Model", options=[], width=150)
-        self.processes = int_slider(label="Processes", start=2, end=PROCESSES, value=6, width=135)
+        self.algorithm = Select(
+            label="Algorithm",
+            options=[],
+            width=170,
+            description="Who sends what to whom is run message by message, without the formula. The order of the "
+            "messages is that of chapter 4 of the dissertation.",
+        )
+        self.model = Select(
+            label="Model",
+            options=[],
+            width=150,
+            description="How long a message keeps sender, wire and receiver: Hockney, LogP / LogGP or PLogP. LogGP "
+            "(Alexandrov et al., SPAA 1995) tells processor and port apart.",
+        )
+        self.processes = int_slider(
+            label="Processes",
+            start=2,
+            end=PROCESSES,
+            value=6,
+            width=135,
+            description="Lines of the picture. It is for reading, so there are few.",
+        )
         sizes = {format_bytes(2**power): 2**power for power in range(4, 21)}
-        self.message_size = DiscreteSlider(label="Message size", options=sizes, value=8192, width=160)
-        self.segments = int_slider(label="Segments", start=1, end=16, value=4, width=135)
+        self.message_size = DiscreteSlider(
+            label="Message size",
+            options=sizes,
+            value=8192,
+            width=175,
+            description="Bytes of the vector, or of the block of each process where the collective has blocks "
+            "(dissertation, chapter 4).",
+        )
+        self.segments = int_slider(
+            label="Segments",
+            start=1,
+            end=16,
+            value=4,
+            width=135,
+            description="Into how many pieces the message is cut; 1: it is sent whole. More of them overlap better, "
+            "and cost a latency each (dissertation, chapter 4).",
+        )
         self.chart = pn.pane.HoloViews(None, sizing_mode="stretch_width")
         self.table = html()
         self.bar.objects = [self.algorithm, self.model, self.processes, self.message_size, self.segments]

@@ -44,29 +44,46 @@ class Noise(Viewer):
             step=0.5,
             value=state.tolerance,
             width=220,
-            description="Methods within so much of the fastest count as tied with it.",
+            description="Methods within so much of the fastest count as tied with it. Another than the fastest may "
+            "give a simpler and more stable decision (dissertation, 5.1).",
         )
         self.shown = Select(
             label="Ties hatched on the map",
             options=_SHOWN,
             value=state.tie_test,
             width=270,
-            description="Yuen's test on the repetitions, or Welch's on their summary, corrected by Holm's procedure.",
+            description="By the tolerance, or by Yuen's test on the repetitions (Biometrika 61, 1974), Welch's where "
+            "there is a summary only. Many methods are allowed for (S. Holm, Scand. J. Stat. 6, 1979).",
         )
         self.learnt = Select(
             label="Of tied methods trees learn",
             options=_LEARNT,
             value=state.ties,
             width=230,
-            description="Simplest within tolerance: among ties what neighbouring sizes take as well.",
+            description="The fastest method of each cell, or among those tied with it what neighbouring sizes take as "
+            "well, which gives fewer rules. That needs a tolerance above 0 (dissertation, 5.1).",
         )
-        self.outliers = Switch(label="Leave outliers out", value=state.outliers, margin=(10, 10, 14, 10))
-        self.interpolate = Switch(label="Interpolate missing times", value=state.interpolate, margin=(10, 10, 14, 10))
+        self.outliers = Switch(
+            label="Leave outliers out",
+            value=state.outliers,
+            margin=(10, 10, 14, 10),
+            description="Leave out repetitions far from their cell by Tukey's fences (Exploratory Data Analysis, "
+            "1977), and cells far from their neighbours. One bad message size made every penalty above 40 % of the "
+            "dissertation's broadcast (6.2.2).",
+        )
+        self.interpolate = Switch(
+            label="Interpolate missing times",
+            value=state.interpolate,
+            margin=(10, 10, 14, 10),
+            description="Fill a missing time from the same method's two next message sizes, on a straight line between "
+            "their logarithms. Nothing is filled in beyond what was measured.",
+        )
         self.workload = FileInput(
             label="Workload",
             accept=".csv,.tsv,.txt",
             margin=(10, 10),
-            description="A table of calls: collective, comm_size, message_size, calls. It weighs every mean.",
+            description="A table of calls: collective, comm_size, message_size, calls. It weighs every mean by how "
+            "often an application makes each call.",
         )
         self.unweigh = Button(label="No workload", variant="text", on_click=lambda _: state.weigh(None), visible=False)
         style = [legend.STYLE]

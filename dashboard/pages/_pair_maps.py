@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import holoviews as hv
-import numpy as np
 import panel as pn
 import xarray as xr
 from panel.io import hold
@@ -17,7 +15,6 @@ from dashboard.decisions import DecisionFunction
 from dashboard.pages._maps import Scene
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import difference, hover, legend
-from dashboard.plots.leaves import leaf_segments
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 
@@ -68,7 +65,7 @@ class PairMaps(Viewer):
         trees
             They, for the outlines of their regions; None without.
         """
-        segments = [_segments(scene, tree) for tree in trees]
+        segments = [scene.segments(tree, MOST_REGIONS) for tree in trees]
         with hold(pn.state.curdoc):
             if self.scene is None or self.scene.data != scene.data:
                 self._rebuild(scene, tables, segments)
@@ -80,17 +77,10 @@ class PairMaps(Viewer):
 
     def _rebuild(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
         self.scene = scene
-        letters = drawn.has_letters(scene.axes)
         for name, table, lines in zip(SIDES, tables, segments, strict=True):
             chosen = table["chosen"].values
-            layers: dict[str, hv.Element] = {
-                f"{name} ground": drawn.unmeasured_ground(scene.axes),
-                name: drawn.method_image(chosen, scene.raster, scene.key),
-                f"{name} regions": drawn.region_outline(lines),
-            }
-            if letters:
-                layers[f"{name} text"] = drawn.cell_letters(chosen, scene.axes, scene.key)
-            self._hovers[name] = hover.CellFigures(scene.axes, scene.key, str(scene.data[1]))
+            layers = scene.method_layers(name, chosen, lines)
+            self._hovers[name] = hover.CellFigures(scene.axes, scene.key, scene.collective)
             self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
             hook = self._hovers[name].hook
             self.panes[name].object = stacked(self._titles[name], scene.axes, layers, self.live, hook)
@@ -99,7 +89,7 @@ class PairMaps(Viewer):
             "gap ground": drawn.unmeasured_ground(scene.axes),
             "gap": difference.difference_image(classes, scene.raster),
         }
-        if letters:
+        if drawn.has_letters(scene.axes):
             layers["gap text"] = difference.gap_figures(gap, scene.axes)
         self.panes["gap"].object = stacked(self._titles["gap"], scene.axes, layers, self.live)
 
@@ -117,12 +107,6 @@ class PairMaps(Viewer):
         self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})
         if letters:
             self.live.update("gap text", {"figure": difference.gap_columns(gap, scene.axes)["figure"]})
-
-
-def _segments(scene: Scene, tree: DecisionFunction | None) -> Any:
-    if tree is None or tree.leaves > MOST_REGIONS:
-        return np.empty((0, 4))
-    return leaf_segments(tree, scene.axes, scene.given)
 
 
 def _gaps(tables: Tables) -> tuple[Any, Any]:

@@ -58,6 +58,13 @@ class Report(Viewer):
             description="Leaves against penalty for every family of trees, with a recommendation, as on the page "
             "Frontier. It is the longest part of the work.",
         )
+        self.models = Switch(
+            label="Communication models",
+            value=False,
+            margin=(10, 10, 14, 10),
+            description="Hockney, LogGP and PLogP are fitted to the measurements of each collective, and deciding by "
+            "them is judged by the measurements (dissertation, 5.2 and 6.2). The fits take some seconds each.",
+        )
         self.held_out = Select(
             label="Left out for judging",
             options=HELD_OUT,
@@ -78,7 +85,12 @@ class Report(Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         choices = pn.FlexBox(
-            self.collectives, self.frontier, self.held_out, align_items="center", sizing_mode="stretch_width"
+            self.collectives,
+            self.frontier,
+            self.held_out,
+            self.models,
+            align_items="center",
+            sizing_mode="stretch_width",
         )
         return pn.Column(
             pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10)),
@@ -119,6 +131,7 @@ class Report(Viewer):
             frontier=self.frontier.value,
             held_out=(self.held_out.value or None) if self.frontier.value else None,
             target=state.target if state.target in TARGETS else Contents.target,
+            models=self.models.value,
         )
 
         def work(progress: Progress) -> str:

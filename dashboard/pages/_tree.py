@@ -36,7 +36,14 @@ class TreeDiagram(Viewer):
         super().__init__()
         self._state = state
         self._found: Found | None = None
-        self.depth = int_slider(label="Open to depth", start=0, end=6, value=4, width=220)
+        self.depth = int_slider(
+            label="Open to depth",
+            start=0,
+            end=6,
+            value=4,
+            width=220,
+            description="Levels below the root that are drawn. What lies deeper is counted at its branch.",
+        )
         self.note = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
         style = [legend.STYLE + tree.STYLE]
         self.view = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")

@@ -202,7 +202,8 @@ class CampaignsView(Viewer):
         part = ported.problems[SIDES.index(judged)].slices[0]
         axes = Axes.of(part.dmap)
         data = (self._key(), self.state.collective, judged)
-        scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), MethodKey.of([part.dmap]), data)
+        key = MethodKey.of([part.dmap])
+        scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
         first, second = (ported.problems[SIDES.index(judged)].penalties(each)[0] for each in ported.decisions)
         self.maps.show(scene, (first, second), ported.decisions)
 

@@ -14,9 +14,9 @@ from dashboard.pages.dropping import Dropper
 from dashboard.pages.files import Listed, Uploads, is_inside, list_files
 from dashboard.pages.reports import plain, shown_name
 from dashboard.pages.tables import table
-from dashboard.pages.widgets import RadioButtonGroup
+from dashboard.pages.widgets import RadioButtonGroup, Select
 from dashboard.plots.units import format_bytes, format_count
-from dashboard.samples import Start, sample_start
+from dashboard.samples import SAMPLES, Start, sample_start
 
 SAMPLE, FOLDER, UPLOAD = "Sample data", "Folder", "Upload"
 #: Refused uploads that are told of.
@@ -47,6 +47,9 @@ class FileChooser(Viewer):
             label="Source of the files", options=[SAMPLE, FOLDER, UPLOAD], value=self.kind, sizing_mode="stretch_width"
         )
         self.switch.link(self, value="kind", bidirectional=True)
+        titles = {sample.title: name for name, sample in SAMPLES.items()}
+        self.campaign = Select(label="Campaign", options=titles, sizing_mode="stretch_width")
+        self.campaign.param.watch(self._show, "value")
         self.table: pn.widgets.Tabulator | None = None
         self.dropper = Dropper(self.uploads, self._taken, sizing_mode="stretch_width")
         self._refused: dict[str, str] = {}
@@ -60,7 +63,7 @@ class FileChooser(Viewer):
     def paths(self) -> list[Path]:
         """Chosen files."""
         if self.kind == SAMPLE:
-            return list(sample_start().paths)
+            return list(self.sample.paths)
         if self.kind == UPLOAD:
             return self.uploads.paths
         if self._ticked and self._ticked == self._whole:
@@ -69,6 +72,11 @@ class FileChooser(Viewer):
         # A file may have become a link since it was listed.
         roots = [path.resolve() for path in self.start.paths]
         return [path for path in (self.listed[index].path for index in self._ticked) if is_inside(path, roots)]
+
+    @property
+    def sample(self) -> Start:
+        """The sample campaign that is chosen."""
+        return sample_start(self.campaign.value)
 
     @property
     def names(self) -> list[str]:
@@ -88,7 +96,7 @@ class FileChooser(Viewer):
         self.uploads.close()
 
     @param.depends("kind", watch=True)
-    def _show(self) -> None:
+    def _show(self, *_: Any) -> None:
         make = {SAMPLE: self._sample, FOLDER: self._folder, UPLOAD: self._upload}[self.kind]
         self.body.objects = make()
         self._refused.clear()
@@ -96,13 +104,9 @@ class FileChooser(Viewer):
         self._tell()
 
     def _sample(self) -> list[Any]:
-        return [
-            _text(
-                "Five collectives on 2 to 16 nodes of an emulated Fast Ethernet cluster, measured with SKaMPI: "
-                f"{format_count(len(self.paths), 'file')}, one for each method. "
-                "The README beside them says how far to trust them."
-            )
-        ]
+        about = SAMPLES[self.campaign.value].about
+        told = f"{about} {format_count(len(self.paths), 'file')}; the README beside says how far to trust the figures."
+        return [self.campaign, _text(told)]
 
     def _folder(self) -> list[Any]:
         if self.start.sample:

@@ -16,7 +16,7 @@ from dashboard.pages.overview import FILES, Overview
 from dashboard.pages.reports import headline, needed, plain, usable, without_folders
 from dashboard.pages.widgets import Alert, Button
 from dashboard.registry import Results
-from dashboard.samples import SAMPLE_HINTS, Start, sample_start
+from dashboard.samples import Start, sample_start
 from dashboard.state import State
 
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
@@ -104,7 +104,7 @@ class DataPage(Viewer):
             return
         self.load_button.disabled = self.load_usable.disabled = True
         try:
-            reports = await load(self.state, paths, SAMPLE_HINTS if sample else self.hints.values())
+            reports = await load(self.state, paths, self.chooser.sample.hints if sample else self.hints.values())
         finally:
             self.load_button.disabled = self.load_usable.disabled = False
         self.show_failed(reports)

@@ -44,8 +44,20 @@ class ExportPage(Viewer):
         self.state = state
         self._asked: Any = None
         titles = {target.title: name for name, target in TARGETS.items()}
-        self.target = Select(label="Target", options=titles, value=state.target, width=400)
-        self.version = Select(label="Open MPI", options=list(_VERSIONED), width=110)
+        self.target = Select(
+            label="Target",
+            options=titles,
+            value=state.target,
+            width=400,
+            description="The library that is to obey the decision, or the language of the source. What a target cannot "
+            "say is listed with what it costs.",
+        )
+        self.version = Select(
+            label="Open MPI",
+            options=list(_VERSIONED),
+            width=120,
+            description="The version that will read the file. Numbers of algorithms differ between versions.",
+        )
         self.most = IntInput(
             label="Most rules for each collective",
             value=state.most_rules,

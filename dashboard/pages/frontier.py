@@ -60,7 +60,7 @@ class FrontierPage(Viewer):
             label="Left out for judging",
             options=SCHEMES,
             value="lines",
-            width=290,
+            width=320,
             description="Each tree is grown again without some of the measurements, and judged by those: "
             "cross-validation (M. Stone, J. R. Stat. Soc. B 36, 1974). Nothing: all are judged by what they learnt.",
         )

@@ -17,13 +17,38 @@ from loaders.hints import Hints
 
 BY_CONTENT = "by content"
 BY_FORMAT = "as suits the format"
+#: Label, example and help of each hint.
 _FIELDS = {
-    "collective": ("Collective", "bcast"),
-    "algorithm": ("Algorithm", "binomial"),
-    "segment_size": ("Segment size", "8KiB; 0 = none"),
-    "comm_size": ("Processes", "64"),
-    "ppn": ("Processes per node", "4"),
-    "system": ("System", "name of the machine"),
+    "collective": (
+        "Collective",
+        "bcast",
+        "The operation that was measured, as bcast or MPI_Bcast. It holds for all chosen files that do not say it.",
+    ),
+    "algorithm": (
+        "Algorithm",
+        "binomial",
+        "Names as in the dissertation (chapter 4) are known to the models. With the segment size it is the method.",
+    ),
+    "segment_size": (
+        "Segment size",
+        "8KiB; 0 = none",
+        "Bytes that the messages were cut into, with K, M or KiB, MiB as powers of 1024. 0: they were sent whole.",
+    ),
+    "comm_size": (
+        "Processes",
+        "64",
+        "Size of the communicator: the processes that took part. OSU's and other outputs do not say it.",
+    ),
+    "ppn": (
+        "Processes per node",
+        "4",
+        "How many processes shared a node. Left empty, all files count as placed in the same way.",
+    ),
+    "system": (
+        "System",
+        "name of the machine",
+        "Name of the machine, for titles and for what is exported. Results of two systems are not put into one map.",
+    ),
 }
 _EXAMPLE = "{collective}__{algorithm}__seg{segment_size}.sko"
 
@@ -47,20 +72,35 @@ class HintForm(Viewer):
             value=given.get("pattern", ""),
             placeholder=_EXAMPLE,
             sizing_mode="stretch_width",
+            description="What the parts of each file's name stand for, such as {algorithm} or {comm_size}; * stands "
+            "for anything. What is found in a name goes before the fields below.",
         )
         self.fields = {
-            name: TextInput(label=label, placeholder=example, value=given.get(name, ""), sizing_mode="stretch_width")
-            for name, (label, example) in _FIELDS.items()
+            name: TextInput(
+                label=label,
+                placeholder=example,
+                value=given.get(name, ""),
+                sizing_mode="stretch_width",
+                description=told,
+            )
+            for name, (label, example, told) in _FIELDS.items()
         }
         formats = {BY_CONTENT: "", **{each.title: name for name, each in FORMATS.items()}}
         self.format = Select(
-            label="Format", options=formats, value=given.get("format", ""), sizing_mode="stretch_width"
+            label="Format",
+            options=formats,
+            value=given.get("format", ""),
+            sizing_mode="stretch_width",
+            description="Which benchmark wrote the files. By content: each file is looked into, which is right unless "
+            "two formats look the same.",
         )
         self.statistic = Select(
             label="Time taken from the file",
             options={BY_FORMAT: "", "maximum": "max", "mean": "mean", "median": "median", "minimum": "min"},
             value=given.get("statistic", ""),
             sizing_mode="stretch_width",
+            description="Which of several times of a row counts, such as OSU's average, minimum and maximum over the "
+            "processes. The maximum is when the last process is done, as SKaMPI measures.",
         )
         self.preview = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.pattern.param.watch(self._show_preview, "value_input")

@@ -18,14 +18,23 @@ from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.follow import Following, Sight, follow
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import Entry, campaigns, campaigns_root, folder_of, free_name
-from dashboard.measuring.launching import Place, Surroundings, look_around, preview, resume, start_new
+from dashboard.measuring.launching import (
+    UNDER_WAY,
+    Place,
+    Surroundings,
+    look_around,
+    preview,
+    rerun,
+    resume,
+    start_new,
+)
 from dashboard.pages._later import Rested
 from dashboard.pages._measure_cost import Cost
 from dashboard.pages._measure_form import WIDTH, Form
 from dashboard.pages._measure_list import CampaignList
 from dashboard.pages._measure_map import FillingMap, Measured
 from dashboard.pages._measure_rhythm import Rhythm
-from dashboard.pages._measure_watch import UNDER_WAY, Watch
+from dashboard.pages._measure_watch import Watch
 from dashboard.pages._measure_where import Where
 from dashboard.pages.loading import load
 from dashboard.pages.reports import plain
@@ -71,6 +80,7 @@ class _Worked:
     script: str = ""
     seconds: float | None = None
     name: str = ""
+    asked: tuple[Asked, Place | str] | None = None
 
 
 class MeasurePage(Viewer):
@@ -195,8 +205,8 @@ class MeasurePage(Viewer):
             seconds = place.seconds(offered)
             script = preview(self.root, name or free, offered, place, installation)
         except BenchError as error:
-            return _Worked(offered, str(error), name=free)
-        return _Worked(offered, "", script, seconds, free)
+            return _Worked(offered, str(error), name=free, asked=(asked, place))
+        return _Worked(offered, "", script, seconds, free, (asked, place))
 
     def _show_cost(self, worked: _Worked) -> None:
         self._worked = worked
@@ -269,8 +279,12 @@ class MeasurePage(Viewer):
 
     async def start(self, *_: Any) -> None:
         """Start what the form asks for."""
-        worked, (_asked, place, _name), around = self._worked, self._asked, self.around
+        worked, (asked, place, _name), around = self._worked, self._asked, self.around
         if worked.offered is None or isinstance(place, str) or around is None or around.installation is None:
+            return
+        if worked.asked != (asked, place):
+            # The last field is often left by pressing the button: what it costs now was not seen yet.
+            self._say("The form has changed: look at what it costs now, then start.", "info")
             return
         name, offered, installation = self.cost.named.value, worked.offered, around.installation
 
@@ -288,12 +302,7 @@ class MeasurePage(Viewer):
 
     async def rerun(self, *_: Any) -> None:
         """Measure again what was refused or wrong."""
-
-        def work(campaign: Campaign, around: Any) -> None:
-            campaign.retry_refused()
-            resume(campaign, around.installation)
-
-        await self._launch(work)
+        await self._launch(lambda campaign, around: rerun(campaign, around.installation))
 
     async def _launch(self, work: Callable[[Campaign, Any], None]) -> None:
         following, around = self.following, self.around

@@ -51,15 +51,44 @@ class ModelsPage(Viewer):
         self._quiet = False
         self._data: Any = None
         self._written = ""
-        self.collective = Select(label="Collective", options=[], width=170)
-        self.methods = MultiChoice(label="Methods", options=[], width=400, max_items=MOST_METHODS)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=150,
+            description="The operation that is modelled; all pages follow where it was measured. Its algorithms have "
+            "formulas in chapter 4 of the dissertation.",
+        )
+        self.methods = MultiChoice(
+            label="Methods",
+            options=[],
+            width=400,
+            max_items=MOST_METHODS,
+            description=f"Algorithms with their segment sizes that the curves are of, {MOST_METHODS} at most. Those "
+            "that were measured stand beside their models.",
+        )
         titles = {MODEL_TITLES[name]: name for name in MODEL_NAMES}
-        self.models = MultiChoice(label="Models", options=titles, value=[*choice.models], width=320)
-        self.variant = Select(label="Formulas", options=VARIANTS, value=choice.variant, width=140)
+        self.models = MultiChoice(
+            label="Models",
+            options=titles,
+            value=[*choice.models],
+            width=320,
+            description="Of a message between two processes: Hockney (Parallel Computing 20, 1994), LogP and LogGP "
+            "(Culler et al., PPoPP 1993; Alexandrov et al., SPAA 1995), PLogP (Kielmann et al., IPDPS 2000). Formulas "
+            "of the collectives build on it (dissertation, chapter 4).",
+        )
+        self.variant = Select(
+            label="Formulas",
+            options=VARIANTS,
+            value=choice.variant,
+            width=150,
+            description="Formulas as they are printed in chapter 4 of the dissertation, or with its misprints set "
+            "right. The tab Errata lists what differs, and why.",
+        )
         self.best = Switch(
             label="Best case",
             value=False,
-            description="T_min rather than T_max, for the algorithms of which both are given.",
+            description="T_min rather than T_max, for the algorithms of which the dissertation (chapter 4) gives both. "
+            "Off: the worst case.",
             margin=(18, 10),
         )
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)

@@ -26,7 +26,7 @@ NOTHING = "Nothing is loaded yet."
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
-_FILE_WIDTHS = {"file": 240, "result": 95, "format": 80, "rows": 70, "skipped": 80, "collectives": 105}
+_FILE_WIDTHS = {"file": 275, "result": 80, "format": 80, "rows": 70, "skipped": 80, "collectives": 105}
 _SPREAD_TITLES = {
     "median": "median σ, %",
     "90 %": "90 % quantile, %",
@@ -99,7 +99,12 @@ class Overview(Viewer):
             sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
         )
         self.switch.link(self, value="section", bidirectional=True)
-        self.select = Select.from_param(self.param.collective, label="Collective", description=None, width=220)
+        self.select = Select.from_param(
+            self.param.collective,
+            label="Collective",
+            width=220,
+            description="The operation whose sizes are shown. The other pages stay at theirs.",
+        )
         self.waiting = pn.pane.Markdown("", visible=False)
         self.body = pn.Column(sizing_mode="stretch_width", margin=0)
         self._show_section()

@@ -6,11 +6,13 @@ pages therefore take their widgets from here, and so does the app.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import panel_material_ui as pmui
 
-Alert = pmui.Alert
+#: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
+Alert = partial(pmui.Alert, sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
 Button = pmui.Button
 Card = pmui.Card
 DiscreteSlider = pmui.DiscreteSlider

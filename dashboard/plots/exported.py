@@ -26,7 +26,7 @@ STYLE = """
 .told td { white-space: normal; vertical-align: top; }
 .told ul { margin: 0; padding-left: 18px; }
 code, pre.use { font: 12.5px/1.5 ui-monospace, monospace; }
-pre.use { margin: 4px 0 12px; padding: 8px 10px; overflow-x: auto; border-radius: 6px;
+pre.use { margin: 4px 0 12px; padding: 8px 10px; white-space: pre-wrap; overflow-wrap: anywhere; border-radius: 6px;
   border: 1px solid rgba(120, 120, 120, 0.35); color: var(--panel-on-background-color, #222); }
 pre.told { white-space: pre-wrap; }
 .steps p { margin: 6px 0 2px; }

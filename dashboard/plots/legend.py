@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from dashboard.plots.colors import MethodKey
 
 STYLE = """
-.scroll { overflow: auto; max-height: var(--legend-height, 330px); }
+.scroll { overflow: auto; max-height: var(--legend-height, 560px); }
 table { border-collapse: collapse; min-width: min(100%, 420px); font-size: 13px;
   color: var(--panel-on-background-color, #222); }
 caption { text-align: left; font-weight: 600; padding: 2px 0 6px; }
 th, td { text-align: left; padding: 2px 18px 2px 0; white-space: nowrap; font-weight: 400; }
 tr.apart td { border-top: 1px solid rgba(120, 120, 120, 0.55); }
-thead th { opacity: 0.75; position: sticky; top: 0; background: var(--panel-background-color, #fff); }
+thead th { opacity: 0.75; white-space: normal; vertical-align: bottom;
+  position: sticky; top: 0; background: var(--panel-background-color, #fff); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .swatch { display: inline-block; min-width: 20px; height: 16px; line-height: 16px; padding: 0 2px; text-align: center;
   font-size: 11px; color: #111; border: 1px solid rgba(120, 120, 120, 0.6); border-radius: 3px; }

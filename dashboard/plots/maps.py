@@ -59,6 +59,8 @@ def _frame(title: str, axes: Axes) -> dict[str, Any]:
         "backend_opts": {
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
             "plot.output_backend": "canvas",
+            # On a narrow map title and tools need its place.
+            "plot.toolbar.logo": None,
             "xaxis.major_label_policy": NoOverlap(min_distance=6),
             "yaxis.major_label_policy": NoOverlap(min_distance=2),
         },

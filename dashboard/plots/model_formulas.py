@@ -15,13 +15,13 @@ from dashboard.plots.model_math import mathml
 STYLE = (
     MATH_STYLE
     + """
-.formula { border-top: 1px solid rgba(120, 120, 120, 0.45); padding: 8px 0 12px; }
+.formula { border-top: 1px solid rgba(120, 120, 120, 0.45); padding: 8px 0 12px; overflow: auto hidden; }
 .formula h3 { margin: 2px 0; font-size: 15px; }
 .formula p { margin: 2px 0; font-size: 13px; max-width: 75em; }
 .formula dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; margin: 6px 0; }
 .formula dt { font-size: 13px; opacity: 0.8; padding-top: 4px; }
 .formula dd { margin: 0; min-width: 0; font-size: 13px; }
-.math { overflow-x: auto; overflow-y: hidden; padding: 4px 0; }
+.math { padding: 4px 0; }
 math { font-size: 16px; }
 .printed { border-left: 3px solid #c2479c; padding-left: 10px; margin: 4px 0; }
 """
@@ -56,7 +56,7 @@ def _algorithm(model: CollectiveModel, told: Mapping[tuple[str, str, ModelName],
     ]
     facts_text = escape(". ".join(filter(None, facts)))
     return (
-        f'<section class="formula"><h3>{escape(model.title)} '
+        f'<section class="formula" tabindex="0"><h3>{escape(model.title)} '
         f"<small>({escape(f'{model.collective} {model.algorithm}')})</small></h3><p>{facts_text}</p>"
         f"<dl>{''.join(parts)}</dl></section>"
     )
@@ -99,7 +99,7 @@ def _math(latex: str) -> str:
 def errata_list(found: Iterable[Erratum]) -> str:
     """Write errata: where, what is printed, what is right and why."""
     return "".join(
-        f'<section class="formula"><h3>{escape(each.where)}</h3><dl>'
+        f'<section class="formula" tabindex="0"><h3>{escape(each.where)}</h3><dl>'
         f"<dt>printed</dt><dd>{_math(each.printed)}</dd><dt>corrected</dt><dd>{_math(each.corrected)}</dd>"
         f"<dt>why</dt><dd><p>{escape(each.why)}</p></dd></dl></section>"
         for each in found

@@ -1,4 +1,4 @@
-"""What a report says: sections of parts, each a figure or a piece of HTML."""
+"""What a report says: a summary, a section for each collective, and the measurements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-import holoviews as hv
 import pandas as pd
 import xarray as xr
 
@@ -26,6 +25,8 @@ from dashboard.plots.statistics import statistics_table
 from dashboard.plots.table import decision_table
 from dashboard.plots.units import format_count, format_percent
 from dashboard.report.maps import MapFigures
+from dashboard.report.models import model_parts
+from dashboard.report.section import Part, Section
 from dashboard.state import State
 
 #: More rules than this nobody reads; the saved decision function beside them has them all.
@@ -33,36 +34,6 @@ MOST_RULES = 200
 #: A map of more cells is not given along as a table.
 MOST_ROWS = 100_000
 _LANGUAGES = {"c": "c", "python": "python", "json": "json"}
-
-
-@dataclass(frozen=True)
-class Part:
-    """One piece of a section.
-
-    Attributes
-    ----------
-    title
-        Above it; empty for none.
-    html
-        Text as HTML.
-    figures
-        Drawn beside each other, above the text.
-    folded
-        Whether it is closed at first.
-    """
-
-    title: str
-    html: str = ""
-    figures: tuple[hv.Element, ...] = ()
-    folded: bool = False
-
-
-@dataclass(frozen=True)
-class Section:
-    """A chapter of the report."""
-
-    title: str
-    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -79,12 +50,15 @@ class Contents:
         What they are judged by, as `dashboard.decisions.folds.SCHEMES`; None: by what they are made from.
     target
         What the rules are written as, one of `dashboard.export.TARGETS`.
+    models
+        Whether communication models are fitted to the measurements and set beside them.
     """
 
     collectives: tuple[str, ...] = ()
     frontier: bool = True
     held_out: str | None = None
     target: str = "openmpi"
+    models: bool = False
 
     def sections(self, state: State, progress: Progress | None = None) -> list[Section]:
         """Compute the sections: a summary, one for each collective, the measurements.
@@ -130,6 +104,9 @@ class Contents:
             yield Part("What the decision costs", statistics_table(statistics, _lines(decision)))
         if self.frontier:
             yield from _frontier(state, choice, self.held_out, progress)
+        problem = state.problem()
+        if self.models and problem is not None:
+            yield from model_parts(problem.slices[0], progress)
         yield _rules(state, decision, figures)
         yield _written(state, decision, TARGETS[self.target])
         if self.target != "c":

@@ -16,6 +16,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,7 +26,7 @@ from panel import config
 from panel.auth import BasicAuthProvider, BasicLoginHandler, OAuthProvider
 from tornado.web import HTTPError, decode_signed_value
 
-#: Failures of all together within `_WINDOW_SECONDS` before nobody can try for a while.
+#: Attempts of all together, under way or failed, within `_WINDOW_SECONDS` before nobody can try for a while.
 MOST_FAILURES = 20
 _WINDOW_SECONDS = 60.0
 _FAILURE_SECONDS = 1.0
@@ -111,11 +112,15 @@ class LoginHandler(BasicLoginHandler):
             self._show("Too many attempts failed. Try again in a minute.")
             return
         name, password = self.get_body_argument("username", ""), self.get_body_argument("password", "")
+        # Counted before it is looked at: of many at once, none would have failed yet.
+        attempt = time.monotonic()
+        self._failures.append(attempt)
         if await asyncio.to_thread(self._validate, name, password):
+            with suppress(ValueError):
+                self._failures.remove(attempt)
             self.set_current_user(name)
             self.redirect(_path_of(self.get_query_argument("next", "")) or f"{self.application.prefix}/")
             return
-        self._failures.append(time.monotonic())
         await asyncio.sleep(_FAILURE_SECONDS)
         self.set_status(403)
         self._show("The name or the password is wrong.")

@@ -13,6 +13,8 @@ from typing import Any
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ROOT = 0
+#: Address and port.
+_End = tuple[str, int]
 
 
 def is_stranger(request: Any, tables: tuple[Path, ...] = _TABLES) -> bool:
@@ -25,8 +27,7 @@ def is_stranger(request: Any, tables: tuple[Path, ...] = _TABLES) -> bool:
     tables
         Connections of this machine, as Linux lists them.
     """
-    found = owner(_other_end(request), tables)
-    return found is not None and found not in (_ROOT, os.getuid())
+    return bool(owners(_other_end(request), tables) - {_ROOT, os.getuid()})
 
 
 def is_remote(request: Any) -> bool:
@@ -35,14 +36,21 @@ def is_remote(request: Any) -> bool:
     return end is None or not ipaddress.ip_address(end[0]).is_loopback
 
 
-def owner(end: tuple[str, int] | None, tables: tuple[Path, ...] = _TABLES) -> int | None:
-    """User id that owns the socket at this address and port of the loopback; None if it is not there."""
+def owners(end: _End | None, tables: tuple[Path, ...] = _TABLES) -> set[int]:
+    """User ids that own the sockets at this address and port of the loopback; none if there is no such socket.
+
+    From one port there can be connections to several servers, and one that has ended (TIME_WAIT) is listed as root's.
+    So what counts is a socket that is connected to one of this user's own; where none is, all that are there count.
+    """
     if end is None or not ipaddress.ip_address(end[0]).is_loopback:
-        return None
-    return next((uid for table in tables for at, uid in _sockets(table) if at == end), None)
+        return set()
+    sockets = [each for table in tables for each in _sockets(table)]
+    own = {(here, there) for here, there, uid in sockets if uid == os.getuid()}
+    found = [(there, uid) for here, there, uid in sockets if here == end]
+    return {uid for there, uid in found if (there, end) in own} or {uid for _, uid in found}
 
 
-def _other_end(request: Any) -> tuple[str, int] | None:
+def _other_end(request: Any) -> _End | None:
     address = getattr(getattr(getattr(request, "connection", None), "context", None), "address", None)
     if not isinstance(address, tuple) or len(address) < 2:
         return None
@@ -50,15 +58,20 @@ def _other_end(request: Any) -> tuple[str, int] | None:
     return str(getattr(host, "ipv4_mapped", None) or host), int(address[1])
 
 
-def _sockets(table: Path) -> Iterator[tuple[tuple[str, int], int]]:
+def _sockets(table: Path) -> Iterator[tuple[_End, _End, int]]:
+    """Both ends of each connection, this one's first, and the user id that owns it."""
     try:
         lines = table.read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return
     for line in lines:
         field = line.split()
-        address, _, port = field[1].partition(":")
-        yield (_decoded(address), int(port, 16)), int(field[7])
+        yield _end(field[1]), _end(field[2]), int(field[7])
+
+
+def _end(text: str) -> _End:
+    address, _, port = text.partition(":")
+    return _decoded(address), int(port, 16)
 
 
 def _decoded(address: str) -> str:

@@ -1,7 +1,7 @@
 """Plays mpiexec for the launcher's tests: ``fake_mpiexec.py -n N CODE FOLDER``.
 
 Starts N processes that each write their id into FOLDER; with CODE "stay" they stay, with "deaf" they do not hear
-SIGTERM either; else they end, and this ends with CODE.
+SIGTERM either; else they end, and this ends with CODE. A variable CODE comes before the argument.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 _, _, number, code, folder = sys.argv
+code = os.environ.get("CODE", code)
 children = []
 for _rank in range(int(number)):
     child = os.fork()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,63 +12,23 @@ import pytest
 from dashboard.benchmarks import control
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launch import Job, Status
+from dashboard.benchmarks.launch import Status
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import DEFAULT, Fixed, Method
-from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
+from dashboard.benchmarks.openmpi import GRAPH_COUNTERS
 from dashboard.benchmarks.plan import Plan
 from loaders import RunWriter
+from tests.measuring.played import LIBRARY, Played
 
-LIBRARY = OpenMpi(
-    "5.0.11",
-    {"bcast": {1: "basic_linear", 6: "binomial"}, "reduce": {5: "binomial"}},
-    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_reduce_algorithm": 0},
-)
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
 POINT = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size": 2, "message_size": 8}
 
 
-@dataclass
-class Played:
-    """A launcher whose jobs are in the state that the test says."""
-
-    now: Status = field(default_factory=lambda: Status("running"))
-    jobs: list[Job] = field(default_factory=list)
-    name: str = "played"
-    array: int = 0
-
-    def record(self) -> dict[str, Any]:
-        return {"name": self.name}
-
-    def limit(self, seconds: float) -> float:
-        return seconds
-
-    def one_node(self, ranks: int) -> bool:
-        return True
-
-    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
-        self.jobs += jobs
-        return {"number": len(self.jobs)}
-
-    def preview(self, jobs: Sequence[Job]) -> str:
-        return "\n".join(" ".join(job.program) for job in jobs)
-
-    def launch(self, handle: Mapping[str, Any]) -> None:
-        self.now = Status("running")
-
-    def status(self, handle: Mapping[str, Any]) -> Status:
-        return self.now
-
-    def cancel(self, handle: Mapping[str, Any]) -> Status:
-        self.now = Status("cancelled", "cancelled")
-        return self.now
-
-
 @pytest.fixture
 def launcher(monkeypatch: pytest.MonkeyPatch) -> Played:
     """The launcher of all campaigns of a test."""
-    made = Played()
+    made = Played(launched=Status("running"))
     monkeypatch.setattr(control, "launcher_of", lambda campaign: made)
     return made
 
@@ -102,7 +61,7 @@ def test_ranks_are_started_for_each_launch_in_which_something_is_missing(launche
             measured(campaign, algorithm=algorithm, message_size=size, launch=1)
     now = control.start(campaign, launcher, HERE, 100.0)
     assert (now["measured"], now["points"]) == (4, 12)
-    assert launcher.jobs[0].launches == 2
+    assert len(launcher.jobs[0].starts) == 2
 
 
 def test_a_campaign_runs_once_at_a_time(launcher: Played, campaign: Campaign) -> None:

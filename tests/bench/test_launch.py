@@ -15,7 +15,7 @@ import pytest
 
 from dashboard.benchmarks import processes, supervise
 from dashboard.benchmarks.campaign import read_json
-from dashboard.benchmarks.launch import Job, LocalLauncher, Status
+from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, LocalLauncher, Start, Status
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
 RANKS = 3
@@ -49,10 +49,10 @@ class Launched:
         return until(lambda: (now := self.launcher.status(self.handle)).state != "running" and now)
 
 
-def launch(folder: Path, code: str, seconds: float = 60.0, launches: int = 1) -> Launched:
+def launch(folder: Path, code: str, seconds: float = 60.0, **starts: tuple[Start, ...]) -> Launched:
     launcher = LocalLauncher((sys.executable, str(FAKE)))
     program, log = (code, str(folder)), folder / "log.txt"
-    handle = launcher.start(Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, launches=launches))
+    handle = launcher.start(Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, **starts))
     job = Launched(launcher, handle, folder)
     if code in ("stay", "deaf") and seconds > 10:
         until(lambda: len(job.ranks()) == RANKS)
@@ -73,9 +73,17 @@ def test_a_job_that_fails_tells_its_exit_code(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("code", "starts"), [("0", 3), ("7", 1)])
 def test_ranks_are_started_as_often_as_asked_until_they_fail(tmp_path: Path, code: str, starts: int) -> None:
-    job = launch(tmp_path, code, launches=3)
+    job = launch(tmp_path, code, starts=(Start(),) * 3)
     assert job.end().exit_code == int(code)
     assert len(job.ranks()) == starts * RANKS
+
+
+def test_where_methods_cannot_be_switched_other_starts_follow_each_with_its_variables(tmp_path: Path) -> None:
+    otherwise = (Start({"CODE": "0"}), Start({"CODE": "7"}), Start({"CODE": "0"}))
+    job = launch(tmp_path, str(CANNOT_SWITCH), starts=(Start(),) * 2, otherwise=otherwise)
+    assert job.end() == Status("failed", "exit code 7", 7)
+    assert len(job.ranks()) == 3 * RANKS
+    assert launch(tmp_path, str(CANNOT_SWITCH)).end().exit_code == CANNOT_SWITCH
 
 
 def test_a_command_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -9,31 +9,22 @@ from typing import Any
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import control, library, tune_check
+from dashboard.benchmarks import control, tune_check
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Fixed
-from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Protocol
 from dashboard.decisions.improvement import improvement, judge, without_slower
 from dashboard.export.rules.lint import read_text
 from loaders import open_results
 from tests.cli.command import Answer
-from tests.conftest import need
 
 RANKS = 4
 #: Linear, then a pipeline of tiny segments, which nothing makes fast, then the library's own decision.
 RULES = "1\n7\n1\n2\n3\n0 1 0 0\n32768 3 0 32\n131072 0 0 0\n"
 SMALL, SLOW, OWN = 64, 65536, 131072
 QUICK = Protocol(min_repetitions=6, max_repetitions=12, rounds=3, warm_up=1)
-
-
-@pytest.fixture(scope="session")
-def installation(mpiexec: str) -> Installation:
-    found = library.find()
-    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return found
 
 
 @pytest.fixture(scope="session")

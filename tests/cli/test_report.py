@@ -13,13 +13,14 @@ def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> Non
     path = tmp_path / "report.html"
     answer = colltune(
         "report", results, "-c", "bcast", "--tree", "cart", "--max-leaves", "4", "--no-frontier", "-o", path,
-        "--title", "A & B",
+        "--title", "A & B", "--models",
     )  # fmt: skip
     assert answer.status == 0, answer.err
     assert "opens in any browser" in answer.err
     html = path.read_text(encoding="utf-8")
     assert "<h1>A &amp; B</h1>" in html
     assert "CART, most leaves 4" in html
+    assert "Communication models" in html
     assert [path.name] == [each.name for each in tmp_path.iterdir()]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dashboard.measuring.kept import campaigns_root
 from dashboard.server.access import Access
 from tests.cli.command import Run, assert_one_clear_line
 
@@ -25,6 +27,18 @@ def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest
     access = Access(origins=[], basic_auth="file.json", launchers=["alice", "bob"])
     where = {"access": access, "port": 0, "show": False, "num_procs": 2}
     assert seen == [((["a", "b"],), {**where, "pattern": "{algorithm}.sko", "format": "skampi"})]
+
+
+def test_campaigns_are_kept_in_the_folder_named(colltune: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", "/elsewhere")
+    seen = []
+    fake = types.ModuleType("dashboard.serve")
+    fake.serve = lambda *args, **kwargs: seen.append(campaigns_root())  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dashboard.serve", fake)
+    assert colltune("serve", "--campaigns", str(tmp_path / "mine")).status == 0
+    assert seen == [tmp_path / "mine"]
+    (tmp_path / "file").touch()
+    assert_one_clear_line(colltune("serve", "--campaigns", str(tmp_path / "file")), "--campaigns", "name a folder")
 
 
 def test_serve_says_when_it_cannot_listen(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:

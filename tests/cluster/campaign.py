@@ -38,9 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--megabits", type=float, default=100.0, help="rate of each node's wire (default 100)")
     parser.add_argument("--delay", type=float, default=40.0, help="from node to node in µs (default 40)")
     parser.add_argument("--resume", action="store_true", help="measure what is missing in FOLDER")
+    parser.add_argument("--parameters", type=Path, metavar="FILE.csv", help="measure the models' parameters as well")
     args, options = parser.parse_known_args(arguments)
     with tempfile.TemporaryDirectory() as files, emulated(Path(files), args.nodes, args.megabits, args.delay) as slurm:
         path = f"{slurm.commands}{os.pathsep}{os.environ['PATH']}"
+        if args.parameters is not None and (status := _parameters(args.parameters.resolve(), path)):
+            return status
         status = _colltune(_order(args, options), path)
     if not status and (args.folder / "results.jsonl").exists():
         print("\n".join(picture(args.folder, args.nodes, args.megabits)))
@@ -55,6 +58,19 @@ def _order(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
     plan = options or [word.format(nodes=args.nodes) for word in _PLAN]
     order = ["bench", "submit", str(args.folder), "--nodes", str(args.nodes), "--tasks-per-node", "1", *plan]
     return [*order, *(word for one in said for word in ("--env", one)), "--follow"]
+
+
+def _parameters(file: Path, path: str) -> int:
+    """Measure between two nodes, in a job of its own; its exit status, after what it wrote."""
+    words = [sys.executable, "-m", "dashboard.cli", "bench", "parameters", "-o", str(file)]
+    words += ["--start", "mpiexec --map-by node"]
+    environment = {**os.environ, **ENVIRONMENT, "PATH": path}
+    with tempfile.NamedTemporaryFile("r") as log:
+        order = ["sbatch", "--wait", "--nodes=2", "--ntasks-per-node=1", f"--output={log.name}"]
+        order += [f"--chdir={Path.cwd()}", f"--wrap={shlex.join(words)}"]
+        done = subprocess.run(order, env=environment, check=False)
+        print(log.read(), flush=True)
+    return done.returncode
 
 
 def _colltune(words: Sequence[str], path: str) -> int:

@@ -51,6 +51,16 @@ def test_submitted_it_runs_on_all_nodes_and_is_seen_within_two_seconds(slurm: Sl
     assert json.loads(first.campaign.results.read_text(encoding="utf-8").splitlines()[0])["attrs"]["nodes"] == NODES
 
 
+def test_one_launch_for_each_method_is_one_job(slurm: Slurm, submitted: Submitted) -> None:
+    apart = submitted(wish={"apart": True})
+    assert apart.end()["state"] == "finished", (apart.status(), apart.campaign.tail())
+    assert len(apart.status()["jobs"]) == 1
+    results = [json.loads(line) for line in apart.campaign.results.read_text(encoding="utf-8").splitlines()]
+    assert [one["attrs"]["nodes"] for one in results if "attrs" in one] == [2, 2]
+    graphs = {one["algorithm"]: one["graph"]["digest"] for one in results if "graph" in one}
+    assert set(graphs) == {"basic_linear", "binomial"}
+
+
 def test_two_campaigns_at_once_each_have_their_nodes(slurm: Slurm, submitted: Submitted) -> None:
     both = [submitted(name, extra=("--exclusive",)) for name in ("one", "two")]
     until(lambda: all(one.status()["state"] == "running" for one in both), lambda: [one.status() for one in both])

@@ -29,11 +29,12 @@ HERE = Surroundings(Installation(Path("/nowhere/mpiexec"), LIBRARY), "", "no Slu
 
 @dataclass
 class Played:
-    """Plays Slurm, or whatever runs jobs."""
+    """Plays Slurm, or whatever runs jobs; what was launched is `launched` until the test says something else."""
 
     now: Status = field(default_factory=lambda: Status("running"))
     jobs: list[Job] = field(default_factory=list)
     refuses: str = ""
+    launched: Status = field(default_factory=lambda: Status("queued", "waits for resources (Resources)"))
     name: str = "played"
     array: int = 0
 
@@ -56,7 +57,7 @@ class Played:
     def launch(self, handle: Mapping[str, Any]) -> None:
         if self.refuses:
             raise CampaignError(self.refuses)
-        self.now = Status("queued", "waits for resources (Resources)")
+        self.now = self.launched
 
     def status(self, handle: Mapping[str, Any]) -> Status:
         return self.now

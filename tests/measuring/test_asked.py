@@ -102,3 +102,5 @@ def test_a_library_that_cannot_be_switched_is_remarked_on() -> None:
     offered = offer(ASKED, fixed)
     assert offered.methods == {"bcast": 1}
     assert offered.remarks == ("Methods cannot be switched.",)
+    # On a cluster it is the same library; only this machine's cores do not matter there.
+    assert offer(ASKED, fixed, here=False).remarks == offered.remarks

@@ -17,6 +17,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.plan import Plan
+from dashboard.measuring import kept
 from dashboard.measuring.kept import campaigns, campaigns_root, create, folder_of, free_name
 from loaders import RunWriter
 
@@ -73,6 +74,32 @@ def test_a_name_is_taken_once(tmp_path: Path) -> None:
     assert free_name(tmp_path, ("bcast", "reduce"), 4) == "2-collectives-4-ranks"
     with pytest.raises(CampaignError, match="there is a campaign bcast-4-ranks already"):
         create(tmp_path, "bcast-4-ranks", PLAN)
+
+
+def test_of_several_that_ask_for_a_name_at_once_one_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Both have looked before either of them makes the folder.
+    monkeypatch.setattr(Path, "exists", lambda *_, **__: False)
+    create(tmp_path, "one", PLAN)
+    with pytest.raises(CampaignError, match="there is a campaign one already"):
+        create(tmp_path, "one", PLAN)
+
+
+def test_a_longer_list_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_CAMPAIGNS", 2)
+    for name in ("a", "b", "c"):
+        create(tmp_path, name, PLAN)
+    found, faults = campaigns(tmp_path)
+    assert len(found) == 2
+    assert faults == ["1 older campaigns are not listed; move folders elsewhere, or name another root"]
+
+
+@pytest.mark.parametrize("record", [{"started": "soon"}, {"launcher": "local"}])
+def test_a_state_that_cannot_be_read_hides_no_other_campaign(tmp_path: Path, record: dict) -> None:
+    create(tmp_path, "sound", PLAN)
+    write_json(create(tmp_path, "odd", PLAN).state_file, record)
+    found, faults = campaigns(tmp_path)
+    assert [entry.name for entry in found] == ["sound"]
+    assert [fault.partition(":")[0] for fault in faults] == ["odd"]
 
 
 def test_the_list_tells_how_each_campaign_stands_by_what_is_on_disk(tmp_path: Path) -> None:

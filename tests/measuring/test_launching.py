@@ -8,13 +8,23 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks import control, slurm
+from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
-from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.launch import LocalLauncher, Status
 from dashboard.benchmarks.library import Installation
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import create
-from dashboard.measuring.launching import Place, Surroundings, look_around, parse_duration, preview, start_new
+from dashboard.measuring.launching import (
+    Place,
+    Surroundings,
+    look_around,
+    parse_duration,
+    preview,
+    rerun,
+    start_new,
+)
+from tests.measuring.played import HERE, measured, play
 from tests.measuring.test_asked import LIBRARY
 
 ASKED = Asked(ranks=2, message_sizes="8", algorithms=("default", "binomial"))
@@ -101,6 +111,37 @@ def test_a_launch_that_fails_leaves_no_campaign(
     with pytest.raises(CampaignError, match="there is a campaign old already"):
         start_new(tmp_path, "old", offered, Place(), here)
     assert (tmp_path / "old" / "plan.json").exists()
+
+
+def test_what_the_system_refuses_leaves_no_campaign_but_a_launched_one(
+    tmp_path: Path, here: Installation, offered: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(campaign: Campaign, *_: object) -> None:
+        if campaign.folder.name == "launched":
+            write_json(campaign.state_file, {"handle": {}})
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(control, "start", refuse)
+    for name in ("new", "launched"):
+        with pytest.raises(OSError, match="no space left"):
+            start_new(tmp_path, name, offered, Place(), here)
+    assert [folder.name for folder in tmp_path.iterdir()] == ["launched"]
+
+
+def test_what_was_refused_is_not_forgotten_under_a_running_campaign(
+    tmp_path: Path, offered: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = play(monkeypatch, tmp_path)
+    campaign = start_new(tmp_path, "one", offered, Place(), HERE.installation)
+    measured(campaign, "default", 8, error="refused")
+    before = campaign.results.read_bytes()
+    with pytest.raises(CampaignError, match="campaign one is queued"):
+        rerun(campaign, HERE.installation)
+    assert campaign.results.read_bytes() == before
+    launcher.now = Status("cancelled", "cancelled")
+    rerun(campaign, HERE.installation)
+    assert campaign.done().refused == {}
+    assert launcher.now.state == "queued"
 
 
 def test_what_there_is_to_measure_with_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,11 +56,12 @@ def test_the_sample_data_are_one_press_away() -> None:
 
 def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> None:
     report = Report(state)
-    report.frontier.value = False
+    report.frontier.value, report.models.value = False, True
     report._write()
     assert report.download.visible
     text = report.download.callback().read().decode()
     assert "bcast" in text
+    assert "Communication models" in text
     assert text.count("<html") == 1
     state.max_depth = 1
     assert not report.download.visible

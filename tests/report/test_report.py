@@ -15,12 +15,19 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.decisions.problem import Problem
+from dashboard.models.deciding import model_penalties
+from dashboard.models.family import fitted_parameters
+from dashboard.models.predicting import Covered, candidates, predicted_cube
+from dashboard.plots.units import format_percent
 from dashboard.registry import register
 from dashboard.report import Contents, to_html
 from dashboard.state import State
 from tests.cubes import synthetic_cube
+from tests.models.networks import HOCKNEY
 
 QUICK = Contents(frontier=False)
+MODELS = Contents(frontier=False, models=True)
 EVIL = "<script>document.title='taken'</script>"
 
 
@@ -134,3 +141,37 @@ def test_nothing_measured_is_said() -> None:
         assert "measured" in str(error)  # noqa: PT017 - either is a clear answer
     else:
         assert "Nothing was measured" in html
+
+
+def test_models_stand_beside_measurements_with_the_parameters_that_they_were_given(
+    offline: BrowserContext, tmp_path: Path
+) -> None:
+    known = Covered.of("bcast", candidates("bcast", ["linear", "binomial", "pipeline"], (0, 8192)))
+    cube = predicted_cube(known, [2, 4, 8, 15], [64, 1024, 30_000, 100_000, 1 << 20], HOCKNEY)
+    path = tmp_path / "report.html"
+    path.write_text(to_html(state_of(bcast=cube), MODELS), encoding="utf-8")
+    page, wrong = opened(offline, path)
+    # Three maps, times and residuals.
+    page.wait_for_function(_DRAWN, arg=5)
+    assert wrong == []
+    assert "The parameters are fitted to these measurements of bcast" in page.inner_text("main")
+    penalties = page.get_by_role("table", name=re.compile("^Penalty: against the best method that models cover"))
+    # What was measured is what Hockney's model says: it is fitted exactly, and decides without a fault.
+    assert penalties.get_by_role("row", name=re.compile("^Hockney 0 % 0 % 0 %")).count() == 1
+    found = model_penalties(Problem.of(cube), fitted_parameters(Problem.of(cube)))
+    for fair, _ in found.values():
+        assert format_percent(fair.mean) in penalties.inner_text()
+    curves = page.get_by_role("table", name="Lines, and how far the models are off")
+    assert {name for name in ("linear", "binomial", "pipeline") if name in curves.inner_text()} != set()
+
+
+def test_models_are_asked_for(sample: State) -> None:
+    assert "Communication models" not in to_html(sample, QUICK)
+
+
+def test_what_models_do_not_cover_is_said() -> None:
+    cube = synthetic_cube(4, 5, 7, seed=4)
+    uncovered = cube.isel(method=np.flatnonzero(np.isin(cube["algorithm"], ["chain", "scatter_allgather"])))
+    html = to_html(state_of(bcast=uncovered, alltoallv=synthetic_cube(3, 4, 2, seed=5)), MODELS)
+    assert "no model covers any of chain, scatter_allgather" in html
+    assert "There are no models of alltoallv" in html

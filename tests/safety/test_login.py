@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 import sys
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,6 +161,37 @@ def test_guessing_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
     later = login.time.monotonic() + 61
     monkeypatch.setattr(login.time, "monotonic", lambda: later)
     assert not handler._blocked()
+
+
+def test_guessing_many_at_once_is_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login.LoginHandler, "_failures", deque())
+    monkeypatch.setattr(login, "_FAILURE_SECONDS", 0.0)
+    tried: list[str] = []
+    answers: list[int] = []
+
+    class Handler(login.LoginHandler):
+        def __init__(self) -> None:
+            pass
+
+        def get_body_argument(self, name: str, *_: Any) -> str:
+            return name
+
+        def set_status(self, status_code: int, *_: Any) -> None:
+            answers.append(status_code)
+
+        def _show(self, error: str) -> None:
+            pass
+
+        def _validate(self, username: str, password: str) -> bool:
+            tried.append(password)
+            return False
+
+    async def guess() -> None:
+        await asyncio.gather(*(Handler().post() for _ in range(3 * login.MOST_FAILURES)))
+
+    asyncio.run(guess())
+    assert len(tried) == login.MOST_FAILURES
+    assert (answers.count(403), answers.count(429)) == (login.MOST_FAILURES, 2 * login.MOST_FAILURES)
 
 
 def test_a_hash_stands_for_its_password_alone() -> None:

@@ -143,18 +143,32 @@ def test_another_user_of_this_machine_does_not_enter(
     session: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session(HERE, {"Host": "localhost"})
-    monkeypatch.setattr(peer, "owner", lambda *_: os.getuid() + 1)
+    monkeypatch.setattr(peer, "owners", lambda *_: {os.getuid() + 1})
     assert not may_enter()
-    monkeypatch.setattr(peer, "owner", lambda *_: os.getuid())
+    monkeypatch.setattr(peer, "owners", lambda *_: {os.getuid()})
     assert may_enter()
 
 
 def test_linux_tells_whose_socket_it_is(tmp_path: Path) -> None:
     table = tmp_path / "tcp"
     table.write_text(TABLE)
-    assert peer.owner(("127.0.0.1", 0xD2F0), (table,)) == 1234
-    assert peer.owner(("127.0.0.1", 0xD2F1), (table,)) is None
-    assert peer.owner(("10.0.0.7", 0xD2F0), (table,)) is None
+    assert peer.owners(("127.0.0.1", 0xD2F0), (table,)) == {1234}
+    assert peer.owners(("127.0.0.1", 0xD2F1), (table,)) == set()
+    assert peer.owners(("10.0.0.7", 0xD2F0), (table,)) == set()
+
+
+@pytest.mark.parametrize(("connected", "told"), [(1234, {1234}), (os.getuid(), {os.getuid()})])
+def test_nobody_hides_behind_another_connection_of_the_same_port(
+    tmp_path: Path, connected: int, told: set[int]
+) -> None:
+    here, server, other = "0100007F:D2F0", "0100007F:138E", "0100007F:0016"
+    # The same port was used for another server: that connection is over, and the system lists it as root's.
+    sockets = [(here, other, "06", 0), (here, other, "01", 4321), (here, server, "01", connected)]
+    sockets.append((server, here, "01", os.getuid()))
+    lines = [f"  {n}: {a} {b} {state} 0:0 00:0 0 {uid} 0 0" for n, (a, b, state, uid) in enumerate(sockets)]
+    table = tmp_path / "tcp"
+    table.write_text("\n".join(["head", *lines]))
+    assert peer.owners(("127.0.0.1", 0xD2F0), (table,)) == told
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose socket it is")
@@ -166,7 +180,7 @@ def test_this_systems_table_is_understood(family: socket.AddressFamily) -> None:
     except OSError:
         pytest.skip(f"this machine has no {host}")
     with server, socket.create_connection(server.getsockname()[:2]) as client:
-        assert peer.owner(client.getsockname()[:2]) == os.getuid()
+        assert peer.owners(client.getsockname()[:2]) == {os.getuid()}
 
 
 def test_the_sockets_tell_where_a_process_listens() -> None:

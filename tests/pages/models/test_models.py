@@ -3,58 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
-import xarray as xr
-from bokeh.document import Document
 
-from dashboard.decisions import DecisionFunction
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.fit import residual_table
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import write_set
 from dashboard.pages.models import TABS, ModelsPage
-from dashboard.registry import Results, load_results, register
-from dashboard.samples import sample_start
+from dashboard.registry import Results
 from dashboard.state import State
 from tests.conftest import FAST_ETHERNET
-
-
-@pytest.fixture(scope="module")
-def results() -> Results:
-    start = sample_start()
-    return load_results(start.paths, **start.hints)
-
-
-@pytest.fixture
-def state(results: Results) -> State:
-    state = State()
-    state.show(results)
-    state.page = "Models"
-    return state
-
-
-def shown(state: State) -> ModelsPage:
-    page = ModelsPage(state)
-    page.__panel__().get_root(Document())
-    return page
-
-
-@pytest.fixture
-def page(state: State) -> ModelsPage:
-    return shown(state)
-
-
-def source(live: Any, name: str) -> dict[str, Any]:
-    (plot,) = live._plots[name]
-    return plot.handles["source"].data
-
-
-def open_tab(page: ModelsPage, title: str) -> Any:
-    page.tabs.active = TABS.index(title)
-    return page.parts[page.tabs.active]
+from tests.pages.models.viewing import open_tab, shown, source
 
 
 def test_a_slider_moves_the_curves_where_they_are(page: ModelsPage) -> None:
@@ -213,106 +174,6 @@ def test_another_collective_elsewhere_is_followed(page: ModelsPage, state: State
     state.collective = "reduce"
     assert page.choice.collective == page.collective.value == "reduce"
     assert all(each.algorithm in MODELS["reduce"] for each in page.choice.methods)
-
-
-def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage, state: State) -> None:
-    part = open_tab(page, "Decision")
-    part.by.value = "loggp"
-    wanted = page.choice.decision()
-    decision, table = state.decision(wanted), state.penalty(wanted)
-    assert decision is not None
-    assert table is not None
-    assert decision.kind == "model"
-    for row, count in enumerate(table["comm_size"].values):
-        for column, size in enumerate(table["message_size"].values):
-            label = decision.methods[decision.predict_one(int(count), int(size))].label
-            assert str(table["method"].values[table["chosen"].values[row, column]]) == label
-    drawn = part.panes["model"].object
-    part.by.value = "hockney"
-    # Moved where it is, not drawn anew.
-    assert part.panes["model"].object is drawn
-    assert "no model covers chain" in part.note.object.lower()
-    assert "LogP / LogGP" in part.figures.object
-    assert "chosen by the models" in part.methods.object
-
-
-def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: State) -> None:
-    part = open_tab(page, "Decision")
-    page.panel.sliders["hockney", "alpha"].value = -4.5
-    part.by.value, part.encode.value = "weight", "cart"
-    part.trust.value = "hockney=9,loggp=1,plogp=1"
-    part._take()
-    assert state.family == "model"
-    assert state.shown == page.choice.decision()
-    decision = state.decision()
-    assert decision is not None
-    told = decision.provenance["models"]
-    assert told["parameters"]["hockney"]["alpha"] == pytest.approx(10**-4.5, rel=1e-3)
-    assert told["encoded"]["tree"] == "cart"
-    # The same view, and the same tree, from its address.
-    other = State()
-    other.show(Results(state.results, state.results_id))
-    assert other.from_query(state.to_query()) == []
-    assert other.choice() == state.choice()
-    assert other.decision() == decision
-    part._set_beside()
-    assert (state.other, state.page) == (state.choice(), "Compare")
-
-
-def test_bad_weights_are_told(page: ModelsPage) -> None:
-    part = open_tab(page, "Decision")
-    part.trust.value = "hockney=none"
-    assert "weights above 0" in part.message.object
-    part.trust.value = "hockney=2,loggp=1,plogp=1"
-    part.by.value = "weight"
-    assert part.found.visible
-
-
-def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: State) -> None:
-    part = open_tab(page, "Decision")
-    part.candidates.value = ["binomial", "linear", "split_binary 64KiB"]
-    assert page.choice.candidates == ("binomial", "linear", "split_binary 64KiB")
-    assert "split_binary 64KiB" in part.methods.object
-    assert state.penalty(page.choice.decision()).attrs["unmeasured"] > 0
-    part.candidates.value = ["split_binary_tree 8KiB", "linear"]
-    assert state.penalty(page.choice.decision()).attrs["unmeasured"] == 0
-
-
-def test_what_models_complete_is_marked(results: Results) -> None:
-    cube = results.tree["bcast"].to_dataset().copy(deep=True)
-    cube["time"][:, 1::2, 1::2] = np.nan
-    state = State(page="Models")
-    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="sparse")})))
-    page = shown(state)
-    part = open_tab(page, "Decision")
-    part.fill.value = True
-    assert "times predicted by the loggp model" in part.note.object
-    missing = cube["time"].isnull().all("method").values
-    assert f"Dotted: {int(missing.sum())} of {missing.size}" in part.methods.object
-    boxes = source(part.live, "model marks")
-    assert len(boxes["left"]) >= missing.any(axis=1).sum()
-
-
-def test_collectives_that_were_not_measured_are_decided_alone(page: ModelsPage) -> None:
-    page.collective.value = "scatter"
-    part = open_tab(page, "Decision")
-    assert not part.take.visible
-    assert "Nothing of this collective was measured" in part.note.object
-    assert "linear" in part.methods.object
-
-
-def test_optimal_implementations(page: ModelsPage) -> None:
-    part = open_tab(page, "Optimal")
-    assert "binomial" in part.algorithms.object
-    assert "not segmented" in part.segments.object
-    pixels = source(part.live, "optimal")["image"][0]
-    decision = DecisionFunction.from_json(part.save.callback().read().decode())
-    large = decision.methods[decision.predict_one(16, 256 << 10)]
-    assert large.segment_size == part.optimal["segment_size"].sel(comm_size=16, message_size=256 << 10)
-    part.model.value = "loggp"
-    assert (source(part.live, "optimal")["image"][0] != pixels).any()
-    page.collective.value = "barrier"
-    assert "no message to cut" in part.message.object
 
 
 def test_formulas_as_published(page: ModelsPage) -> None:

@@ -1,0 +1,37 @@
+"""What a report is made of: sections of parts, each a figure or a piece of HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import holoviews as hv
+
+
+@dataclass(frozen=True)
+class Part:
+    """One piece of a section.
+
+    Attributes
+    ----------
+    title
+        Above it; empty for none.
+    html
+        Text as HTML.
+    figures
+        Drawn beside each other, above the text.
+    folded
+        Whether it is closed at first.
+    """
+
+    title: str
+    html: str = ""
+    figures: tuple[hv.Element, ...] = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter of the report."""
+
+    title: str
+    parts: tuple[Part, ...]

@@ -1,0 +1,115 @@
+"""Each method in a launch of its own: the same results as in one job, on the real Open MPI."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.campaign import Campaign, key_of
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.mpich import Mpich
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.worker import Only, Worker
+from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
+from tests.bench.test_worker import Mpi, World
+
+#: Linear allgather is a gather and a broadcast that the library decides itself; two_proc refuses four processes.
+WISH: dict[str, Any] = {"collectives": ("bcast", "allgather"), "algorithms": ("chain", "linear", "two_proc")}
+WISH |= {"variants": Variants((0,))}
+
+
+def graphs(campaign: Campaign) -> dict[Any, Any]:
+    """What was sent, or why it was refused, by point; each stands there once."""
+    found = {key_of(one): one.get("graph") or one["error"] for one in points(campaign)}
+    assert len(found) == len(points(campaign))
+    return found
+
+
+def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
+    installation: Installation, tmp_path: Path
+) -> None:
+    together = campaign_of(tmp_path / "together", installation, **WISH)
+    assert run(together, installation)["state"] == "finished"
+    apart = campaign_of(tmp_path / "apart", installation, **WISH, apart=True)
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    control.start(apart, launcher, installation, PATIENCE_S)
+    until = time.monotonic() + PATIENCE_S
+    while not apart.done().all and time.monotonic() < until:
+        time.sleep(0.05)
+    control.cancel(apart, launcher)
+    first = apart.done().all
+    assert 0 < len(first) < len(set(apart.plan().points()))
+    ended = run(apart, installation)
+    assert (ended["state"], ended["refused"]) == ("finished", 1), apart.tail()
+    assert first < apart.done().all == set(apart.plan().points())
+    assert graphs(apart) == graphs(together)
+    assert {one["attempt"] for one in points(apart)} == {1, 2}
+
+
+def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
+    installation: Installation, tmp_path: Path
+) -> None:
+    wish = control.Wish(2, ("bcast",), (2,), (4096,), algorithms=("binomial",), variants=WISH["variants"])
+    plan = control.make_plan(wish, installation)
+    unknown = {"bcast": tuple({**one, "no_such_variable": 1} for one in plan.settings["bcast"])}
+    campaign = Campaign.create(tmp_path, replace(plan, settings=unknown))
+    ended = run(campaign, installation)
+    assert (ended["state"], ended["measured"]) == ("finished", ended["points"]), campaign.tail()
+    assert any("'no_such_variable' is no control variable" in line for line in campaign.tail(200))
+
+
+LIBRARY = OpenMpi(
+    "5.0.11",
+    {"bcast": {1: "basic_linear", 6: "binomial"}, "reduce": {5: "binomial"}},
+    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_reduce_algorithm": 0},
+)
+
+
+def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) -> None:
+    here = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+    wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2, apart=True)
+    campaign = Campaign.create(tmp_path, control.make_plan(wish, here))
+    shown = control.preview(campaign, LocalLauncher(("mpiexec",)), here, 100.0).splitlines()
+    starts = [line for line in shown if " mpiexec " in line]
+    # Default and two algorithms of bcast, default and one of reduce, in each launch.
+    assert len(starts) == 2 * (3 + 2)
+    assert "OMPI_MCA_coll_tuned_bcast_algorithm=6 " in starts[2]
+    assert "--only bcast 2 1 " in starts[2]
+    assert "OMPI_MCA_coll_tuned_use_dynamic_rules=0 " in starts[0]
+    assert campaign.plan().estimate().seconds > replace(campaign.plan(), apart=False).estimate().seconds
+
+
+def test_a_library_that_cannot_be_told_so_says_it() -> None:
+    here = Installation(Path("/nowhere/mpiexec"), Mpich("5.0.2", {"bcast": {1: "binomial"}}, {}, {}))
+    with pytest.raises(PlanError, match="MPICH: its methods are switched within one job"):
+        control.make_plan(control.Wish(2, ("bcast",), (2,), (8,), apart=True), here)
+
+
+class Talking(World):
+    """Processes that say nothing against what this one says."""
+
+    def send(self, value: Any, other: int) -> None:
+        pass
+
+    def recv(self, source: int) -> str:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("only", "told"),
+    [(None, "needs a launch of its own"), (Only("bcast", 0, 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7")],
+)
+def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Only | None, told: str) -> None:
+    plan = Plan(2, {"bcast": (Method(DEFAULT),)}, (2,), (8,), apart=True)
+    played = Mpi(2, "Some MPI")
+    played.COMM_WORLD = Talking(2)
+    assert told in Worker(played, Campaign.create(tmp_path, plan), 1, time.monotonic(), only).fault()

@@ -1,0 +1,74 @@
+"""What is asked of Intel MPI and set for it, by its documentation; it cannot be run here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks import control, library
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.intelmpi import ALGORITHMS, IntelMpi
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Method, Variants
+
+#: As printed by the ``mpiexec`` of these versions.
+RECORDED = {
+    "2021.6": "Intel(R) MPI Library for Linux* OS, Version 2021.6 Build 20220227 (id: 28877f3f32)\n"
+    "Copyright 2003-2022, Intel Corporation.\n",
+    "2019": "Intel(R) MPI Library for Linux* OS, Version 2019 Update 2 Build 20190123 (id: e2d820d49)\n"
+    "Copyright 2003-2019, Intel Corporation.\n",
+}
+
+
+@pytest.mark.parametrize("version", RECORDED)
+def test_it_is_known_by_what_its_start_command_prints(tmp_path: Path, version: str) -> None:
+    mpiexec = tmp_path / "mpiexec"
+    mpiexec.write_text(f"#!/bin/sh\ncat <<'END'\n{RECORDED[version]}END\n", encoding="utf-8")
+    mpiexec.chmod(0o755)
+    found = library.library_of(mpiexec)
+    assert found == IntelMpi(version)
+    # What the ranks say of themselves holds the same version.
+    assert found.version in f"Intel(R) MPI Library {version} for Linux* OS"
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "number"),
+    [
+        ("allgather", "knomial", 5),
+        ("allreduce", "shm_knary", 12),
+        ("alltoall", "plum", 4),
+        ("barrier", "dissemination", 1),
+        ("bcast", "shumilin", 7),
+        ("reduce", "rabenseifner", 5),
+        ("reduce_scatter", "reduce_scatterv", 4),
+    ],
+)
+def test_an_algorithm_is_set_by_its_documented_number(collective: str, algorithm: str, number: int) -> None:
+    offered = IntelMpi("2021.6").methods(collective, Variants())
+    (method,) = [one for one in offered if one.algorithm == algorithm]
+    assert IntelMpi("2021.6").forcing(collective, method) == {f"I_MPI_ADJUST_{collective.upper()}": str(number)}
+
+
+def test_all_that_is_measured_has_algorithms_beside_the_own_decision() -> None:
+    assert set(ALGORITHMS) == set(COLLECTIVES)
+    assert all(len(set(names)) == len(names) for names in ALGORITHMS.values())
+    own = Method(DEFAULT, library_id=0)
+    assert all(IntelMpi("2021.6").methods(name, Variants())[0] == own for name in COLLECTIVES)
+    assert IntelMpi("2021.6").forcing("bcast", own) == {}
+
+
+def test_each_method_is_started_by_itself_unasked(tmp_path: Path) -> None:
+    here = Installation(Path("/opt/intel/bin/mpiexec"), IntelMpi("2021.6"))
+    plan = control.make_plan(control.Wish(4, ("gather",), (4,), (8,)), here)
+    assert plan.apart
+    campaign = Campaign.create(tmp_path, plan)
+    launcher = LocalLauncher((str(here.mpiexec),))
+    shown = control.preview(campaign, launcher, here, 100.0).splitlines()
+    starts = [line for line in shown if str(here.mpiexec) in line]
+    assert [line.partition(" ")[0] for line in starts] == [
+        str(here.mpiexec),
+        *(f"I_MPI_ADJUST_GATHER={number}" for number in (1, 2, 3, 4)),
+    ]
+    assert starts[2].endswith("--only gather 2 1 --forced I_MPI_ADJUST_GATHER=2")

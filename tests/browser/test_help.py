@@ -1,0 +1,34 @@
+"""Help beside the controls, for those who use a keyboard or a screen reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.conftest import WatchedPage
+from tests.serving import Served
+
+pytestmark = pytest.mark.browser
+#: Signs of help and their texts that nothing was made of for screen readers, shadow roots and all.
+_UNNAMED = """() => {
+    const deep = (root) =>
+        [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? deep(e.shadowRoot) : [])])
+    return deep(document).filter((e) => e.matches('span[aria-label]:not([role])')).map((e) => e.outerHTML)
+}"""
+
+
+def test_help_opens_by_keyboard_also_in_a_tab_that_is_shown_later(
+    serve_dashboard: Callable[..., Served], watched_page: WatchedPage
+) -> None:
+    page = watched_page.page
+    page.set_default_timeout(45_000)
+    # Opened at once with this page: its tabs are there before their controls can be given names.
+    page.goto(f"{serve_dashboard().url}?page=Models")
+    page.get_by_role("tab", name="Decision", exact=True).click()
+    page.get_by_role("combobox", name="Written as").focus()
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("img", name="Help").and_(page.locator(":focus"))).to_have_count(1)
+    expect(page.get_by_role("tooltip")).to_contain_text("The tree that the models' choices are written as")
+    assert page.evaluate(_UNNAMED) == []

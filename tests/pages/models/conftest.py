@@ -1,0 +1,33 @@
+"""The page *Models* over the sample measurements."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.pages.models import ModelsPage
+from dashboard.registry import Results, load_results
+from dashboard.samples import sample_start
+from dashboard.state import State
+from tests.pages.models.viewing import shown
+
+
+@pytest.fixture(scope="session")
+def results() -> Results:
+    """What the page is opened on."""
+    start = sample_start()
+    return load_results(start.paths, **start.hints)
+
+
+@pytest.fixture
+def state(results: Results) -> State:
+    """Choices of a session that looks at the page."""
+    state = State()
+    state.show(results)
+    state.page = "Models"
+    return state
+
+
+@pytest.fixture
+def page(state: State) -> ModelsPage:
+    """The page, rendered."""
+    return shown(state)
