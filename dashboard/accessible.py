@@ -16,9 +16,6 @@ still.replaceSync(`@media (prefers-reduced-motion: reduce) {
 .MuiTooltip-popper { pointer-events: none !important; }`)
 const ROLES = [
     ['span[aria-label]:not([role])', {role: 'img'}],
-    // The sign of a control's help shows the help while it has the focus; in a legend is a copy that nobody sees.
-    ['svg:has(+ span[aria-label]):not(legend *)',
-     {tabindex: '0', role: 'img', 'aria-hidden': 'false', 'aria-label': 'Help'}],
     ['[role=progressbar]:not([aria-label])', {'aria-label': 'Progress'}],
     ['h3.title:not([aria-level])', {'aria-level': '1'}],
     ['h5:not([aria-hidden])', {'aria-hidden': 'true'}],
@@ -52,6 +49,22 @@ const walk = (part) => {
     for (const {shadowRoot} of [part, ...part.querySelectorAll('*')])
         if (shadowRoot && !followed.has(shadowRoot)) { follow(shadowRoot); walk(shadowRoot) }
 }
+// The sign of a control's help shows the help to a pointer alone: it is shown as well where Tab has led to the control,
+// until the focus goes on or Escape is pressed. In a legend is a copy of the sign that nobody sees.
+const SIGN = 'svg:has(+ span[aria-label]):not(legend *)'
+let sign = null
+const point = (kind) => { if (sign) sign.dispatchEvent(new MouseEvent(kind, {bubbles: true})) }
+const tell = (at) => {
+    const root = at.getRootNode()
+    point('mouseout')
+    sign = root instanceof ShadowRoot ? root.querySelector(SIGN) : null
+    point('mouseover')
+}
+const hush = () => { point('mouseout'); sign = null }
+const help = (event) => {
+    if (event.key === 'Tab') tell(event.composedPath()[0])
+    if (event.key === 'Escape') hush()
+}
 // The library's selects open, and are chosen from, by a click alone.
 const press = (event) => {
     const at = event.composedPath()[0]
@@ -70,6 +83,8 @@ if (!window.colltune_names) {
     document.adoptedStyleSheets.push(still)
     walk(document)
     window.addEventListener('keydown', press, true)
+    window.addEventListener('keyup', help, true)
+    window.addEventListener('focusout', hush, true)
     const attach = Element.prototype.attachShadow
     Element.prototype.attachShadow = function (...options) {
         const root = attach.apply(this, options)

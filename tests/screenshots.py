@@ -46,7 +46,8 @@ _STILL = """() => {
     const bars = all(document).filter((e) => e.matches(running) && e.offsetParent !== null)
     return bars.length === 0 && Bokeh.documents.every((d) => d.is_idle)
 }"""
-SETTLE_MS = 2500
+#: Milliseconds between two pictures of a page; it is at rest when so many in a row are the same.
+SETTLE_MS, SAME, MOST_PICTURES = 2500, 3, 40
 
 
 def shoot(page: Page, address: str, name: str, theme: str) -> bytes:
@@ -61,10 +62,19 @@ def shoot(page: Page, address: str, name: str, theme: str) -> bytes:
     if name in PRESSED:
         page.wait_for_function(_STILL, timeout=180_000, polling=250)
         page.get_by_role("button", name=PRESSED[name], exact=True).click()
-    for _ in range(3):
+    return at_rest(page)
+
+
+def at_rest(page: Page) -> bytes:
+    """Take pictures until one is what those before it were, on a slow machine as on a quick one."""
+    taken: list[bytes] = []
+    while len(taken) < MOST_PICTURES:
         page.wait_for_function(_STILL, timeout=180_000, polling=250)
+        taken.append(page.screenshot())
+        if taken[-SAME:] == taken[-1:] * SAME:
+            break
         page.wait_for_timeout(SETTLE_MS)
-    return page.screenshot()
+    return taken[-1]
 
 
 def small(picture: bytes) -> Image.Image:

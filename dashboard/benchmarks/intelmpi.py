@@ -95,9 +95,10 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class IntelMpi:
-    """Intel MPI of some version, such as ``2021.11``."""
+    """Intel MPI of some version, such as ``2021.11``; `why` is a remark on how it is measured."""
 
     version: str
+    why: str = f"methods of {NAME} cannot be switched while it runs: each is measured in a launch of its own"
     name: str = NAME
     graph_counters: tuple[str, ...] = ()
     apart: bool = True

@@ -80,6 +80,9 @@ def _further(order: Mapping[str, Any], starts: Sequence[Any], code: int) -> Sequ
     """Starts that follow when the first of some has ended: none after a failure, others where it cannot switch."""
     if code == CANNOT_SWITCH and starts[0] not in order["otherwise"]:
         found: Sequence[Any] = order["otherwise"]
+        if found:
+            with Path(order["log"]).open("a", encoding="utf-8") as log:
+                log.write("colltune: each method is measured in a launch of its own instead\n")
         return found
     return [] if code else starts[1:]
 

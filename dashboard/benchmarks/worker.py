@@ -43,8 +43,7 @@ _TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64":
 _FAILED = 3
 
 _NO_TOOLS = (
-    "methods cannot be switched within one job: plan with --launch-per-method or --algorithms default, or install "
-    "Open MPI 5 or MPICH 5"
+    "methods cannot be switched within one job: plan with --algorithms default, or install Open MPI 5 or MPICH 5"
 )
 
 Todo = list[tuple[Cell, list[Method]]]

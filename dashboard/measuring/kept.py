@@ -118,7 +118,7 @@ def campaigns(root: Path) -> tuple[list[Entry], list[str]]:
             faults.append(f"{folder.name}: {str(error).replace(f'{root}/', '')}")
     newest = sorted(found, key=lambda entry: (-entry.started, entry.name))
     if older := newest[MOST_CAMPAIGNS:]:
-        faults.append(f"{len(older):,} older campaigns are not listed; move folders elsewhere, or name another root")
+        faults.insert(0, f"{len(older):,} older than the {MOST_CAMPAIGNS} newest; move folders elsewhere to see them")
     return newest[:MOST_CAMPAIGNS], faults
 
 

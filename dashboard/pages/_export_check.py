@@ -163,6 +163,7 @@ class CheckRules(Viewer):
             text = decoded(content)
         except RulesError as error:
             self._given = None
+            self.checking.stop()
             self._tell(f"{name}: {error}", "error")
             return
         self._given = name, text
@@ -259,7 +260,7 @@ class CheckRules(Viewer):
 
 def check_job(state: State, name: str, text: str, version: str) -> Callable[[Progress | None], Checked | str]:
     """What checks a file over the measurements of a state; gives why where it cannot be read."""
-    tree, digest = state.results, hashlib.sha256(text.encode()).hexdigest()[:8]
+    tree, digest = state.results, hashlib.sha256(text.encode()).hexdigest()[:16]
     key = f"{safe_name(name)[-_LONGEST_NAME:]}-{digest}"
     cubes: dict[str, xr.Dataset] = {}
     if tree is not None:

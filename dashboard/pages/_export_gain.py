@@ -62,7 +62,7 @@ class Gain(Viewer):
         self.gained: Gained | None = None
         self._asked: Any = None
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.working = Background(again=self.update)
+        self.working = Background(again=self._again)
         self.along = Select(
             label="Over",
             options=_ALONG,
@@ -112,9 +112,11 @@ class Gain(Viewer):
         try:
             cube, decision = state.measured(), state.decision()
         except DecisionError as error:
+            self._forget()
             self._tell(str(error), "error")
             return
         if cube is None or decision is None:
+            self._forget()
             self._tell("There is no tree to compare yet." if cube is not None else "No results are loaded.", "info")
             return
         ppn = state.decision_map().attrs.get("ppn")
@@ -129,6 +131,15 @@ class Gain(Viewer):
 
         self._asked = key
         self.working.start("Native against tuned", work, self._show)
+
+    def _forget(self) -> None:
+        # What was asked for before is neither shown when it comes, nor taken for what is on show later.
+        self._asked = None
+        self.working.stop()
+
+    def _again(self) -> None:
+        self._forget()
+        self.update()
 
     def _tell(self, text: str, severity: str, *, whole: bool = False) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
@@ -167,7 +178,7 @@ class Gain(Viewer):
         if self.gained is None:
             return
         decision, gone = without_slower(self.gained.decision, self.gained.verdicts)
-        digest = hashlib.sha256(decision.to_json().encode()).hexdigest()[:8]
+        digest = hashlib.sha256(decision.to_json().encode()).hexdigest()[:16]
         name = f"{self._state.collective} without {len(gone)} slower"
         key = f"dropped-{digest}"
         GIVEN.put(key, Given(name, lambda problem, _version: _of(decision, problem)))

@@ -65,7 +65,7 @@ class Translate(Viewer):
             description="The file has bytes per process where the library compares the total: repair that. The check "
             "shows what the penalty is with either reading.",
         )
-        self.base = BaseFile(lambda: None)
+        self.base = BaseFile(self._offer)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
         self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
@@ -77,7 +77,8 @@ class Translate(Viewer):
         self.costs, self.notes, self.preview = (pn.pane.HTML("", margin=(4, 8), **html) for _ in range(3))
         self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
-        self.target.param.watch(self._offer, "value")
+        for choice in (self.target, self.version, self.blocks):
+            choice.param.watch(self._offer, "value")
         self._offer()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -91,11 +92,16 @@ class Translate(Viewer):
         """Take a file that was checked; None of what is no rules file of a library."""
         self._given = None if rules is None or not rules.meant else (name, rules)
         self.line.visible = self._given is not None
-        self.result.visible = self.message.visible = False
+        self._forget()
 
     def _offer(self, *_: Any) -> None:
         options = TARGETS[self.target.value].options
         self.version.visible, self.base.visible = "version" in options, "base" in options
+        self._forget()
+
+    def _forget(self) -> None:
+        # What comes of another file, or of other choices, is not shown under these.
+        self.working.stop()
         self.result.visible = self.message.visible = False
 
     def _translate(self, *_: Any) -> None:

@@ -22,6 +22,7 @@ MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A
 #: Files of more rules are written, but nobody reads them and some libraries search them at every call.
 MANY_RULES = 1000
 _NO_READER = "There is no independent reader of this target here; its own self-test answers for it."
+_CHANGED = "The measurements, or how they are treated, have changed since this file was written."
 _HTML = [legend.STYLE + exported.STYLE]
 
 
@@ -58,6 +59,7 @@ class WrittenFile(Viewer):
         self.maps = PairMaps(MAPS, ("as decided", "in the file"))
         self.told = pn.pane.HTML("", margin=(14, 10), sizing_mode="stretch_width")
         self._drawn: Any = None
+        self._of: Any = None
         self.part.param.watch(self._draw, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -92,7 +94,7 @@ class WrittenFile(Viewer):
 
     def show(self, written: Written) -> None:
         """Show a file."""
-        self.written = written
+        self.written, self._of = written, self._state.data_key()
         order, text = written.order, written.text
         ending = written.name[written.name.rindex(".") :]
         self.file.filename = written.name
@@ -127,9 +129,11 @@ class WrittenFile(Viewer):
         if written is None or part is None or self._drawn == (id(written), self.part.value):
             return
         self._drawn = id(written), self.part.value
-        there = part.read is not None and part.source.collective in written.order.cubes
+        # Another file is being written where the measurements are no longer those that this one was made from.
+        known = self._state.data_key() == self._of
+        there = part.read is not None and part.source.collective in written.order.cubes and known
         self.maps.visible = self.maps.legend.visible = self.maps.methods.visible = there
-        self.told.object = "" if there else f"<p>{_NO_READER}</p>"
+        self.told.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
         if there:
             self._maps(written, part)
 

@@ -26,6 +26,7 @@ _ICONS = {
 }
 _HEIGHT = 240
 _LONGEST_REASON = 90
+_MOST_FAULTS = 5
 
 
 class CampaignList(Viewer):
@@ -60,7 +61,10 @@ class CampaignList(Viewer):
         active = next((at for at, entry in enumerate(entries) if entry.name == selected), None)
         if self.menu.active != active:
             self.menu.active = active
-        told = "  \n".join(f"Not readable: {plain(fault)}" for fault in faults[:5])
+        lines = [f"Not listed: {plain(fault)}" for fault in faults[:_MOST_FAULTS]]
+        if len(faults) > _MOST_FAULTS:
+            lines.append(f"and {len(faults) - _MOST_FAULTS:,} more that cannot be read")
+        told = "  \n".join(lines)
         self.faults.param.update(object=told, visible=bool(told))
 
     def _click(self, item: Any) -> None:

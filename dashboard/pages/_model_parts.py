@@ -34,7 +34,7 @@ class Part(Viewer):
         self._quiet = False
         self._drawn: Any = None
         self.live = LiveSources()
-        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
+        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
         self.found = pn.Column(sizing_mode="stretch_width", margin=0)
 

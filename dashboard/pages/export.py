@@ -138,6 +138,7 @@ class ExportPage(Viewer):
     def _write(self) -> None:
         state = self.state
         if state.collective is None or state.results is None:
+            self._forget()
             self._tell(_EMPTY, "info", empty=True)
             return
         try:
@@ -146,10 +147,16 @@ class ExportPage(Viewer):
                 return
             work = order_job(state, self._base())
         except DecisionError as error:
+            self._forget()
             self._tell(str(error), "error", empty=True)
             return
         self._asked = None
         self.writing.start("Writing", work, partial(self._take, key))
+
+    def _forget(self) -> None:
+        # What was written before is no longer on show, and is to be shown again when it is asked for again.
+        self._asked = None
+        self.writing.stop()
 
     def _take(self, key: Any, made: Made) -> None:
         self._asked = key

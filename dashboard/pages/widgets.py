@@ -18,8 +18,10 @@ Card = pmui.Card
 DiscreteSlider = pmui.DiscreteSlider
 FileDownload = pmui.FileDownload
 FileInput = pmui.FileInput
-FloatInput = pmui.FloatInput
-IntInput = pmui.IntInput
+#: In the dark theme too its signs for more and less are seen.
+_SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
+FloatInput = partial(pmui.FloatInput, sx=_SEEN)
+IntInput = partial(pmui.IntInput, sx=_SEEN)
 LinearProgress = pmui.LinearProgress
 MenuList = pmui.MenuList
 MultiChoice = pmui.MultiChoice

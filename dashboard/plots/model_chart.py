@@ -21,6 +21,7 @@ from dashboard.models import MODEL_TITLES, ModelName
 from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.live import LiveSources
 from dashboard.plots.model_curves import AXES, FloatArray, Lines, Points, View, bars
+from dashboard.plots.saving import offer_svg
 from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
@@ -213,6 +214,7 @@ def update_charts(columns: Mapping[str, Columns], live: LiveSources, *, measured
 
 
 def _frame(view: View, title: str, height: int, *, logy: bool) -> dict[str, Any]:
+    ticks = size_ticks(view.axis, log=view.log)
     return {
         "title": title,
         "xlabel": AXES[view.axis],
@@ -227,7 +229,7 @@ def _frame(view: View, title: str, height: int, *, logy: bool) -> dict[str, Any]
         "toolbar": "above",
         "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         "active_tools": [],
-        "hooks": [follow_data, size_ticks(view.axis, log=view.log), *([time_ticks] if height == HEIGHT else [])],
+        "hooks": [offer_svg, follow_data, ticks, *([time_ticks] if height == HEIGHT else [])],
         "backend_opts": {"plot.output_backend": "canvas"},
         "backend": "bokeh",
     }

@@ -18,6 +18,7 @@ from dashboard.plots.model_chart import DASHES, FORMULAS, LOOKS, Columns, follow
 from dashboard.plots.model_curves import FloatArray, Points, View, bars, measured
 from dashboard.plots.model_legend import dash
 from dashboard.plots.model_methods import ModelMethod
+from dashboard.plots.saving import offer_svg
 from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT = 430
@@ -143,7 +144,7 @@ def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources)
         toolbar="above",
         default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         active_tools=[],
-        hooks=[follow_data, size_ticks("segment_size", log=True), time_ticks],
+        hooks=[offer_svg, follow_data, size_ticks("segment_size", log=True), time_ticks],
         backend_opts={"plot.output_backend": "canvas"},
         backend="bokeh",
     )

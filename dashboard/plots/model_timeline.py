@@ -12,6 +12,7 @@ import numpy as np
 from dashboard.models.simulator import Run
 from dashboard.plots.legend import table
 from dashboard.plots.model_chart import time_ticks
+from dashboard.plots.saving import offer_svg
 from dashboard.plots.units import format_bytes, format_count, format_time
 
 ROW = 46
@@ -114,7 +115,7 @@ def timeline(title: str, run: Run) -> hv.Overlay:
         toolbar="above",
         default_tools=["pan", "xwheel_zoom", "box_zoom", "save", "reset"],
         active_tools=[],
-        hooks=[_time_below],
+        hooks=[offer_svg, _time_below],
         backend_opts={"plot.output_backend": "canvas"},
         backend="bokeh",
     )

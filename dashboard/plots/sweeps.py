@@ -12,6 +12,7 @@ import pandas as pd
 from bokeh.models import DataRange1d
 
 from dashboard.plots.live import LiveSources
+from dashboard.plots.saving import offer_svg
 
 HEIGHT = 300
 _PENALTY = hv.Dimension("penalty_mean", label="mean penalty [%]")
@@ -121,8 +122,10 @@ def sweep_chart(
         show_grid=True,
         show_legend=len(chart.sweeps) > 1,
         legend_position="top_right",
-        toolbar=None,
-        hooks=[_follow_data],
+        toolbar="above",
+        default_tools=["save"],
+        active_tools=[],
+        hooks=[offer_svg, _follow_data],
         backend_opts={"plot.output_backend": "canvas"},
         backend="bokeh",
     )

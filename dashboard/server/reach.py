@@ -8,7 +8,6 @@ import socket
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,8 @@ _DESCRIPTORS = (Path("/proc/self/fd"), Path("/dev/fd"))
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Headers by which a proxy tells for whom it asks.
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
+#: Signs of an option that is cut short, its hyphens among them; fewer fit too many.
+_SHORTEST = 4
 #: Who is let in without a name.
 _NOBODY = "guest"
 
@@ -86,10 +87,14 @@ def address_named() -> bool:
 
 
 def _option(name: str) -> list[str]:
-    """What follows an option on this process's own command line, each time it is there."""
-    words = sys.orig_argv
-    apart = [after for word, after in pairwise(words) if word == name]
-    return [*apart, *(word.partition("=")[2] for word in words if word.startswith(f"{name}="))]
+    """What follows an option on this process's own command line, each time it is there, also where it is cut short."""
+    found = []
+    for word, after in zip(sys.orig_argv, [*sys.orig_argv[1:], None], strict=True):
+        said, equals, value = word.partition("=")
+        # Panel takes --allow-w for --allow-websocket-origin.
+        if said == name or (len(said) >= _SHORTEST and said.startswith("--") and name.startswith(said)):
+            found += [value] if equals else [] if after is None else [after]
+    return found
 
 
 def passed_on(headers: Mapping[str, Any]) -> bool:

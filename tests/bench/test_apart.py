@@ -23,7 +23,7 @@ from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
 
 #: Linear allgather is a gather and a broadcast that the library decides itself; two_proc refuses four processes.
-WISH: dict[str, Any] = {"collectives": ("bcast", "allgather"), "algorithms": ("chain", "linear", "two_proc")}
+WISH: dict[str, Any] = {"collectives": ("bcast", "allgather"), "algorithms": ("pipeline", "linear", "two_proc")}
 WISH |= {"variants": Variants((0,))}
 
 

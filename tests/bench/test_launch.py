@@ -83,6 +83,7 @@ def test_where_methods_cannot_be_switched_other_starts_follow_each_with_its_vari
     job = launch(tmp_path, str(CANNOT_SWITCH), starts=(Start(),) * 2, otherwise=otherwise)
     assert job.end() == Status("failed", "exit code 7", 7)
     assert len(job.ranks()) == 3 * RANKS
+    assert (tmp_path / "log.txt").read_text(encoding="utf-8").count("a launch of its own instead") == 1
     assert launch(tmp_path, str(CANNOT_SWITCH)).end().exit_code == CANNOT_SWITCH
 
 

@@ -97,6 +97,12 @@ def test_too_few_cores_are_remarked_on(monkeypatch: pytest.MonkeyPatch, cores: i
     assert told in remark
 
 
+@pytest.mark.parametrize("name", ["relative_error", "rounds", "launches", "point_seconds", "iterations"])
+def test_a_number_that_was_taken_out_is_asked_for(name: str) -> None:
+    with pytest.raises(PlanError, match=f"{name.replace('_', ' ')}: there is no number"):
+        offer(replace(ASKED, **{name: None}), HERE)
+
+
 def test_a_library_that_cannot_be_switched_is_remarked_on() -> None:
     fixed = Installation(Path("/nowhere/mpiexec"), Fixed("MPICH", "5.0.2", "methods cannot be switched"))
     offered = offer(ASKED, fixed)

@@ -90,7 +90,7 @@ def test_a_longer_list_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pyte
         create(tmp_path, name, PLAN)
     found, faults = campaigns(tmp_path)
     assert len(found) == 2
-    assert faults == ["1 older campaigns are not listed; move folders elsewhere, or name another root"]
+    assert faults == ["1 older than the 2 newest; move folders elsewhere to see them"]
 
 
 @pytest.mark.parametrize("record", [{"started": "soon"}, {"launcher": "local"}])

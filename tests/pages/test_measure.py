@@ -129,13 +129,6 @@ def test_what_was_not_costed_yet_is_not_started(page: MeasurePage, monkeypatch: 
     assert Campaign(page.root / "mine").plan().message_sizes == (8, 64)
 
 
-@pytest.mark.parametrize("name", ["relative_error", "rounds", "launches", "point_seconds", "iterations"])
-def test_a_number_that_was_taken_out_is_asked_for(page: MeasurePage, name: str) -> None:
-    page.form.fields[name].value = None
-    assert f"{name.replace('_', ' ')}: there is no number" in page.cost.fault.object
-    assert page.cost.start.disabled
-
-
 @pytest.mark.parametrize("name", ["../away", "a b", "$(reboot)"])
 def test_a_name_that_could_be_a_path_is_refused(page: MeasurePage, name: str) -> None:
     page.cost.named.value = name

@@ -93,6 +93,7 @@ def test_the_pointer_tells_a_cell_without_a_server(sample: State, offline: Brows
 
 def test_its_figures_are_those_of_the_command(sample: State) -> None:
     html = to_html(sample, QUICK)
+    assert "Communication models" not in html
     for name in ("bcast", "reduce"):
         twin = sample.beside(name)
         mean = twin.statistics()["penalty"]["mean"]
@@ -163,10 +164,6 @@ def test_models_stand_beside_measurements_with_the_parameters_that_they_were_giv
         assert format_percent(fair.mean) in penalties.inner_text()
     curves = page.get_by_role("table", name="Lines, and how far the models are off")
     assert {name for name in ("linear", "binomial", "pipeline") if name in curves.inner_text()} != set()
-
-
-def test_models_are_asked_for(sample: State) -> None:
-    assert "Communication models" not in to_html(sample, QUICK)
 
 
 def test_what_models_do_not_cover_is_said() -> None:

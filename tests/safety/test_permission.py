@@ -199,7 +199,7 @@ def test_a_server_told_to_listen_everywhere_does_not_start(monkeypatch: pytest.M
     assert "without a log-in" in at_start().reason
     monkeypatch.setattr(reach, "listening", lambda: HERE)
     assert at_start().reason == ""
-    for origin in (["--allow-websocket-origin", "*"], ["--allow-websocket-origin=*:5006"]):
+    for origin in (["--allow-websocket-origin", "*"], ["--allow-websocket-origin=*:5006"], ["--allow-w", "*"]):
         monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "panel", "serve", "dashboard", *origin])
         assert not at_start()
 

@@ -104,6 +104,8 @@ class Worker:
         at_call = self._order.set_at_call
         key = () if at_call else tuple(call.settings.items())
         if not at_call:
+            # Of another collective nothing may stay: some methods are made of other collectives' own decisions.
+            self._tools.restore()
             self._tools.write(call.settings)
         if key not in made:
             made[key] = comm.Dup()

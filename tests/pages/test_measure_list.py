@@ -1,0 +1,14 @@
+"""The list of campaigns on the page *Measure*."""
+
+from __future__ import annotations
+
+from dashboard.pages._measure_list import CampaignList
+
+
+def test_of_many_folders_that_cannot_be_read_it_says_how_many() -> None:
+    shown = CampaignList(lambda _: None)
+    shown.show([], [f"{name}: torn" for name in "abcdefg"], "")
+    assert shown.faults.object.count("Not listed: ") == 5
+    assert shown.faults.object.endswith("and 2 more that cannot be read")
+    shown.show([], [], "")
+    assert not shown.faults.visible

@@ -1,0 +1,57 @@
+"""The layers that the maps of a tree are drawn of, on the page and in a report."""
+
+from __future__ import annotations
+
+import holoviews as hv
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import decision_map, quadtree
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.decision_map import MOST_IN_LINE
+from dashboard.plots.raster import Raster
+from dashboard.plots.scene import MapScene
+from tests.cubes import synthetic_cube
+
+hv.extension("bokeh")
+
+
+def scene_of(cube: xr.Dataset) -> MapScene:
+    dmap = decision_map(cube)
+    axes = Axes.of(dmap)
+    return MapScene(cube, dmap, axes, Raster.of(axes), MethodKey.of([dmap]), "bcast")
+
+
+@pytest.fixture(scope="module")
+def scene() -> MapScene:
+    return scene_of(synthetic_cube(5, 4, 6, seed=3))
+
+
+def test_layers_lie_from_the_ground_up_with_one_image(scene: MapScene) -> None:
+    best = scene.dmap["best"].values
+    lines, tied = scene.segments(quadtree(scene.dmap), 100), np.zeros(best.shape, dtype=bool)
+    assert list(scene.method_layers("tree", best, lines)) == ["tree ground", "tree", "tree regions", "tree text"]
+    hatched = list(scene.method_layers("exact", best, lines, tied=tied, estimated=tied))
+    assert hatched == ["exact ground", "exact", "exact ties", "exact estimates", "exact regions", "exact text"]
+    assert list(scene.penalty_layers(np.zeros(best.shape))) == ["penalty ground", "penalty", "penalty text"]
+
+
+def test_a_map_of_many_cells_has_no_letters() -> None:
+    wide = scene_of(synthetic_cube(2, MOST_IN_LINE + 1, 2, seed=3))
+    best = wide.dmap["best"].values
+    assert "tree text" not in wide.method_layers("tree", best, wide.segments(None, 100))
+    assert "penalty text" not in wide.penalty_layers(np.zeros(best.shape))
+
+
+def test_regions_are_drawn_of_trees_that_have_few(scene: MapScene) -> None:
+    tree = quadtree(scene.dmap)
+    assert len(scene.segments(tree, tree.leaves)) > 0
+    assert scene.segments(tree, tree.leaves - 1).shape == scene.segments(None, tree.leaves).shape == (0, 4)
+
+
+def test_trees_are_told_the_collective_and_the_processes_per_node(scene: MapScene) -> None:
+    placed = scene_of(synthetic_cube(5, 4, 6, seed=3).assign_attrs(ppn=2))
+    assert placed.given == {"collective": "bcast", "ppn": 2}
+    assert scene.given == {"collective": "bcast"}
