@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-READY = re.compile(r"(?:running at|Serving on|available at|ServerApp\]):? +(http://\S+)")
+READY = re.compile(r"(?:running at|Serving on|available at):? +(http://\S+)")
 START_SECONDS = 120.0
 
 

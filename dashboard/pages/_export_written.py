@@ -78,7 +78,7 @@ class WrittenFile(Viewer):
                 self.faults,
                 self.steps,
                 min_width=420,
-                styles={"flex": "2 1 440px"},
+                styles={"flex": "2 1 470px"},
                 sizing_mode="stretch_width",
                 margin=0,
             ),

@@ -48,7 +48,13 @@ class FileChooser(Viewer):
         )
         self.switch.link(self, value="kind", bidirectional=True)
         titles = {sample.title: name for name, sample in SAMPLES.items()}
-        self.campaign = Select(label="Campaign", options=titles, sizing_mode="stretch_width")
+        self.campaign = Select(
+            label="Campaign",
+            options=titles,
+            sizing_mode="stretch_width",
+            description="One of the measurements that come with the dashboard. The README beside each says how it was "
+            "measured, and how far to trust it.",
+        )
         self.campaign.param.watch(self._show, "value")
         self.table: pn.widgets.Tabulator | None = None
         self.dropper = Dropper(self.uploads, self._taken, sizing_mode="stretch_width")

@@ -51,17 +51,3 @@ def point_at(page: Page, title: str, x_label: str, y_label: str) -> tuple[float,
         [title, x_label, y_label],
     )
     return float(at[0]), float(at[1])
-
-
-def image_of(page: Page, title: str) -> list[float]:
-    """Pixels of the image on a plot, as codes of methods, row by row."""
-    return list(
-        page.evaluate(
-            f"""(title) => {{
-                {_VIEW}
-                const image = view_of(title).model.renderers.find((each) => each.glyph.type === 'Image')
-                return Array.from(image.data_source.get('image')[0])
-            }}""",
-            title,
-        )
-    )
