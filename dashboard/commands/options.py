@@ -136,7 +136,9 @@ def _add_reading(add: _Add, hints: _Parser, as_hint: _Parser, chosen: _Parser) -
     )
     _json(info)
     convert = add("convert", "Load results and save them as .nc, .zarr, .csv (long table) or .occ.", hints, as_hint)
-    convert.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr, .csv or .occ")
+    convert.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr, .csv or .occ"
+    )
     dmap = add("map", "Show the decision map: the best method for each pair of sizes.", hints, chosen)
     _map_options(dmap)
     _json(dmap)
