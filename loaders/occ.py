@@ -52,8 +52,8 @@ _COLUMNS = {
     "time": "time",
     "repetitions": "repetitions",
 }
-#: What a cube tells and the form has no room for: the spread, and where a method was another's double.
-_LEFT_OUT = ("time_std", "double_of")
+#: What a cube tells and the form has no room for: spread, doubles, and the numbers that a library gives its algorithms.
+_LEFT_OUT = ("time_std", "double_of", "library_id")
 _NO_TOPOLOGY = ("-", "none")
 _PHRASE = re.compile(r"\b(segment|communicator|comm|message|msg|seg)[ \t-]+(size)\b", re.IGNORECASE)
 _UNIT = re.compile(r"\b(time)[ \t]*[\[(][ \t]*(\w+)[ \t]*[\])]", re.IGNORECASE)
@@ -137,8 +137,8 @@ def _without_topology(table: pd.DataFrame) -> pd.DataFrame:
 def table(tree: xr.DataTree) -> pd.DataFrame:
     """Results in this form, one row for each measured cell, times in seconds.
 
-    Standard deviations are left out, and so are cells in which a method did what another one does: the form cannot
-    say so of them.
+    Standard deviations and a library's numbers are left out, and so are cells in which a method did what another one
+    does: the form cannot say so of them.
 
     Raises
     ------

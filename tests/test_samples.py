@@ -24,11 +24,12 @@ def test_each_campaign_loads_whole(name: str) -> None:
     results = open_results(list(start.paths), **start.hints)
     sources = json.loads(results.attrs["sources"])
     assert [(source["path"], source["skipped"], source["error"]) for source in sources if source["error"]] == []
-    assert sum(source["skipped"] for source in sources) == 0
+    # Two algorithms for two processes, which Open MPI refuses on more.
+    assert sum(source["skipped"] for source in sources) == {"one-machine": 36}.get(name, 0)
     assert (sample_data(name) / "README.md").is_file()
 
 
-def test_our_own_campaigns_keep_their_repetitions_and_agree_with_their_provenance() -> None:
+def test_our_own_campaigns_keep_their_repetitions() -> None:
     for name in ("fast-ethernet-own", "one-machine"):
         start = sample_start(name)
         cube = open_results(list(start.paths))["bcast"].to_dataset()

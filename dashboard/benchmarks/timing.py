@@ -135,8 +135,10 @@ def synchronised(group: Group, step: Step, repetitions: int, window: Window) -> 
     measured = np.empty((2, repetitions))
     for turn in range(repetitions):
         start = planned[turn] - offset
-        if group.crowded and start - time.perf_counter() > 2 * _SPIN:
-            time.sleep(start - time.perf_counter() - _SPIN)
+        # Read once: a process that is put aside between two readings would find the time over.
+        ahead = start - time.perf_counter() - _SPIN
+        if group.crowded and ahead > _SPIN:
+            time.sleep(ahead)
         while (now := time.perf_counter()) < start:
             if group.crowded:
                 os.sched_yield()

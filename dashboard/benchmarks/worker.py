@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from loaders import RunWriter
 
 _STATISTICS = {
-    "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), the longest "
-    "time of a process after a barrier",
+    "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), or none could "
+    "start in time, the longest time of a process after a barrier",
     "occ": "maximum over processes of a barrier-separated loop, per repetition, less the barrier's time",
 }
 _WAIT_S = 0.0005

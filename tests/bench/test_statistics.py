@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.benchmarks import cellrun
+from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.statistics import completion, inner, relative_error
+from dashboard.benchmarks.timing import Group
 
 
 def test_the_lowest_and_the_highest_quartile_are_dropped() -> None:
@@ -38,3 +41,12 @@ def test_when_all_are_late_the_time_is_from_the_last_start() -> None:
     planned = np.array([0.0, 10.0])
     times, late = completion(np.array([5.0, 14.0]), np.array([6.0, 17.0]), planned, tolerance=1.0)
     assert (times.tolist(), late) == ([1.0, 3.0], 2)
+
+
+def test_where_none_started_in_time_it_is_timed_after_a_barrier(monkeypatch: pytest.MonkeyPatch) -> None:
+    way = cellrun._Skampi(Group(comm=None, maximum=None))
+    monkeypatch.setattr(cellrun, "after_barrier", lambda *_: np.array([4e-4, 5e-4]))
+    monkeypatch.setattr(cellrun, "synchronised", lambda *_: (np.array([1e-5, 1e-5]), 2))
+    assert way.batch(Method("linear"), lambda _: None, 2) == ([4e-4, 5e-4], 2)
+    monkeypatch.setattr(cellrun, "synchronised", lambda *_: (np.array([3e-4]), 1))
+    assert way.batch(Method("linear"), lambda _: None, 2) == ([3e-4], 1)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dashboard.models.errors import ModelError, ParameterError
@@ -48,7 +48,8 @@ def test_log_gp_of_p_log_p_is_table_4_1() -> None:
 def test_conversions_keep_the_message_time(
     latency: float, overhead: float, more: float, slope: float, size: int
 ) -> None:
-    # Not where PLogP's latency, L + 2 o - g, would not be positive.
+    # Not where PLogP's latency, L + 2 o - g, or Hockney's alpha, L + 2 o - G, would not be positive.
+    assume(latency + 2 * overhead > slope)
     gap = min(overhead + more, latency + 1.9 * overhead)
     network = LogGP.of_microseconds(latency=latency, overhead=overhead, gap=gap, gap_per_byte=slope)
     expected = pytest.approx(float(network.message_time(size)), rel=1e-9)
