@@ -44,7 +44,7 @@ SAMPLES = {
     ),
     "fast-ethernet-own": Sample(
         "Fast Ethernet, our own benchmark",
-        "The broadcast on 8 and 16 emulated nodes of a like network, measured with colltune's own benchmark under Slurm.",
+        "The broadcast on 8 and 16 emulated nodes of a like network, by colltune's own benchmark under Slurm.",
         "results.jsonl",
     ),
     "one-machine": Sample(
