@@ -58,13 +58,11 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
             tables = [cube_table(node.to_dataset()) for node in tree.children.values()]
             pd.concat(tables).to_csv(partial, index=False)
         elif target.suffix == ".occ":
-            occ.table(tree).to_csv(partial, index=False)
+            _occ(tree, target).to_csv(partial, index=False)
         else:
             raise LoadError(f"results are saved as {_ENDINGS}; give the name one of these endings", path=target)
         _remove(target)
         partial.rename(target)
-    except ValueError as error:
-        raise LoadError(f"cannot be written: {error}", path=target) from error
     except OSError as error:
         # The words of HDF5 are long and name the partial file.
         reason = os.strerror(error.errno) if error.errno else str(error)
@@ -72,6 +70,13 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     finally:
         _remove(partial)
     return target
+
+
+def _occ(tree: xr.DataTree, target: Path) -> pd.DataFrame:
+    try:
+        return occ.table(tree)
+    except ValueError as error:
+        raise LoadError(f"cannot be written: {error}", path=target) from error
 
 
 def _check_target(target: Path) -> None:

@@ -86,7 +86,7 @@ def test_times_in_other_units_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_ending_is_refused(results: xr.DataTree, tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match=r"\.nc, \.zarr, \.csv or \.occ"):
+    with pytest.raises(LoadError, match=r": results are saved as \.nc, \.zarr, \.csv or \.occ; [^:]*$"):
         save_results(results, tmp_path / "r.xlsx")
 
 
