@@ -31,6 +31,7 @@ from dashboard.pages.models import ModelsPage
 from dashboard.pages.reports import plain
 from dashboard.pages.views import ViewBar
 from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
+from dashboard.plots.live import STEADY_STYLES
 from dashboard.registry import results_by_digest
 from dashboard.samples import Start, start_with
 from dashboard.server.permission import may_enter
@@ -305,7 +306,8 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_FOLLOW_HISTORY), CustomJS(code=NAMES))
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, STEADY_STYLES)]
+        pn.state.curdoc.js_on_event("document_ready", *scripts)
     return page
 
 

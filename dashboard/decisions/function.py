@@ -217,18 +217,28 @@ class DecisionFunction:
         return rules
 
     def regions(self) -> pd.DataFrame:
+        """Give the rectangles of the leaves that can be reached, as `rectangles`, one row each.
+
+        Raises
+        ------
+        DecisionError
+            When other attributes than the two sizes are tested: leaves are no rectangles then.
+        """
+        return pd.DataFrame(self.rectangles())
+
+    def rectangles(self) -> dict[str, npt.NDArray[Any]]:
         """Give the rectangles of the leaves that can be reached, without a loop over leaves.
 
         Returns
         -------
-        DataFrame
+        dict of arrays, one value a leaf
             ``comm_low, comm_high, message_low, message_high`` (low exclusive, high inclusive, ±inf at
             the borders), ``method`` (index), ``depth``.
 
         Raises
         ------
         DecisionError
-            When other attributes than the two sizes are tested: leaves are no rectangles then.
+            As for `regions`.
         """
         other = [name for name in self.tree.attributes if name not in SIZES]
         if other:
@@ -248,7 +258,7 @@ class DecisionFunction:
             part["depth"] = np.full(kept.sum(), level.depth)
             for name, values in part.items():
                 columns.setdefault(name, []).append(values)
-        return pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()})
+        return {name: np.concatenate(parts) for name, parts in columns.items()}
 
     def simplified(self) -> DecisionFunction:
         """Give an equivalent decision function of binary splits, the fewest leaves found.

@@ -88,12 +88,12 @@ def penalty(
     for rows, time in time_blocks(as_run(flat)):
         picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
         chosen_time[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
-    best_time = np.asarray(dmap["best_time"].transpose(*SIZES).values)
+    best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
     found: dict[str, Any] = {
         "penalty": 100.0 * (chosen_time - best_time) / best_time,
         "chosen": chosen,
         "chosen_time": chosen_time,
-        "best": np.asarray(dmap["best"].transpose(*SIZES).values),
+        "best": best,
         "best_time": best_time,
     }
     if weights is not None:
@@ -102,8 +102,8 @@ def penalty(
             raise DecisionError("weights must not all be 0")
     result = xr.Dataset(
         {name: (SIZES, values) for name, values in found.items()},
-        coords={name: dmap.coords[name] for name in dmap.coords},
-        attrs={**dmap.attrs, "unmeasured": int((np.isnan(chosen_time) & (found["best"] >= 0)).sum())},
+        coords=dmap.coords,
+        attrs={**dmap.attrs, "unmeasured": int((np.isnan(chosen_time) & (best >= 0)).sum())},
     )
     result["penalty"].attrs["units"] = "%"
     result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"

@@ -108,6 +108,8 @@ class Background(Viewer):
 
     def stop(self) -> None:
         """Drop what is under way, and say no more of it."""
+        if self._task is None and not self.line.visible:
+            return
         if self._task is not None:
             self._task.cancelled.set()
         self._task = None

@@ -10,6 +10,8 @@ from typing import Any
 
 import panel as pn
 
+#: Seconds by which what moves beside the first map or chart follows it: that one is on the screen sooner.
+LAG = 0.03
 _WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="decisions-page")
 
 
@@ -20,7 +22,7 @@ def live_session() -> Any:
 
 
 class Newest:
-    """Does work at once, unless it was done just now: then once more a little later, for the newest state.
+    """Does work at once, or after a lag, unless it was done just now: then a little later, for the newest state.
 
     A slider sends more positions than can be drawn. Between two drawings the loop is left free to
     take in what has come meanwhile, so positions that are out of date are never drawn.
@@ -31,10 +33,12 @@ class Newest:
         Reads the state by itself.
     gap
         Least seconds between the end of one piece of work and the start of the next.
+    lag
+        Least seconds between being asked and the work, for what is to follow after something else.
     """
 
-    def __init__(self, work: Callable[[], None], gap: float = 0.015) -> None:
-        self._work, self._gap = work, gap
+    def __init__(self, work: Callable[[], None], gap: float = 0.015, lag: float = 0.0) -> None:
+        self._work, self._gap, self._lag = work, gap, lag
         self._free_at = 0.0
         self._waiting = False
 
@@ -42,7 +46,7 @@ class Newest:
         """Have the work done for the state as it is now, or is by then."""
         if self._waiting:
             return
-        session, early = live_session(), self._free_at - time.monotonic()
+        session, early = live_session(), max(self._free_at - time.monotonic(), self._lag)
         if session is None or early <= 0:
             self._do()
         else:

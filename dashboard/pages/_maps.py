@@ -16,7 +16,7 @@ from panel.viewable import Viewer
 
 from dashboard import decisions
 from dashboard.computed import TIE_TESTS
-from dashboard.pages._later import Newest, Rested
+from dashboard.pages._later import LAG, Newest, Rested
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
@@ -80,8 +80,8 @@ def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
 class Maps(Viewer):
     """Exact map, tree's map and penalty map, moving with the sliders.
 
-    Plots are made anew when the data change. A slider changes only columns of what is on the screen:
-    first the image and the regions, and once the slider rests what is read rather than watched.
+    Plots are made anew when the data change. A slider changes only columns of what is on the screen: first the
+    tree's map, then the penalties, and once the slider rests what is read rather than watched.
 
     Parameters
     ----------
@@ -113,6 +113,7 @@ class Maps(Viewer):
         self.classes = pn.pane.HTML("", min_width=260, styles={"flex": "1 1 260px"}, **html)
         self.pinned = pn.pane.HTML("", **html)
         self.redraw = Newest(self._redraw)
+        self._repaint = Newest(self._redraw_penalty, lag=LAG)
         self._follow = Rested(lambda _: self.follow(), REST)
         self._taps: list[hv.streams.Tap] = []
 
@@ -187,19 +188,31 @@ class Maps(Viewer):
         scene, found = self.scene, self._state.penalty()
         if scene is None or found is None or self.stale:
             return
-        chosen, percent = found["chosen"].values, found["penalty"].values
+        chosen = found["chosen"].values
         outline = drawn.outline_columns(self._segments(scene))
         with hold(pn.state.curdoc):
-            self._paint(scene, scene.raster.quick, found)
+            self._paint_tree(scene, scene.raster.quick, found)
             self.live.update("tree regions", outline)
             if drawn.has_letters(scene.axes):
                 self.live.update("tree text", {"letter": drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]})
-                self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
+        self._repaint.ask()
         self._follow.ask()
 
-    def _paint(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
+    def _redraw_penalty(self) -> None:
+        scene, found = self.scene, self._state.penalty()
+        if scene is None or found is None or self.stale:
+            return
+        percent = found["penalty"].values
+        with hold(pn.state.curdoc):
+            self._paint_penalty(scene, scene.raster.quick, found)
+            if drawn.has_letters(scene.axes):
+                self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
+
+    def _paint_tree(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
         tree = drawn.paint_codes(found["chosen"].values, raster, len(scene.key.labels))
         self.live.update("tree", {"image": [tree]})
+
+    def _paint_penalty(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
         self.live.update("penalty", {"image": [penalty.penalty_pixels(found["penalty"].values, raster)]})
 
     def follow(self) -> None:
@@ -209,7 +222,8 @@ class Maps(Viewer):
             return
         with hold(pn.state.curdoc):
             if scene.raster.quick is not scene.raster:
-                self._paint(scene, scene.raster, found)
+                self._paint_tree(scene, scene.raster, found)
+                self._paint_penalty(scene, scene.raster, found)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
             self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
         self._legends(scene, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -11,7 +12,7 @@ from panel.io import hold
 
 from dashboard.decisions.map import methods_of
 from dashboard.models.aliases import covered
-from dashboard.pages._later import Rested
+from dashboard.pages._later import LAG, Newest, Rested
 from dashboard.pages._model_choice import ModelChoice
 from dashboard.pages._model_parts import REST, Held, Part, chart, heading, html
 from dashboard.pages.widgets import RadioButtonGroup, Switch
@@ -44,6 +45,8 @@ class Curves(Part):
         self.held = Held(choice)
         self._points: tuple[Points, ...] | None = None
         self._seen: Any = None
+        self._columns: Mapping[str, model_chart.Columns] = {}
+        self.residuals = Newest(self._move_residuals, lag=LAG)
         self.rested = Rested(self._tell, REST)
         self.title, self.legend = heading(), html()
         self.time, self.residual = chart(model_chart.HEIGHT), chart(model_chart.RESIDUAL_HEIGHT)
@@ -64,18 +67,25 @@ class Curves(Part):
         points = self._points if (view, data) == self._seen else None
         lines = evaluate(view, parameters, cube, points)
         self._points, self._seen = lines.points, (view, data)
-        columns = model_chart.chart_columns(view, lines)
+        self._columns = columns = model_chart.chart_columns(view, lines)
         key = (view.held(), tuple(parameters), data)
         with hold(pn.state.curdoc):
             self.title.object = f"<strong>{model_chart.title(view)}</strong>"
-            if key == self._drawn:
-                model_chart.update_charts(columns, self.live, measured=points is None)
+            if key == self._drawn and points is not None:
+                model_chart.move_curves(columns, self.live)
+                self.residuals.ask()
+            elif key == self._drawn:
+                model_chart.update_charts(columns, self.live)
             else:
                 self.time.object = model_chart.time_chart(view, columns, self.live)
                 self.residual.object = model_chart.residual_chart(view, columns, self.live)
                 self._drawn = key
             self.below.visible = any(points.at.size for points in lines.points)
         self.rested.ask()
+
+    def _move_residuals(self) -> None:
+        with hold(pn.state.curdoc):
+            model_chart.move_residuals(self._columns, self.live)
 
     def _tell(self, _: Any = None) -> None:
         view, cube = self._choice.view(), self._choice.cube()

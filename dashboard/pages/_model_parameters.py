@@ -21,7 +21,7 @@ from dashboard.models.parameter_set import ParameterSet, set_of_text
 from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.pingpong import logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
 from dashboard.pages._growing import Background
-from dashboard.pages._later import Rested
+from dashboard.pages._later import LAG, Newest, Rested
 from dashboard.pages._model_choice import ModelChoice
 from dashboard.pages.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
 from dashboard.plots.units import format_time
@@ -139,6 +139,8 @@ class ParameterPanel(Viewer):
         super().__init__()
         self._state, self.choice = state, choice
         self._quiet = False
+        self._moved: dict[Knob, float] = {}
+        self._labels = Newest(self._label, lag=LAG)
         self._base: PLogP | None = None
         self.machine = Select(
             label="Parameters of",
@@ -236,6 +238,7 @@ class ParameterPanel(Viewer):
     def refresh(self, *_: Any) -> None:
         """Follow the choice."""
         choice, effective = self.choice, self.choice.effective()
+        self._moved.clear()
         self._quiet = True
         try:
             self.machine.param.update(options=self._titles(), value=choice.name_of_set)
@@ -297,7 +300,13 @@ class ParameterPanel(Viewer):
         if not self._quiet:
             value = knob.value(position)
             self._guarded(lambda: self.choice.put(knob.model, **{knob.name: value}))
+            self._moved[knob] = value
+            self._labels.ask()
+
+    def _label(self) -> None:
+        for knob, value in self._moved.items():
             self.sliders[knob.model, knob.name].label = knob.told(value)
+        self._moved.clear()
 
     def _stretch(self, event: Any) -> None:
         base, known = self._base, self.choice.parameters.get("plogp")

@@ -12,7 +12,7 @@ from panel.viewable import Viewer
 
 from dashboard.computed import TIE_TESTS, TIES
 from dashboard.pages._later import Rested
-from dashboard.pages.widgets import Button, FileInput, Select, Switch, float_slider
+from dashboard.pages.widgets import Button, FileInput, FloatSlider, Select, Switch
 from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
 from dashboard.state import DATA, State
@@ -37,7 +37,7 @@ class Noise(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self.tolerance = float_slider(
+        self.tolerance = FloatSlider(
             label="Tie tolerance [%]",
             start=0,
             end=20,

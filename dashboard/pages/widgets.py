@@ -7,7 +7,7 @@ pages therefore take their widgets from here, and so does the app.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import panel_material_ui as pmui
 
@@ -20,6 +20,7 @@ FileDownload = pmui.FileDownload
 FileInput = pmui.FileInput
 #: In the dark theme too its signs for more and less are seen.
 _SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
+FloatSlider = pmui.FloatSlider
 FloatInput = partial(pmui.FloatInput, sx=_SEEN)
 IntInput = partial(pmui.IntInput, sx=_SEEN)
 LinearProgress = pmui.LinearProgress
@@ -35,25 +36,36 @@ TextAreaInput = pmui.TextAreaInput
 TextInput = pmui.TextInput
 
 
-def live_slider(kind: type[pmui.IntSlider | pmui.FloatSlider], **params: Any) -> Any:
-    """Make a slider whose every position reaches the server at once.
+class _Live:
+    """Mixin for sliders whose every position reaches the server at once.
 
     Panel holds each event back for 50 ms. What follows these sliders drops stale positions itself
     (`dashboard.pages._later`), so the wait would only be seen as lag.
     """
-    slider = kind(**params)
+
     # Panel has no public settings for these. Telling the template that the page is busy and no longer so
     # walks over every model of the page, twice: 90 ms, longer than the maps take to follow.
-    slider._debounce = 0  # noqa: SLF001
-    slider._busy__ignore = ["data.value", "data.value_throttled", "value", "value_throttled"]  # noqa: SLF001
-    return slider
+    _busy__ignore: ClassVar[list[str]] = ["data.value", "data.value_throttled", "value", "value_throttled"]
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._debounce = 0
+
+    @property
+    def _linked_properties(self) -> tuple[str, ...]:
+        # Where a slider comes to rest it has been before: nothing follows the second event, which would be
+        # handled before the maps that follow the first one are sent.
+        linked: tuple[str, ...] = super()._linked_properties  # type: ignore[misc]
+        return tuple(name for name in linked if name != "value_throttled")
 
 
-def int_slider(**params: Any) -> pmui.IntSlider:
-    """Make an integer slider without Panel's wait."""
-    return live_slider(pmui.IntSlider, **params)
+class LiveIntSlider(_Live, pmui.IntSlider):  # type: ignore[misc]
+    """An integer slider without Panel's wait."""
 
 
-def float_slider(**params: Any) -> pmui.FloatSlider:
-    """Make a slider without Panel's wait."""
-    return live_slider(pmui.FloatSlider, **params)
+class LiveFloatSlider(_Live, pmui.FloatSlider):  # type: ignore[misc]
+    """A slider without Panel's wait."""
+
+
+int_slider = LiveIntSlider
+float_slider = LiveFloatSlider

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import holoviews as hv
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
@@ -108,13 +108,13 @@ def unmeasured_ground(axes: Axes) -> hv.Rectangles:
     )
 
 
-def region_segments(regions: pd.DataFrame, axes: Axes) -> NDArray[np.float64]:
+def region_segments(regions: Mapping[str, Any], axes: Axes) -> NDArray[np.float64]:
     """Lines between the regions of a decision function, as few as draw all of them.
 
     Parameters
     ----------
     regions
-        One row a leaf: ``comm_low, comm_high, message_low, message_high`` (low exclusive, high inclusive).
+        One value a leaf: ``comm_low, comm_high, message_low, message_high`` (low exclusive, high inclusive).
     axes
         Of the map; lines run between measured sizes, where cells end.
 

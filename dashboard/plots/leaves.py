@@ -60,7 +60,7 @@ def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, An
         As for `leaf_places`.
     """
     if set(decision.attributes) <= set(SIZES):
-        return region_segments(decision.regions(), axes)
+        return region_segments(decision.rectangles(), axes)
     places = leaf_places(decision, axes.y.sizes[:, None], axes.x.sizes[None, :], given)
     return border_segments(places, axes)
 

@@ -190,8 +190,8 @@ def residual_chart(view: View, columns: Mapping[str, Columns], live: LiveSources
     return hv.Overlay(layers).opts(**_frame(view, "Residuals", RESIDUAL_HEIGHT, logy=False))
 
 
-def update_charts(columns: Mapping[str, Columns], live: LiveSources, *, measured: bool = True) -> None:
-    """Bring rendered charts up to date.
+def update_charts(columns: Mapping[str, Columns], live: LiveSources) -> None:
+    """Bring both rendered charts up to date.
 
     Parameters
     ----------
@@ -199,18 +199,24 @@ def update_charts(columns: Mapping[str, Columns], live: LiveSources, *, measured
         As `chart_columns` gives them.
     live
         Where the layers are remembered.
-    measured
-        Whether what was measured has changed too; parameters move the models alone.
     """
     for name, each in columns.items():
-        if measured:
-            live.update(name, each)
-        elif name == "off":
-            live.update(name, {"above": each["above"], "text": each["text"]})
-        elif name not in ("points", "bars"):
-            live.update(
-                name, {"ys": each["ys"]} if name.startswith("residuals") else {"xs": each["xs"], "ys": each["ys"]}
-            )
+        live.update(name, each)
+
+
+def move_curves(columns: Mapping[str, Columns], live: LiveSources) -> None:
+    """Bring the curves up to date after parameters have changed; as `update_charts`."""
+    for name, each in columns.items():
+        if name.startswith("curves"):
+            live.update(name, {"xs": each["xs"], "ys": each["ys"]})
+
+
+def move_residuals(columns: Mapping[str, Columns], live: LiveSources) -> None:
+    """Bring the chart of residuals up to date after parameters have changed; as `update_charts`."""
+    for name, each in columns.items():
+        if name.startswith("residuals"):
+            live.update(name, {"ys": each["ys"]})
+    live.update("off", {name: columns["off"][name] for name in ("above", "text")})
 
 
 def _frame(view: View, title: str, height: int, *, logy: bool) -> dict[str, Any]:

@@ -42,8 +42,9 @@ slider.param.watch(lambda event: live.update("image", {"image": [np.full((8, 8),
 pn.Column(slider, image.opts(backend_opts=canvas)).servable()
 """
 
-# Elements of the page lie in shadow roots. A canvas has changed when its pixels have; they are read back in each
-# frame, which costs a millisecond or two of what is measured.
+# Elements of the page lie in shadow roots. A canvas has changed when its pixels have; they are read back after the
+# callbacks of each frame, in which Bokeh paints, which costs a millisecond or two of what is measured. Moves begin
+# anywhere between two frames.
 _MEASURE = """
 async ([slider, canvas, moves, first, pause]) => {
     const all = (selector) => {
@@ -64,7 +65,7 @@ async ([slider, canvas, moves, first, pause]) => {
         for (let at = 0; at < words.length; at += 1) sum = (sum * 31 + words[at]) | 0
         return sum
     }
-    const frame = () => new Promise((next) => requestAnimationFrame(next))
+    const frame = () => new Promise((next) => requestAnimationFrame(() => setTimeout(next)))
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set
     const times = []
     for (let move = 0; move < moves; move += 1) {
@@ -75,7 +76,7 @@ async ([slider, canvas, moves, first, pause]) => {
         let waited = 0
         while (digest() === before && waited < 2000) { await frame(); waited = performance.now() - start }
         times.push(waited)
-        await new Promise((next) => setTimeout(next, pause))
+        await new Promise((next) => setTimeout(next, pause + Math.random() * 50))
     }
     return times
 }
