@@ -116,6 +116,7 @@ class Maps(Viewer):
         self._repaint = Newest(self._redraw_penalty, lag=LAG)
         self._follow = Rested(lambda _: self.follow(), REST)
         self._taps: list[hv.streams.Tap] = []
+        self._marked: tuple[int, int] | None = None
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0)
@@ -138,6 +139,7 @@ class Maps(Viewer):
             for pane in (*self.panes.values(), self.methods, self.classes, self.pinned):
                 pane.object = None
             return
+        self._marked = self._state.pinned
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
         known = found if found is not None else nothing_chosen(scene.dmap)
         self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known))
@@ -226,8 +228,8 @@ class Maps(Viewer):
                 self._paint_penalty(scene, scene.raster, found)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
             self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
-        self._legends(scene, found)
-        self.show_pinned()
+            self._legends(scene, found)
+            self.show_pinned()
 
     def _legends(self, scene: Scene, found: xr.Dataset) -> None:
         shares = legend.method_shares(scene.key, scene.dmap["best"].values, found["chosen"].values)
@@ -247,14 +249,18 @@ class Maps(Viewer):
         if scene is None or scene.data != self._state.data_key():
             return
         with hold(pn.state.curdoc):
-            for name in MAPS:
-                self.live.update(f"{name} pin", drawn.pin_columns(cell, scene.axes))
+            if cell != self._marked:
+                self._marked = cell
+                for name in MAPS:
+                    self.live.update(f"{name} pin", drawn.pin_columns(cell, scene.axes))
+            self.pinned.object = self._told(scene, cell, found)
+
+    def _told(self, scene: Scene, cell: tuple[int, int] | None, found: xr.Dataset | None) -> str:
         if cell is None:
-            self.pinned.object = "<p>Tap a cell of a map to list every method measured there.</p>"
-            return
+            return "<p>Tap a cell of a map to list every method measured there.</p>"
         chosen = -1 if found is None else int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
         methods = cells.measured_at(scene.cube, cell, float(self._state.tolerance))
-        self.pinned.object = cells.cell_table(methods, scene.key, cell, chosen)
+        return cells.cell_table(methods, scene.key, cell, chosen)
 
     def _tap(self, x: float | None, y: float | None) -> None:
         if self.scene is None or x is None or y is None:

@@ -2,7 +2,8 @@
 
 Aims: memory flat within 5 % after the warm-up, no error in the server's log, and with 8 sessions active on two cores
 95 of 100 pictures within 150 ms of the slider's event. Seven of the eight are websockets that move their slider once
-and again; what comes to the screen is measured in the eighth, a real browser, as `bench_slider` does.
+and again; what comes to the screen is measured in the eighth, a real browser, as `bench_slider` does. A server of one
+process and one of two (``--num-procs 2``) are measured.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from pathlib import Path
 import psutil
 from playwright.async_api import async_playwright
 
+from dashboard.decisions import QuadtreeBuilder, decision_map
+from loaders import open_results
 from tests.benchmarks.bench_slider import _MEASURE
-from tests.conftest import find_chromium
+from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, find_chromium
 from tests.serving import Served
 from tests.sessions import Session
 
@@ -29,8 +32,8 @@ ROUND = 10
 #: Seconds after which the server has forgotten a session that was closed: Bokeh looks each 17 s for those unused 15 s.
 FORGOTTEN = 40.0
 SLIDER = "Accuracy threshold"
-#: Seconds between the moves of a slider that is in use; in the browser, too.
-STEP = 0.3
+#: Seconds between the moves of a slider that is in use, in the browser, too: someone looks at what has come.
+STEP = 1.0
 #: Milliseconds after which a move counts as one that changes nothing, or that was never answered.
 GIVEN_UP = 2000
 _FAULT = re.compile(r"ERROR|Traceback|Exception")
@@ -80,6 +83,19 @@ async def soak(served: Served, sessions: int, hour: int) -> None:
     print(f"after {len(times)} moves more: {now:.0f} MB ({100 * now / warm - 100:+.1f} %)")
 
 
+def positions() -> list[float]:
+    """Thresholds each of which gives another map of the sample data than the one before, round and round."""
+    cube = open_results(sorted(FAST_ETHERNET.glob("*.sko")), pattern=FAST_ETHERNET_PATTERN)["bcast"].to_dataset()
+    builder = QuadtreeBuilder(dmap := decision_map(cube))
+    sizes = dmap["comm_size"].values[:, None], dmap["message_size"].values[None, :]
+    drawn = {step / 100: builder.build(max_depth=3, threshold=step / 100).predict(*sizes) for step in range(5, 100)}
+    found = [next(iter(drawn))]
+    for at, map_ in drawn.items():
+        if (map_ != drawn[found[-1]]).any():
+            found.append(at)
+    return found
+
+
 async def pictures(served: Served, moves: int) -> None:
     """Slider to pixels in a browser while the other sessions move theirs."""
     async with async_playwright() as driver:
@@ -92,7 +108,7 @@ async def pictures(served: Served, moves: int) -> None:
         for others in (0, ACTIVE - 1):
             opened = [await Session.open(served.url) for _ in range(others)]
             busy = [asyncio.ensure_future(used(session, 10**6, STEP)) for session in opened]
-            times = await page.evaluate(_MEASURE, [1, 2, moves, 60, 1000 * STEP])
+            times = await page.evaluate(_MEASURE, [1, 2, moves, positions(), 1000 * STEP])
             for task, session in zip(busy, opened, strict=True):
                 task.cancel()
                 session.close()
@@ -116,15 +132,19 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=3600, help="of the soak; as many as an hour has seconds")
     parser.add_argument("--pictures", type=int, default=200, help="moves measured in the browser")
     args = parser.parse_args()
-    served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
-    try:
-        served.wait_until_ready()
-        asyncio.run(pictures(served, args.pictures))
-        asyncio.run(soak(served, args.sessions, args.moves))
-    finally:
-        served.stop()
-    faults = [line for line in served.output if _FAULT.search(line)]
-    print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
+    for processes in (2, 1):
+        print(f"server of {processes} processes" if processes > 1 else "server of one process")
+        command = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"]
+        served = Served([*command, "--num-procs", str(processes)], ROOT)
+        try:
+            served.wait_until_ready()
+            asyncio.run(pictures(served, args.pictures))
+            if processes == 1 and args.sessions:
+                asyncio.run(soak(served, args.sessions, args.moves))
+        finally:
+            served.stop()
+        faults = [line for line in served.output if _FAULT.search(line)]
+        print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
 
 
 if __name__ == "__main__":

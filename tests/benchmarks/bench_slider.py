@@ -46,7 +46,7 @@ pn.Column(slider, image.opts(backend_opts=canvas)).servable()
 # callbacks of each frame, in which Bokeh paints, which costs a millisecond or two of what is measured. Moves begin
 # anywhere between two frames.
 _MEASURE = """
-async ([slider, canvas, moves, first, pause]) => {
+async ([slider, canvas, moves, positions, pause]) => {
     const all = (selector) => {
         const found = []
         const walk = (root) => {
@@ -71,7 +71,7 @@ async ([slider, canvas, moves, first, pause]) => {
     for (let move = 0; move < moves; move += 1) {
         const before = digest()
         const start = performance.now()
-        set.call(input, String((first + (move % 20)) / 100))
+        set.call(input, String(positions[move % positions.length]))
         input.dispatchEvent(new Event('change', { bubbles: true }))
         let waited = 0
         while (digest() === before && waited < 2000) { await frame(); waited = performance.now() - start }
@@ -88,12 +88,13 @@ def moved(browser: Browser, arguments: list[str], query: str, slider: int, canva
     command = [sys.executable, "-m", "panel", "serve", "--address", "127.0.0.1", "--port", "0", *arguments]
     served = Served(command, ROOT)
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    positions = [(first + step) / 100 for step in range(20)]
     try:
         served.wait_until_ready()
         page.goto(served.url + query)
         page.locator("canvas").nth(canvas).wait_for(timeout=60_000)
         page.wait_for_timeout(5000)
-        times: list[float] = page.evaluate(_MEASURE, [slider, canvas, MOVES, first, PAUSE])
+        times: list[float] = page.evaluate(_MEASURE, [slider, canvas, MOVES, positions, PAUSE])
     finally:
         page.close()
         served.stop()
