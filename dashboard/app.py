@@ -272,6 +272,8 @@ _ON_HEADER = {
         "fontWeight": 600,
     },
     "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa !important"},
+    # On a tablet held upright all of the header is to fit beside the title.
+    "@media (max-width: 1000px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "12px", "letterSpacing": 0}},
 }
 
 

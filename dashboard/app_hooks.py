@@ -11,12 +11,15 @@ from typing import Any
 from tornado.process import task_id
 
 from dashboard.samples import start_with
+from dashboard.server import guarded
 from dashboard.server.permission import at_start
 from dashboard.server.quiet import keep_secrets
 from dashboard.warming import warm_up
 
 _START = start_with(sys.argv[1:])
 _USAGE = 2
+# The server is made after this is read, and before any of the hooks is called.
+guarded.install()
 
 
 def on_server_loaded(server_context: Any) -> None:

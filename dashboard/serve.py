@@ -15,9 +15,8 @@ from tornado.process import task_id
 from dashboard import spool
 from dashboard.app import TITLE, create_app
 from dashboard.samples import start_with
-from dashboard.server import reach
+from dashboard.server import guarded, reach
 from dashboard.server.access import Access
-from dashboard.server.headers import SafeHeaders
 from dashboard.server.quiet import keep_secrets
 from dashboard.warming import warm_up
 
@@ -66,6 +65,7 @@ def serve(
     access = access or Access()
     options = access.server_options()
     keep_secrets()
+    guarded.install()
     port = _port(access.address, port)
     if not reach.is_loopback(access.address) and access.ssl_certfile is None:
         _say("warning: without --ssl-certfile passwords can be read on their way, unless a proxy in front speaks HTTPS")
@@ -81,7 +81,6 @@ def serve(
         start=False,
         show=False,
         num_procs=num_procs,
-        transforms=[SafeHeaders],
         websocket_max_message_size=_MESSAGE_BYTES,
         http_server_kwargs={"max_body_size": _BODY_BYTES},
         **options,

@@ -23,9 +23,11 @@ class Served:
         What starts it; it must print its address once it can be asked.
     cwd
         Where it is started. It imports the packages of the working tree of this test run.
+    ready
+        What it prints once it can be asked, with its address as the first group.
     """
 
-    def __init__(self, command: list[str], cwd: Path) -> None:
+    def __init__(self, command: list[str], cwd: Path, ready: re.Pattern[str] = READY) -> None:
         root = Path(__file__).resolve().parent.parent
         environment = os.environ | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(root)}
         self.started = time.perf_counter()
@@ -34,6 +36,7 @@ class Served:
         )
         self.output: list[str] = []
         self.url = ""
+        self._ready = ready
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._reader = threading.Thread(target=self._drain, daemon=True)
         self._reader.start()
@@ -55,7 +58,7 @@ class Served:
             if line is None:
                 message = "the server did not start; it wrote:\n" + "".join(self.output)
                 raise RuntimeError(message)
-            if found := READY.search(line):
+            if found := self._ready.search(line):
                 self.url = found[1]
                 return
 

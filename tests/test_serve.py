@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import bokeh.server.server
 import pytest
 from panel import config
 
@@ -15,6 +16,7 @@ from dashboard import serve as serving
 from dashboard.serve import serve
 from dashboard.server import access as accessing
 from dashboard.server.access import Access, AccessError
+from dashboard.server.guarded import Guarded
 from dashboard.server.headers import HEADERS, SafeHeaders
 from dashboard.server.permission import LAUNCHERS_VARIABLE
 from dashboard.server.quiet import WithoutSecrets
@@ -103,6 +105,8 @@ def test_sessions_are_signed_with_another_key_at_each_start_and_told_nothing_but
         (Access(basic_auth="passwords.json", oauth_provider="github"), "not both"),
         (Access(oauth_provider="github"), "PANEL_OAUTH_KEY"),
         (Access(oauth_provider="nobody"), "github"),
+        (Access(oauth_provider="generic"), "PANEL_OAUTH_AUTHORIZE_URL, PANEL_OAUTH_TOKEN_URL in the environment"),
+        (Access(oauth_provider="password"), "possible are auth0, auth_code"),
     ],
 )
 def test_a_server_that_would_be_open_to_all_is_not_started(server: _Server, access: Access, told: str) -> None:
@@ -154,7 +158,8 @@ def test_the_page_has_the_name_that_panel_serve_gives_it(server: _Server) -> Non
 
 def test_every_answer_forbids_frames_guessing_of_types_and_other_sites(server: _Server) -> None:
     serve(port=5123)
-    assert server.made["transforms"] == [SafeHeaders]
+    assert bokeh.server.server.BokehTornado is Guarded
+    assert Guarded({}).transforms == [SafeHeaders]
     policy = HEADERS["Content-Security-Policy"]
     assert "frame-ancestors 'self'" in policy
     assert "*" not in policy

@@ -111,7 +111,7 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
 
 def _offer_lines(told: Mapping[str, Any]) -> list[str]:
     methods = ", ".join(f"{name} {count}" for name, count in told["methods"].items())
-    what = f"{told['folder']}: {told['points']} points in {told['cells']} cells"
+    what = f"{told['folder']}: {told['points']:,} points in {told['cells']:,} cells"
     times = f"{_duration(told['seconds'])}, at most {_duration(told['at_most'])}"
     lines = [
         f"{what}, {told['ranks']} ranks, {told['library']} {told['library_version']}",
@@ -119,7 +119,7 @@ def _offer_lines(told: Mapping[str, Any]) -> list[str]:
         f"estimated {times}; {told['core_hours']:.3g} core-hours",
     ]
     lines += ["each method in a launch of its own"] if told["launch_per_method"] else []
-    return lines + [f"left out: {count} cells, {why}" for why, count in told["left_out"].items()]
+    return lines + [f"left out: {count:,} cells, {why}" for why, count in told["left_out"].items()]
 
 
 def _duration(seconds: float) -> str:

@@ -132,7 +132,7 @@ def _apart_lines(rows: list[Mapping[str, Any]], apart: xr.Dataset) -> list[str]:
         f"{text} ({sign}): {facts[name]}" for sign, text, name in zip(_SIGNS, legend, names, strict=True) if facts[name]
     ]
     lines = [f"A = {rows[0]['tree']}, B = {rows[1]['tree']}"]
-    lines.append(f"{'; '.join(counts)} of {facts['cells']} cells")
+    lines.append(f"{'; '.join(counts)} of {facts['cells']:,} cells")
     if facts["mean_difference"] == facts["mean_difference"]:
         lines.append(f"mean penalty of A less that of B: {facts['mean_difference']:+.2f} points")
     if "table" in apart.dims:

@@ -65,8 +65,8 @@ def export(args: argparse.Namespace) -> None:
         Path(args.output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
-    what = ", ".join(f"{decision.collective} ({decision.leaves} leaves)" for decision in decisions)
-    say(f"wrote {args.output}: {what}, {text.count(chr(10))} lines")
+    what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in decisions)
+    say(f"wrote {args.output}: {what}, {text.count(chr(10)):,} lines")
     cli_beside.write(args, decisions, provenance)
 
 

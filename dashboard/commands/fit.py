@@ -127,7 +127,7 @@ def _fit_lines(name: str, found: Fit) -> list[str]:
     ]
     head = [name, "value (s, s/B)", f"{100 * found.level:g} % from", "to"]
     lines = cli_text.table(head, rows, right=(1, 2, 3))
-    lines.append(f"median residual {found.median_error:.1f} % over {len(found.residuals)} cells; by method:")
+    lines.append(f"median residual {found.median_error:.1f} % over {len(found.residuals):,} cells; by method:")
     told = [
         [method, f"{100 * rows['residual'].median():+.1f}", f"{100 * rows['residual'].abs().max():.0f}"]
         for method, rows in _by_method(found)

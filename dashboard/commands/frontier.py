@@ -126,7 +126,7 @@ def _below_lines(below: Sequence[Mapping[str, Any]], value: str) -> list[str]:
 
 
 def _leaves(count: int | None) -> str:
-    return "never" if count is None else "1 leaf" if count == 1 else f"{count} leaves"
+    return "never" if count is None else "1 leaf" if count == 1 else f"{count:,} leaves"
 
 
 def _command(point: Mapping[str, Any]) -> str:

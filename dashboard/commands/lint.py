@@ -114,7 +114,7 @@ def _lines(args: argparse.Namespace, found: RulesFile, faults: Sequence[Fault], 
     lines = [f"{args.rules}: {found.title}"]
     for name, decision in found.meant.items():
         state = "" if name in found.decisions else " (as meant; the library does not take the file)"
-        lines.append(f"  {name}: {decision.leaves} rules, {len(decision.methods)} methods{state}")
+        lines.append(f"  {name}: {decision.leaves:,} rules, {len(decision.methods):,} methods{state}")
     for price in prices:
         lines += _price_lines(price)
     for fault in faults:
@@ -128,7 +128,7 @@ def _lines(args: argparse.Namespace, found: RulesFile, faults: Sequence[Fault], 
 def _price_lines(price: Cost) -> list[str]:
     rows = [("as the library acts", price.acted), ("as meant", price.meant), ("sizes as blocks", price.as_blocks)]
     lines = [
-        f"  {price.name}, penalty {what}: mean {one.mean:.3g} %, max {one.max:.3g} % ({one.cells} cells"
+        f"  {price.name}, penalty {what}: mean {one.mean:.3g} %, max {one.max:.3g} % ({one.cells:,} cells"
         f"{f', {one.unmeasured} not measured' if one.unmeasured else ''})"
         for what, one in rows
         if one is not None

@@ -58,7 +58,7 @@ def _simplest(cube: xr.Dataset, dmap: xr.Dataset, args: argparse.Namespace) -> x
     facts = found.provenance.get("simplest")
     if facts:
         told = f"{facts['before']} changes between neighbouring cells became {facts['after']}"
-        say(f"note: {facts['relabelled']} cells take another method than the fastest; {told}")
+        say(f"note: {facts['relabelled']:,} cells take another method than the fastest; {told}")
     return dmap.assign(best=found.slices[0].dmap["best"])
 
 
@@ -74,7 +74,7 @@ def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace) -> list[str]:
             within if args.statistical is None else f"that cannot be told from the best (level {args.statistical:g})"
         )
         ties, measured = int((dmap["ties"] > 1).sum()), int((dmap["measured"] > 0).sum())
-        lines.append(f"' = {ties} of {measured} cells have more than one method {within}.")
+        lines.append(f"' = {ties:,} of {measured:,} cells have more than one method {within}.")
     return lines
 
 

@@ -66,7 +66,7 @@ def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:
         decision.save(args.output)
     except OSError as error:
         raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
-    say(f"wrote {args.output}: {decision.leaves} leaves")
+    say(f"wrote {args.output}: {decision.leaves:,} leaves")
 
 
 def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:

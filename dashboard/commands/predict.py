@@ -174,15 +174,17 @@ def segments(args: argparse.Namespace) -> None:
     def lines() -> list[str]:
         what = f"{' '.join(names)} of {cli_text.size(message)} on {args.comm_size} processes"
         told = [f"{what} ({args.model}, {network.name})"]
+        cut, whole = map(cli_text.time, times)
         told.append(
-            f"optimal segment size {best:.0f} B: {cli_text.time(times[0])}, without segments {cli_text.time(times[1])}"
+            f"optimal segment size {cli_text.size(round(best))}: {cut}, without segments {whole}"
             if best
-            else f"segments do not pay: {cli_text.time(times[1])} without"
+            else f"segments do not pay: {whole} without"
         )
-        told.append(f"least time of the curve, whole segments counted: {curve.best:.0f} B")
+        told.append(f"least time of the curve, whole segments counted: {cli_text.size(round(curve.best))}")
         for percent in _RANGES:
             low, high = within[f"within_{percent}"]
-            told.append(f"at most {percent} % above that: from {low:.0f} B to {high:.0f} B")
+            ends = " to ".join(cli_text.size(round(each)) for each in (low, high))
+            told.append(f"at most {percent} % above that: from {ends}")
         return told
 
     show(args, result, lines)

@@ -48,7 +48,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--oauth-provider",
         metavar="NAME",
-        help="log in there; PANEL_OAUTH_KEY, PANEL_OAUTH_SECRET and PANEL_OAUTH_ENCRYPTION are in the environment",
+        help="log in there; PANEL_OAUTH_KEY, PANEL_OAUTH_SECRET and PANEL_OAUTH_ENCRYPTION are in the environment, for "
+        "generic also PANEL_OAUTH_AUTHORIZE_URL, PANEL_OAUTH_TOKEN_URL, PANEL_OAUTH_USER_URL and PANEL_USER_KEY (which "
+        "field of the user is the name; default: email)",
     )
     group.add_argument(
         "--launchers",

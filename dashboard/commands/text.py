@@ -1,4 +1,7 @@
-"""What the command prints for people: sizes and times with units, aligned tables, the decision map as text."""
+"""What the command prints for people: sizes and times with units, aligned tables, the decision map as text.
+
+Numbers are written as on the pages (`dashboard.plots.units`): a space before the unit, a comma after each three digits.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
 def size(count: int) -> str:
-    """Bytes with their unit, never rounded: ``64 KiB``, ``1.5 MiB``, but ``1000000 B``."""
+    """Bytes with their unit, never rounded: ``64 KiB``, ``1.5 MiB``, but ``1,000,000 B``."""
     return " ".join(size_parts(count))
 
 
@@ -31,7 +34,7 @@ def size_parts(count: int) -> tuple[str, str]:
     for unit, factor in _SIZES:
         if count >= factor and count * 100 % factor == 0:
             return f"{count / factor:.2f}".rstrip("0").rstrip("."), unit
-    return str(count), "B"
+    return f"{count:,}", "B"
 
 
 def time(seconds: float | None) -> str:
@@ -40,12 +43,12 @@ def time(seconds: float | None) -> str:
         return "-"
     unit, factor = next(((u, f) for u, f in _TIMES if abs(seconds) >= f), _TIMES[-1])
     value = seconds / factor
-    return f"{value:.{max(0, 2 - math.floor(math.log10(max(abs(value), 1))))}f} {unit}"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(max(abs(value), 1))))}f} {unit}"
 
 
 def percent(value: float | None) -> str:
     """``10.76 %``; ``-`` for none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:.2f} %"
+    return "-" if value is None or not math.isfinite(value) else f"{value:,.2f} %"
 
 
 def one_line(text: object) -> str:
@@ -55,7 +58,7 @@ def one_line(text: object) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> list[str]:
     """Lines of a table with aligned columns, those in `right` to the right."""
-    cells = [list(head), *([one_line(cell) for cell in row] for row in rows)]
+    cells = [list(head), *([_written(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     to_right = set(right)
     lines = []
@@ -68,6 +71,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable
     return lines
 
 
+def _written(cell: object) -> str:
+    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else one_line(cell)
+
+
 def frame_table(frame: pd.DataFrame) -> list[str]:
     """Lines of a table of numbers; columns named ``penalty…`` are in percent."""
     shares = ("penalty", "errors", "predicted_error")
@@ -77,7 +84,7 @@ def frame_table(frame: pd.DataFrame) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    return "-" if value is None else value if isinstance(value, str) else f"{value:.6g}"
+    return "-" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
 
 
 def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
@@ -126,10 +133,10 @@ def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False) -> list[str]:
     lines += ["", *table(head, legend, right=(1, 3, 4, 5, 6))]
     never = len(methods) - len(winners)
     if never:
-        lines.append(f"{never} of {len(methods)} methods are nowhere the best.")
+        lines.append(f"{never:,} of {len(methods):,} methods are nowhere the best.")
     missing = sum(len(row) for row in best) - measured
     if missing:
-        lines.append(f". = not measured ({missing} cells)")
+        lines.append(f". = not measured ({missing:,} cells)")
     return lines
 
 
@@ -152,7 +159,7 @@ def grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[st
     """Lines of the map, cut into parts that fit the width, under headings of two lines (number, unit)."""
     heads = [size_parts(count) for count in message]
     columns = [max(len(heads[c][0]), len(heads[c][1]), *(len(row[c]) for row in rows)) + 1 for c in range(len(message))]
-    first = max(len("processes"), *(len(str(count)) for count in comm))
+    first = max(len("processes"), *(len(f"{count:,}") for count in comm))
     lines: list[str] = []
     start = 0
     while start < len(message):
@@ -165,7 +172,7 @@ def grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[st
         lines.append(" " * first + "".join(heads[c][0].rjust(columns[c]) for c in part))
         lines.append("processes".rjust(first) + "".join(heads[c][1].rjust(columns[c]) for c in part))
         for count, row in zip(comm, rows, strict=True):
-            lines.append(str(count).rjust(first) + "".join(row[c].rjust(columns[c]) for c in part))
+            lines.append(f"{count:,}".rjust(first) + "".join(row[c].rjust(columns[c]) for c in part))
         start = stop
     return lines
 
@@ -185,16 +192,16 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
     depth, loss = answer["depth"], answer["penalty"]
     rows = [
         ("decision", f"{answer['collective']}, {answer['tree']}" + (f" ({options})" if options else "")),
-        ("size", f"{answer['leaves']} leaves, {answer['nodes']} nodes"),
+        ("size", f"{answer['leaves']:,} leaves, {answer['nodes']:,} nodes"),
         ("depth", ", ".join(f"{name} {number(depth[name])}" for name in ("max", "min", "mean", "expected"))),
         ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
-        ("not measured", f"{loss['unmeasured']} cells whose chosen method was not measured there"),
+        ("not measured", f"{loss['unmeasured']:,} cells whose chosen method was not measured there"),
     ]
     rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
     if "held_out" in answer:
         rows += _held_out(answer["held_out"])
     if source_lines is not None:
-        rows.append(("C source", f"{source_lines} lines, equal branches merged"))
+        rows.append(("C source", f"{source_lines:,} lines, equal branches merged"))
     return [f"{name:16}{text}" for name, text in rows]
 
 
@@ -202,7 +209,7 @@ def _pruning(figures: Mapping[str, Any]) -> str:
     """What C4.5 says of a tree."""
     predicted = figures.get("predicted_error")
     rest = "" if predicted is None else f", predicted error {percent(predicted)}"
-    return f"size {figures['size']}, {figures['leaves']} leaves, errors {percent(figures['errors'])}{rest}"
+    return f"size {figures['size']:,}, {figures['leaves']:,} leaves, errors {percent(figures['errors'])}{rest}"
 
 
 def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -211,7 +218,7 @@ def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     text = ", ".join(f"{title} {percent(figures[name])}" for name, title in names.items())
     rows = [("held out", f"{text} ({figures['scheme']}, {len(figures['folds'])} folds)")]
     if figures["unmeasured"]:
-        rows.append(("", f"{figures['unmeasured']} cells whose chosen method was not measured there"))
+        rows.append(("", f"{figures['unmeasured']:,} cells whose chosen method was not measured there"))
     if figures["floor"] is not None:
         rows.append(("", f"a perfect map of what was decided on: mean {percent(figures['floor']['mean'])}"))
     return rows
@@ -219,7 +226,7 @@ def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def number(value: float | None) -> str:
     """Up to two decimals, ``-`` for none."""
-    return "-" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+    return "-" if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def info_text(answer: Mapping[str, Any]) -> list[str]:
@@ -264,7 +271,7 @@ def _between_text(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]
             lines.append(f"nothing was measured on both sides of any {what}")
             continue
         figures = [[f"{row[name]:.1f}" for name in ("median", "p95", "max")] for row in rows]
-        body = [[str(row[along]), str(row["cells"]), *text] for row, text in zip(rows, figures, strict=True)]
+        body = [[row[along], row["cells"], *text] for row, text in zip(rows, figures, strict=True)]
         head = [what, "cells", "median (%)", "95 % (%)", "max (%)"]
         lines += ["interpolated where it was measured, off by:", *table(head, body, right=range(5))]
     return lines
@@ -287,7 +294,7 @@ def _outliers_text(found: Sequence[Mapping[str, Any]]) -> list[str]:
         for one in found
     ]
     head = ["method", "processes", "message size", "time", "expected", "ratio", "why"]
-    return [f"outliers: {len(found)}", *table(head, rows, right=(1, 2, 3, 4, 5))]
+    return [f"outliers: {len(found):,}", *table(head, rows, right=(1, 2, 3, 4, 5))]
 
 
 def _common_folder(paths: Sequence[str]) -> str:
@@ -309,24 +316,25 @@ def _doubles_text(doubles: Mapping[str, Any]) -> str:
     """A line on the methods that ran as another one; empty without any."""
     if not doubles["cells"]:
         return ""
-    what = f"    cells where a method ran as another one, which wins there: {doubles['cells']}"
+    what = f"    cells where a method ran as another one, which wins there: {doubles['cells']:,}"
     if doubles["median"] is None:
         return what
     spread = f"median {percent(doubles['median'])}, 90 % below {percent(doubles['p90'])}"
-    return f"{what}; two measurements of one program differ by {spread} ({doubles['pairs']} pairs)"
+    return f"{what}; two measurements of one program differ by {spread} ({doubles['pairs']:,} pairs)"
 
 
 def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     def span(values: Sequence[Any], text: Any) -> str:
-        return f"{len(values)} ({text(min(values))} to {text(max(values))})" if values else "0"
+        return f"{len(values):,} ({text(min(values))} to {text(max(values))})" if values else "0"
 
     noise = cube["noise"]
-    about = [f"{cube['measured']} of {cube['cells']} cells measured ({100 * cube['measured'] / cube['cells']:.1f} %)"]
+    measured, cells = cube["measured"], cube["cells"]
+    about = [f"{measured:,} of {cells:,} cells measured ({100 * measured / cells:.1f} %)"]
     if noise["median"] is not None:
         about.append(f"spread / time: median {percent(noise['median'])}, 90 % below {percent(noise['p90'])}")
     axes = [
         f"{len(cube['methods'])} methods",
-        f"communicator sizes {span(cube['comm_size'], str)}",
+        f"communicator sizes {span(cube['comm_size'], '{:,}'.format)}",
         f"message sizes {span(cube['message_size'], size)}",
     ]
     lines = [
@@ -338,6 +346,6 @@ def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     partly = [m for m in cube["methods"] if m["measured"] < m["cells"]]
     if partly:
         lines.append(f"    {len(partly)} methods are not measured everywhere:")
-        rows = [[m["method"], f"{m['measured']} of {m['cells']}"] for m in partly]
+        rows = [[m["method"], f"{m['measured']:,} of {m['cells']:,}"] for m in partly]
         lines += [f"    {line}" for line in table(["method", "cells"], rows)]
     return [line for line in lines if line]

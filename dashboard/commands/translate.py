@@ -61,7 +61,7 @@ def translate(args: argparse.Namespace) -> None:
         Path(args.output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
-    say(f"wrote {args.output}: {text.count(chr(10))} lines")
+    say(f"wrote {args.output}: {text.count(chr(10)):,} lines")
 
 
 def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFunction]) -> str:

@@ -48,7 +48,7 @@ def _collective_lines(name: str, one: Improvement, verdicts: Sequence[Verdict], 
     if len(cells) <= LISTED or all_cells:
         lines += ["", *_cell_lines(cells)]
     else:
-        lines += ["", f"{len(cells)} cells; --all-cells lists them"]
+        lines += ["", f"{len(cells):,} cells; --all-cells lists them"]
     return lines + (["", *_rule_lines(verdicts)] if verdicts else [])
 
 
@@ -81,13 +81,13 @@ def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
             one.cells,
             *(_signed(value) for value in (one.mean, one.min, one.max)),
             f"{one.p:.2g}",
-            _WORDS[one.outcome] + (f", {one.slower} cells slower" if one.slower else ""),
+            _WORDS[one.outcome] + (f", {one.slower:,} cells slower" if one.slower else ""),
         ]
         for one in measured
     ]
     left = len(verdicts) - len(measured)
     lines = cli_text.table(head, rows, right=range(2, len(head) - 1))
-    return lines + ([f"{left} rules without a measured cell"] if left else [])
+    return lines + ([f"{left:,} rules without a measured cell"] if left else [])
 
 
 def _signed(value: float | None) -> str:

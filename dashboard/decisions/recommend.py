@@ -167,7 +167,7 @@ def _name(table: pd.DataFrame, row: int) -> str:
 
 
 def _leaves(count: int) -> str:
-    return f"{count} leaf" if count == 1 else f"{count} leaves"
+    return f"{count:,} leaf" if count == 1 else f"{count:,} leaves"
 
 
 def _digits(value: float) -> str:

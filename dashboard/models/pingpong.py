@@ -166,8 +166,8 @@ def parameters_of_pingpong(
     plogp = PLogP(latency, tuple(measured.size.tolist()), tuple(gaps.tolist()), overheads, overheads, gamma=gamma)
     assumed = [
         (
-            f"o is {overhead_share:.0%} and g {gap_share:.0%} of the time of the shortest message (medians of Table "
-            "4.13, unless given): a ping-pong shows L + 2 o only"
+            f"o is {100 * overhead_share:.0f} % and g {100 * gap_share:.0f} % of the time of the shortest message "
+            "(medians of Table 4.13, unless given): a ping-pong shows L + 2 o only"
         ),
         "PLogP: o_s = o_r = o at all sizes; g(m) is what is left of the ping-pong's time without L",
     ]

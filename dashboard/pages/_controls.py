@@ -79,7 +79,7 @@ class Controls(Viewer):
             start=0,
             end=1,
             step=0.01,
-            format="0%",
+            format="0 %",
             value=state.threshold,
             width=215,
             description="A block of which at least this share of cells has one method becomes a leaf; 100 % is exact. "

@@ -17,7 +17,7 @@ from panel.viewable import Viewer
 from dashboard.choice import Choice
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.family import Cancelled, Progress
-from dashboard.pages._later import live_session
+from dashboard.pages._later import hand_over, live_session
 from dashboard.pages.widgets import Button, LinearProgress
 from dashboard.state import DATA, TREE, State
 
@@ -137,11 +137,11 @@ class Background(Viewer):
         now = time.monotonic()
         if now - task.told >= TELL_SECONDS:
             task.told = now
-            self._session.add_next_tick_callback(partial(self._show, task, share, text))
+            hand_over(self._session, partial(self._show, task, share, text))
 
     def _done(self, task: _Task, future: Future[Any]) -> None:
-        if not task.cancelled.is_set() and self._session.session_context is not None:
-            self._session.add_next_tick_callback(partial(self._finish, task, future))
+        if not task.cancelled.is_set():
+            hand_over(self._session, partial(self._finish, task, future))
 
     def _show(self, task: _Task, share: float, text: str) -> None:
         if task is not self._task:

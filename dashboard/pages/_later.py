@@ -21,6 +21,36 @@ def live_session() -> Any:
     return document if document is not None and document.session_context is not None else None
 
 
+def hand_over(session: Any, work: Callable[[], None]) -> None:
+    """Have work done on a session's own thread, from another one; work for a session that has ended is dropped.
+
+    Whoever adds a callback to a document makes it, for that moment, the current one of the whole process, for all
+    threads. Were that done here, what the server's thread does just then would go to the wrong session: its timers,
+    and the style sheets that Panel keeps for each document ("… is already in a doc").
+
+    Parameters
+    ----------
+    session
+        Its document.
+    work
+        Called with the document locked.
+    """
+    context = session.session_context
+    if context is None:
+        return
+
+    def enter() -> None:
+        if session.session_context is not None:
+            session.add_next_tick_callback(work)
+
+    # There is no loop where there is no server.
+    served = context.server_context and context.server_context.application_context
+    if served:
+        served.io_loop.add_callback(enter)
+    else:
+        enter()
+
+
 class Newest:
     """Does work at once, or after a lag, unless it was done just now: then a little later, for the newest state.
 
@@ -101,9 +131,9 @@ class Rested:
             _WORKERS.submit(self._prepare).add_done_callback(partial(self._prepared, self._session, self._asked))
 
     def _prepared(self, session: Any, asked: int, done: Future[Any]) -> None:
-        # Called on the worker's thread; this is the one thing that may be done to a document from there.
-        if asked == self._asked and session.session_context is not None:
-            session.add_next_tick_callback(partial(self._finish, asked, done))
+        # Called on the worker's thread.
+        if asked == self._asked:
+            hand_over(session, partial(self._finish, asked, done))
 
     def _finish(self, asked: int, done: Future[Any]) -> None:
         if asked == self._asked:

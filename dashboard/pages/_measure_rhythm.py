@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from dashboard.pages._later import live_session
+from dashboard.pages._later import hand_over, live_session
 
 _LOG = logging.getLogger(__name__)
 _LOOKERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="watching")
@@ -66,9 +66,9 @@ class Rhythm:
             _LOOKERS.submit(self._look, asked).add_done_callback(partial(self._seen, turn, asked))
 
     def _seen(self, turn: int, asked: Any, seen: Future[Any]) -> None:
-        # Called on the other thread; this is the one thing that may be done to a document from there.
-        if turn == self._turn and self._session.session_context is not None:
-            self._session.add_next_tick_callback(partial(self._end, turn, asked, seen))
+        # Called on the other thread.
+        if turn == self._turn:
+            hand_over(self._session, partial(self._end, turn, asked, seen))
 
     def _end(self, turn: int, asked: Any, seen: Future[Any]) -> None:
         if turn != self._turn or not self.running:

@@ -107,7 +107,7 @@ class Deciding(Part):
         self.columns = {name: pn.Column(pane, **flex) for name, pane in self.panes.items()}
         self.note = pn.pane.HTML("", margin=(2, 12))
         wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
-        self.figures = html(min_width=560, styles={"flex": "1 1 560px"})
+        self.figures = html(min_width=330, styles={"flex": "1 1 560px"})
         self.methods, self.classes = (html(**wide) for _ in range(2))
         style = legend.STYLE + ties.STYLE
         self.methods.stylesheets = [style]

@@ -135,4 +135,4 @@ class Held(Viewer):
             )
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Row(*self.sliders.values(), margin=0)
+        return pn.Row(*self.sliders.values(), margin=0, styles={"flex-wrap": "wrap", "max-width": "100%"})

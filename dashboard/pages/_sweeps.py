@@ -13,6 +13,7 @@ from dashboard.pages._later import Rested
 from dashboard.pages.widgets import Button
 from dashboard.plots.live import LiveSources
 from dashboard.plots.sweeps import CHARTS, HEIGHT, sweep_chart, update_chart
+from dashboard.plots.units import format_share
 from dashboard.state import State
 
 #: Sweeps over more cells than this take seconds; they wait to be asked for.
@@ -103,7 +104,7 @@ class Sweeps(Viewer):
             "depth_mean": statistics["depth"]["mean"],
             "penalty_mean": float("nan") if cost is None else cost,
         }
-        held = {"threshold": f"at threshold {threshold:.0%}", "depth": "no depth limit"}
+        held = {"threshold": f"at threshold {format_share(threshold)}", "depth": "no depth limit"}
         if depth is not None:
             held["depth"] = f"at depth {depth}"
         with hold(pn.state.curdoc):

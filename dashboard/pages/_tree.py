@@ -15,6 +15,7 @@ from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_places
 from dashboard.plots.rules import rules_page
+from dashboard.plots.units import format_share
 from dashboard.state import State
 
 ROWS = 50
@@ -108,9 +109,10 @@ def _pruned(decision: DecisionFunction) -> list[str]:
     report = decision.provenance.get("c45")
     if not report:
         return []
+    cases = report["cases"]
     parts = [
-        f"{name} pruning {report[name]['size']:,} nodes, {report[name]['errors'] / report['cases']:.1%} errors"
+        f"{name} pruning {report[name]['size']:,} nodes, {format_share(report[name]['errors'] / cases)} errors"
         for name in ("before", "after")
     ]
-    predicted = report["after"]["predicted_error"] / report["cases"]
-    return [f"C4.5: {parts[0]}; {parts[1]}, {predicted:.1%} predicted."]
+    predicted = format_share(report["after"]["predicted_error"] / cases)
+    return [f"C4.5: {parts[0]}; {parts[1]}, {predicted} predicted."]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import holoviews as hv
 import pandas as pd
 import panel as pn
 from panel.viewable import Viewer
@@ -25,6 +24,7 @@ from dashboard.pages.widgets import Alert, RadioButtonGroup, Select, Switch
 from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
 from dashboard.plots.axes import Axes
+from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.raster import Raster
 from dashboard.registry import results_by_digest
@@ -58,7 +58,7 @@ class CampaignsView(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state = state
         self._found: _Found | None = None
         self._asked: Any = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import holoviews as hv
 import panel as pn
 import xarray as xr
 from panel.io import hold
@@ -20,6 +19,7 @@ from dashboard.pages._pair_maps import PairMaps
 from dashboard.pages.campaigns import CampaignsView
 from dashboard.pages.widgets import Alert, Button, RadioButtonGroup, Select
 from dashboard.plots import comparison, legend
+from dashboard.plots.backend import use_bokeh
 from dashboard.state import DATA, State
 
 PAGE = "Compare"
@@ -38,7 +38,7 @@ class ComparePage(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state = state
         self.maps = PairMaps(MAPS)
         self.mode = RadioButtonGroup(

@@ -83,8 +83,16 @@ class DataPage(Viewer):
             width=430,
             margin=(0, 16, 0, 0),
         )
-        show = pn.Column(self.error, self.headline, self.overview, sizing_mode="stretch_width", margin=0)
-        return pn.Row(choose, show, sizing_mode="stretch_width")
+        show = pn.Column(
+            self.error,
+            self.headline,
+            self.overview,
+            sizing_mode="stretch_width",
+            min_width=480,
+            margin=0,
+            styles={"flex": "1 1 480px"},
+        )
+        return pn.FlexBox(choose, show, sizing_mode="stretch_width", margin=0, align_items="start")
 
     async def load(self, event: param.parameterized.Event | None = None) -> None:
         """Load the chosen files with the hints given."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import holoviews as hv
 import panel as pn
 from panel.viewable import Viewer
 
@@ -20,6 +19,7 @@ from dashboard.pages._sweeps import Sweeps
 from dashboard.pages._tree import TreeDiagram
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button, Tabs
+from dashboard.plots.backend import use_bokeh
 from dashboard.state import DATA, State
 
 TABS = ("Sweeps", "Generated source", "Table", "Tree diagram", "Noise")
@@ -37,7 +37,7 @@ class DecisionsPage(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state = state
         self.controls = Controls(state)
         self.maps = Maps(state)

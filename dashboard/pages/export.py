@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import holoviews as hv
 import panel as pn
 from panel.viewable import Viewer
 
@@ -21,6 +20,7 @@ from dashboard.pages._growing import Background
 from dashboard.pages._report import TAB, Report
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, IntInput, MultiChoice, Select, Tabs
+from dashboard.plots.backend import use_bokeh
 from dashboard.state import DATA, TREE, State
 
 PAGE = "Export"
@@ -40,7 +40,7 @@ class ExportPage(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state = state
         self._asked: Any = None
         titles = {target.title: name for name, target in TARGETS.items()}

@@ -18,6 +18,7 @@ from dashboard.pages._growing import Background
 from dashboard.pages.widgets import Alert, Button, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
+from dashboard.plots.backend import use_bokeh
 from dashboard.state import DATA, State
 
 PAGE = "Frontier"
@@ -45,7 +46,7 @@ class FrontierPage(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state = state
         self.frontier: Any = None
         self._advice: Recommendation | None = None

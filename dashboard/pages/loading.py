@@ -54,7 +54,7 @@ class Progress:
     def text(self) -> str:
         """Say it in a few words."""
         share = self.share
-        return "Loading …" if share is None else f"Loading, {share:.0%}: {self._latest}"
+        return "Loading …" if share is None else f"Loading, {100 * share:.0f} %: {self._latest}"
 
 
 def bytes_below(path: Path) -> int:

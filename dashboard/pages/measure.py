@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import holoviews as hv
 import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
@@ -39,6 +38,7 @@ from dashboard.pages._measure_where import Where
 from dashboard.pages.loading import load
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button
+from dashboard.plots.backend import use_bokeh
 from dashboard.server.permission import may_launch
 from dashboard.state import State
 
@@ -96,7 +96,7 @@ class MeasurePage(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state, self.root = state, campaigns_root()
         self.around: Surroundings | None = None
         self.following: Following | None = None
@@ -154,8 +154,9 @@ class MeasurePage(Viewer):
             sizing_mode="stretch_width",
             min_width=480,
             margin=0,
+            styles={"flex": "1 1 480px"},
         )
-        return pn.Row(left, right, sizing_mode="stretch_width")
+        return pn.FlexBox(left, right, sizing_mode="stretch_width", margin=0, align_items="start")
 
     # What there is to measure with, and what it would cost.
 

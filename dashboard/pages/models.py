@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import holoviews as hv
 import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
@@ -23,6 +22,7 @@ from dashboard.pages._model_texts import Errata, Formulas
 from dashboard.pages._model_timeline import TimeLine
 from dashboard.pages._model_view import read_view, write_view
 from dashboard.pages.widgets import Alert, MultiChoice, Select, Switch, Tabs
+from dashboard.plots.backend import use_bokeh
 from dashboard.plots.model_chart import MOST_METHODS
 from dashboard.state import DATA, State
 
@@ -45,7 +45,7 @@ class ModelsPage(Viewer):
 
     def __init__(self, state: State) -> None:
         super().__init__()
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
         self.state = state
         self.choice = choice = ModelChoice(state)
         self._quiet = False

@@ -28,9 +28,9 @@ AT_ONCE_BYTES = 64 << 20
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
 _FILE_WIDTHS = {"file": 275, "result": 80, "format": 80, "rows": 70, "skipped": 80, "collectives": 105}
 _SPREAD_TITLES = {
-    "median": "median σ, %",
-    "90 %": "90 % quantile, %",
-    "largest": "largest, %",
+    "median": "median σ [%]",
+    "90 %": "90 % quantile [%]",
+    "largest": "largest [%]",
     "time": "what a time is",
 }
 
@@ -173,10 +173,10 @@ class Overview(Viewer):
     def _coverage(self) -> list[Any]:
         if self.summary is None:
             return [_text(NOTHING)]
-        figures = self.summary.coverage.round(1).rename(columns={"share": "share, %"})
+        figures = self.summary.coverage.round(1).rename(columns={"share": "share [%]"})
         views = self.summary.views[self.collective]
         return [
-            table(figures, layout="fit_data_stretch", formatters={"share, %": _PERCENT}),
+            table(figures, layout="fit_data_stretch", formatters={"share [%]": _PERCENT}),
             self.select,
             _heading("Methods measured at each size"),
             _plot(coverage.draw_methods_measured(views.counts, views.methods)),

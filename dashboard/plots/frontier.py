@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dashboard.plots.legend import table
 from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
 from dashboard.plots.units import format_percent
 
 HEIGHT = 440
@@ -157,7 +158,7 @@ def _frame(title: str, points: pd.DataFrame, value: str, choice: tuple[float, fl
         "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         "active_tools": [],
         "hooks": [offer_svg],
-        "backend_opts": {"plot.output_backend": "canvas"},
+        "backend_opts": {"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
         "backend": "bokeh",
     }
 

@@ -50,11 +50,13 @@ const time = (s) => {
 if (best < 0) return `${where}\\nnot measured` + (!compares || chosen < 0 ? '' : `\\nchosen   ${names[chosen]}`)
 const chosen_time = data.chosen_time[cell], best_time = data.best_time[cell]
 const penalty = 100 * (chosen_time - best_time) / best_time
-const percent = isFinite(penalty) ? `${penalty.toFixed(2)} %` : 'unknown: the chosen method was not measured'
+const digits = Math.abs(penalty) < 100 ? 2 : 1
+const written = penalty.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits})
+const percent = isFinite(penalty) ? `${penalty === 0 ? 0 : written} %` : 'unknown: the chosen method was not measured'
 const name = (method) => method < 0 ? 'not among the methods' : names[method]
 const wide = Math.max(compares ? name(chosen).length : 0, name(best).length)
 const line = (title, method, t, n) =>
-    `\\n${title}${name(method).padEnd(wide)}  ${time(t)}` + (n > 0 ? `  (${n} repetitions)` : '')
+    `\\n${title}${name(method).padEnd(wide)}  ${time(t)}` + (n > 0 ? `  (${n.toLocaleString('en')} repetitions)` : '')
 return where
     + (compares ? line('chosen   ', chosen, chosen_time, data.chosen_repetitions[cell]) : '')
     + line('best     ', best, best_time, data.best_repetitions[cell])

@@ -11,6 +11,7 @@ from bokeh.models import NoOverlap
 from dashboard.plots.axes import Axes
 from dashboard.plots.live import Hook, LiveSources, add_hook
 from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
 
 HEIGHT = 400
 
@@ -57,6 +58,7 @@ def _frame(title: str, axes: Axes) -> dict[str, Any]:
         "active_tools": [],
         "hooks": [offer_svg],
         "backend_opts": {
+            "plot.styles": growing(HEIGHT),
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
             "plot.output_backend": "canvas",
             # On a narrow map title and tools need its place.

@@ -22,6 +22,7 @@ from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.live import LiveSources
 from dashboard.plots.model_curves import AXES, FloatArray, Lines, Points, View, bars
 from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
 from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
@@ -236,7 +237,7 @@ def _frame(view: View, title: str, height: int, *, logy: bool) -> dict[str, Any]
         "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         "active_tools": [],
         "hooks": [offer_svg, follow_data, ticks, *([time_ticks] if height == HEIGHT else [])],
-        "backend_opts": {"plot.output_backend": "canvas"},
+        "backend_opts": {"plot.output_backend": "canvas", "plot.styles": growing(height)},
         "backend": "bokeh",
     }
 

@@ -11,6 +11,7 @@ from dashboard.models.fit import Fit
 from dashboard.plots.legend import table
 from dashboard.plots.model_chart import LOOKS, follow_data, size_ticks
 from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
 from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT = 360
@@ -57,7 +58,7 @@ def residual_chart(found: Fit) -> hv.Overlay:
         default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         active_tools=[],
         hooks=[offer_svg, follow_data, size_ticks("message_size", log=True)],
-        backend_opts={"plot.output_backend": "canvas"},
+        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
         backend="bokeh",
     )
 

@@ -110,7 +110,7 @@ def _cells(found: xr.Dataset, axes: Axes) -> hv.Rectangles:
         [f"{axes.y.write(count[row])} processes" for row in rows],
         [axes.x.write(size[column]) for column in columns],
         list(names[found["algorithm"].values[rows, columns]]),
-        [f"{each:,.0f} B" if each else "not segmented" for each in segment],
+        [format_bytes(round(each)) if each else "not segmented" for each in segment],
         [format_time(float(each)) for each in time],
     ]
     told = ["processes", "message", "algorithm", "segments", "time"]

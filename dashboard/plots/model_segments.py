@@ -19,6 +19,7 @@ from dashboard.plots.model_curves import FloatArray, Points, View, bars, measure
 from dashboard.plots.model_legend import dash
 from dashboard.plots.model_methods import ModelMethod
 from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
 from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT = 430
@@ -145,7 +146,7 @@ def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources)
         default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         active_tools=[],
         hooks=[offer_svg, follow_data, size_ticks("segment_size", log=True), time_ticks],
-        backend_opts={"plot.output_backend": "canvas"},
+        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
         backend="bokeh",
     )
 
@@ -171,7 +172,7 @@ def segment_table(found: Mapping[ModelName, Segmentation]) -> str:
             " to ".join(dict.fromkeys(format_bytes(size) for size in each.within(percent)))
             for percent in sorted(RANGES)
         ]
-        best = f"{each.optimum:,.0f} B" if each.pays else "segments do not pay"
+        best = format_bytes(round(each.optimum)) if each.pays else "segments do not pay"
         gain = format_percent(100 * (1 - each.time / each.whole_time)) if each.whole_time else "–"
         rows.append([name, best, format_time(each.time), *ranges, format_time(each.whole_time), gain])
     return table("Optimal segment size: ○ stands for what was measured", heads, rows)

@@ -15,10 +15,13 @@ _ICON = (
 )
 _SAVE = """
 const view = Bokeh.index.find_one(figure)
+// A chart without a title is called by what it shows.
+const shown = [figure.left, figure.below].map((axes) => axes.length ? axes[0].axis_label : '').filter(Boolean)
+const title = figure.title && figure.title.text || shown.join(' over ') || 'figure'
 view.export('svg').to_blob().then((blob) => {
     const link = document.createElement('a')
     link.href = URL.createObjectURL(blob)
-    link.download = `${(figure.title && figure.title.text || 'figure').replace(/[^\\w]+/g, '_').toLowerCase()}.svg`
+    link.download = `${title.replace(/[^\\w]+/g, ' ').trim().replaceAll(' ', '_').toLowerCase()}.svg`
     link.click()
     URL.revokeObjectURL(link.href)
 })

@@ -50,5 +50,5 @@ def highlighted(text: str, language: str = "c") -> str:
     body = highlight(shown, lexer, HtmlFormatter(nowrap=True))
     rest = len(lines) - MOST_LINES
     more = f"<p>{rest:,} more lines: download or copy the source to have all of it.</p>" if rest > 0 else ""
-    label = escape(f"Generated source, {len(lines)} lines", quote=True)
+    label = escape(f"Generated source, {len(lines):,} lines", quote=True)
     return f'{more}<div class="source" role="region" tabindex="0" aria-label="{label}"><pre>{body}</pre></div>'

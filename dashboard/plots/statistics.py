@@ -50,7 +50,8 @@ def statistics_table(
     ]
     rows = [(title if not at else "", name, value) for title, pairs in groups for at, (name, value) in enumerate(pairs)]
     body = "".join(
-        f'<tr><th scope="row">{escape(title)}</th><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
+        f'<tr><th scope="row">{escape(title)}</th><td class="wraps">{escape(name)}</td>'
+        f'<td class="number">{escape(value)}</td></tr>'
         for title, name, value in rows
     )
     return f"<table><caption>Statistics</caption><tbody>{body}</tbody></table>"

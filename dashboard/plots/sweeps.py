@@ -13,6 +13,7 @@ from bokeh.models import DataRange1d
 
 from dashboard.plots.live import LiveSources
 from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
 
 HEIGHT = 300
 _PENALTY = hv.Dimension("penalty_mean", label="mean penalty [%]")
@@ -126,7 +127,7 @@ def sweep_chart(
         default_tools=["save"],
         active_tools=[],
         hooks=[offer_svg, _follow_data],
-        backend_opts={"plot.output_backend": "canvas"},
+        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
         backend="bokeh",
     )
 

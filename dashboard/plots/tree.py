@@ -189,7 +189,8 @@ def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Se
     width = max(node.depth for node in nodes) * drawing.column + 300
     shapes = [drawing.edge(node, child) for node in nodes for child in node.children]
     shapes += [drawing.node(node) for node in nodes]
-    label = escape(f"Decision tree, {decision.leaves} leaves, drawn to depth {min(depth, decision.depth)}", quote=True)
+    told = f"Decision tree, {decision.leaves:,} leaves, drawn to depth {min(depth, decision.depth)}"
+    label = escape(told, quote=True)
     return (
         f'<div class="tree" role="region" tabindex="0" aria-label="{label}">'
         f'<svg width="{width:.0f}" height="{lines * LINE + 16}" role="img" aria-label="{label}">'

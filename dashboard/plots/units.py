@@ -1,4 +1,8 @@
-"""How sizes, times and percentages are written."""
+"""How sizes, times and percentages are written.
+
+One rule everywhere: a space between a number and its unit, the percent sign among them, and a comma after
+each three digits of a whole number (``1,448 B``, ``12.5 %``). `dashboard.commands.text` keeps it on the command line.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ def format_bytes(size: float) -> str:
     """Write a size in bytes with its binary unit: ``1 B``, ``4 KiB``, ``1.5 MiB``.
 
     A size that no unit shows exactly with two decimals stays in bytes, since measured sizes such
-    as 1448 B (one Ethernet payload) are known by their number; from 1 MiB on it is rounded.
+    as 1,448 B (one Ethernet payload) are known by their number; from 1 MiB on it is rounded.
     """
     if not math.isfinite(size):
         return "any size" if size > 0 else "0 B"
@@ -21,8 +25,8 @@ def format_bytes(size: float) -> str:
         value /= 1024
         unit += 1
     if unit == 1 and not (value * 4).is_integer():
-        return f"{size:g} B" if size < 100_000 else f"{value:.2f} KiB"
-    return f"{value:.2f}".rstrip("0").rstrip(".") + f" {_BINARY[unit]}"
+        return f"{size:,g} B" if size < 100_000 else f"{value:.2f} KiB"
+    return f"{value:,.2f}".rstrip("0").rstrip(".") + f" {_BINARY[unit]}"
 
 
 def format_time(seconds: float) -> str:
@@ -44,6 +48,11 @@ def format_percent(value: float) -> str:
     if value == 0:
         return "0 %"
     return f"{value:,.2f} %" if abs(value) < 100 else f"{value:,.1f} %"
+
+
+def format_share(share: float) -> str:
+    """Write a share of one as a percentage: ``50 %``, ``8.3 %``; a missing one is ``not measured``."""
+    return f"{100 * share:,.1f}".removesuffix(".0") + " %" if math.isfinite(share) else "not measured"
 
 
 def format_count(value: int, one: str, many: str | None = None) -> str:

@@ -14,6 +14,7 @@ from jinja2 import Environment
 
 from dashboard.decisions.family import Progress
 from dashboard.plots import cell, legend, source, ties
+from dashboard.plots.backend import use_bokeh
 from dashboard.report.contents import Contents
 from dashboard.state import State
 
@@ -40,7 +41,7 @@ def to_html(
         A collective that is not among the results, or a tree that does not suit them.
     """
     if "bokeh" not in hv.Store.loaded_backends():
-        hv.extension("bokeh", logo=False)
+        use_bokeh()
     sections = (contents or Contents()).sections(state, progress)
     figures = [figure for section in sections for part in section.parts for figure in part.figures]
     scripts, places = _embedded(figures)

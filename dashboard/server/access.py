@@ -25,6 +25,11 @@ _OAUTH_VARIABLES = {
     "PANEL_OAUTH_SECRET": "oauth_secret",
     "PANEL_OAUTH_ENCRYPTION": "oauth_encryption_key",
 }
+#: Where to find a provider that Panel does not know by name; without `PANEL_OAUTH_USER_URL` the token names the user.
+_OAUTH_PLACES = ("PANEL_OAUTH_AUTHORIZE_URL", "PANEL_OAUTH_TOKEN_URL")
+_UNKNOWN_PLACES = ("generic", "auth_code")
+#: Their forms are Panel's own, which lack the token against forgery, so that nobody could log in.
+_OWN_FORMS = ("pam", "password")
 
 
 class AccessError(ValueError):
@@ -130,17 +135,21 @@ class Access:
         return options | {"auth_provider": login.OwnOAuthSessions(), "include_cookies": _OAUTH_COOKIES}
 
     def _set_up_oauth(self) -> None:
-        if self.oauth_provider not in AUTH_PROVIDERS:
-            raise AccessError(
-                f"--oauth-provider {self.oauth_provider}: possible are {', '.join(sorted(AUTH_PROVIDERS))}"
-            )
+        possible = sorted(set(AUTH_PROVIDERS) - set(_OWN_FORMS))
+        if self.oauth_provider not in possible:
+            raise AccessError(f"--oauth-provider {self.oauth_provider}: possible are {', '.join(possible)}")
         lacking = [variable for variable, name in _OAUTH_VARIABLES.items() if not getattr(config, name)]
+        if self.oauth_provider in _UNKNOWN_PLACES:
+            told = {f"PANEL_OAUTH_{name}" for name in config.oauth_extra_params} | set(os.environ)
+            lacking += [variable for variable in _OAUTH_PLACES if variable not in told]
         if lacking:
             raise AccessError(f"--oauth-provider needs {', '.join(lacking)} in the environment")
         try:
             from cryptography.fernet import Fernet  # noqa: PLC0415 - needed for this alone
         except ImportError:
-            raise AccessError("--oauth-provider needs the package cryptography: pip install cryptography") from None
+            raise AccessError(
+                "--oauth-provider needs the package cryptography: pip install 'colltune[oauth]'"
+            ) from None
         try:
             state.encryption = Fernet(config.oauth_encryption_key)
         except ValueError as error:

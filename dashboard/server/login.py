@@ -1,7 +1,7 @@
 """Logging in where others than the user of this machine reach the page: names and passwords from a file, or OAuth.
 
 Panel provides both. What is added here: a session belongs to who opened it, forms carry a token against forgery,
-passwords are compared in constant time and may be kept as hashes, and guessing is slowed down.
+passwords are compared in constant time and may be kept as hashes, and who guesses is slowed down.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import asyncio
 import hashlib
 import hmac
 import json
+import logging
 import os
+import re
 import stat
-import time
 import zlib
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,12 +25,16 @@ from panel import config
 from panel.auth import BasicAuthProvider, BasicLoginHandler, OAuthProvider
 from tornado.web import HTTPError, decode_signed_value
 
-#: Attempts of all together, under way or failed, within `_WINDOW_SECONDS` before nobody can try for a while.
-MOST_FAILURES = 20
-_WINDOW_SECONDS = 60.0
+from dashboard.server.attempts import Attempts, limits_of
+
+_LOG = logging.getLogger(__name__)
 _FAILURE_SECONDS = 1.0
 _SCRYPT = "scrypt$"
 _COST = {"n": 2**14, "r": 8, "p": 1}
+#: What `hashed` makes: 16 bytes of salt and 64 of digest.
+_HASH = re.compile(r"scrypt\$([0-9a-fA-F]{32})\$([0-9a-fA-F]{128})")
+#: A text of a JSON file, as it is written there.
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _FORM = Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -61,21 +64,50 @@ def read_passwords(path: str | os.PathLike[str]) -> dict[str, str]:
     Raises
     ------
     LoginError
-        There is no such file, others can read it, or it holds something else.
+        There is no such file, others can read it, or it holds something else; where in it, by its line.
     """
     file = Path(path)
     try:
         mode = file.stat().st_mode
-        told = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = file.read_bytes()
+    except OSError as error:
         raise LoginError(f"{file}: cannot be read as a file of names and passwords: {error}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise LoginError(f"{file}: others on this machine can open the passwords; chmod 600 {file}")
+    told = _parsed(file, content)
     if not isinstance(told, dict) or not told or not all(isinstance(each, str) and each for each in told.values()):
         raise LoginError(f'{file}: must be a JSON object of names and passwords, such as {{"alice": "…"}}')
     if "" in told or "guest" in told:
         raise LoginError(f"{file}: the names '' and 'guest' stand for nobody; give other ones")
+    _check(file, content.decode())
     return told
+
+
+def _parsed(file: Path, content: bytes) -> Any:
+    try:
+        return json.loads(content.decode())
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LoginError(f"{file}, line {line}: is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise LoginError(f"{file}, line {error.lineno}: cannot be read as JSON: {error.msg}") from None
+    except RecursionError:
+        raise LoginError(f'{file}: must be a JSON object of names and passwords, such as {{"alice": "…"}}') from None
+
+
+def _check(file: Path, text: str) -> None:
+    """Refuse what no password can fit; neither it nor its name is told."""
+    # In an object of texts alone, every second one is a password.
+    for found in list(_TEXT.finditer(text))[1::2]:
+        kept = json.loads(found[0])
+        line = text.count("\n", 0, found.start()) + 1
+        if kept.startswith(_SCRYPT) and not _HASH.fullmatch(kept):
+            raise LoginError(
+                f"{file}, line {line}: the hash of a password is cut or garbled: it must be as 'colltune serve "
+                "--hash-password' prints it, scrypt$ with 32 and, after another $, 128 hexadecimal digits"
+            )
+        if any("\ud800" <= sign <= "\udfff" for sign in kept):
+            raise LoginError(f"{file}, line {line}: this password has half a character (\\ud800 to \\udfff)")
 
 
 def hashed(password: str) -> str:
@@ -85,11 +117,13 @@ def hashed(password: str) -> str:
 
 
 def fits(password: str, kept: str) -> bool:
-    """Whether a password is the one that is kept, as it is or `hashed`."""
+    """Whether a password is the one that is kept, as it is or `hashed`; none fits what is cut or garbled."""
     if not kept.startswith(_SCRYPT):
         return hmac.compare_digest(password.encode(), kept.encode())
-    _, salt, digest = kept.split("$")
-    return hmac.compare_digest(_digest(password, bytes.fromhex(salt)), bytes.fromhex(digest))
+    found = _HASH.fullmatch(kept)
+    if found is None:
+        return False
+    return hmac.compare_digest(_digest(password, bytes.fromhex(found[1])), bytes.fromhex(found[2]))
 
 
 def _digest(password: str, salt: bytes) -> bytes:
@@ -99,7 +133,7 @@ def _digest(password: str, salt: bytes) -> bytes:
 class LoginHandler(BasicLoginHandler):
     """Panel's, with the additions named above."""
 
-    _failures: ClassVar[deque[float]] = deque()
+    _attempts: ClassVar[Attempts] = Attempts()
 
     def get(self) -> None:
         """Show the form."""
@@ -107,17 +141,14 @@ class LoginHandler(BasicLoginHandler):
 
     async def post(self) -> None:
         """Let in who gives the right password."""
-        if self._blocked():
+        attempt = self._attempts.begin(limits_of(self.request))
+        if attempt is None:
             self.set_status(429)
             self._show("Too many attempts failed. Try again in a minute.")
             return
         name, password = self.get_body_argument("username", ""), self.get_body_argument("password", "")
-        # Counted before it is looked at: of many at once, none would have failed yet.
-        attempt = time.monotonic()
-        self._failures.append(attempt)
         if await asyncio.to_thread(self._validate, name, password):
-            with suppress(ValueError):
-                self._failures.remove(attempt)
+            self._attempts.take_back(attempt)
             self.set_current_user(name)
             self.redirect(_path_of(self.get_query_argument("next", "")) or f"{self.application.prefix}/")
             return
@@ -140,14 +171,14 @@ class LoginHandler(BasicLoginHandler):
         )
 
     def _validate(self, username: str, password: str) -> bool:
+        try:
+            known = read_passwords(config.basic_auth)
+        except LoginError as error:
+            # It was sound at the start.
+            _LOG.error("nobody can log in: %s", error)
+            return False
         # A name that is not there takes as long as one that is.
-        known = read_passwords(config.basic_auth)
         return fits(password, known.get(username, _NOBODY)) and username in known
-
-    def _blocked(self) -> bool:
-        while self._failures and time.monotonic() - self._failures[0] > _WINDOW_SECONDS:
-            self._failures.popleft()
-        return len(self._failures) >= MOST_FAILURES
 
     def _show(self, error: str) -> None:
         self.set_header("Cache-Control", "no-store")
@@ -216,8 +247,26 @@ class OwnSessions(BasicAuthProvider):
         return LoginHandler
 
 
+class _WithState:
+    """What stands before Panel's login by OAuth."""
+
+    def prepare(self) -> None:
+        """Refuse a blank state: Panel finds it equal to that of a browser without one.
+
+        Another site could log such a browser in as somebody else.
+        """
+        if not all(self.get_arguments("state")):  # type: ignore[attr-defined]
+            raise HTTPError(401, "the log-in was not begun here; begin anew", reason="state mismatch")
+
+
 class OwnOAuthSessions(OAuthProvider):
     """OAuth; each session is its opener's alone."""
+
+    @property
+    def login_handler(self) -> type:
+        """Sends to the provider and takes its answer."""
+        given = super().login_handler
+        return type(given.__name__, (_WithState, given), {})
 
     @property
     def get_user_async(self) -> Callable[[Any], Awaitable[str | None]]:

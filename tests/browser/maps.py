@@ -20,6 +20,19 @@ const view_of = (title) => {
     return null
 }
 """
+# What is on the canvas of the plot with a title, in short; null until it is painted.
+_PIXELS = f"""
+(title) => {{
+    {_VIEW}
+    const view = view_of(title)
+    if (view === null) return null
+    const {{canvas}} = view.canvas_view.primary
+    let sum = 7
+    for (const byte of canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data)
+        sum = (sum * 31 + byte) | 0
+    return `${{canvas.width}} × ${{canvas.height}}: ${{sum}}`
+}}
+"""
 _POINT = """
 const labelled = (axis, text) => {
     const labels = axis.major_label_overrides
@@ -51,3 +64,33 @@ def point_at(page: Page, title: str, x_label: str, y_label: str) -> tuple[float,
         [title, x_label, y_label],
     )
     return float(at[0]), float(at[1])
+
+
+def settled_pixels(page: Page, title: str) -> str:
+    """Give a digest of the pixels of the plot with this title once they have stayed the same for a second."""
+    return str(
+        page.evaluate(
+            f"""async (title) => {{
+                const pixels = {_PIXELS}
+                let last = null
+                for (let same = 0; same < 10; ) {{
+                    await new Promise((resolve) => setTimeout(resolve, 100))
+                    const now = pixels(title)
+                    same = now !== null && now === last ? same + 1 : 0
+                    last = now
+                }}
+                return last
+            }}""",
+            title,
+        )
+    )
+
+
+def wait_for_other_pixels(page: Page, title: str, than: str, seconds: float = 60.0) -> str:
+    """Wait until the plot with this title shows others than these pixels, and give a digest of them once settled."""
+    page.wait_for_function(
+        f"([title, than]) => {{ const now = ({_PIXELS})(title); return now !== null && now !== than }}",
+        arg=[title, than],
+        timeout=seconds * 1000,
+    )
+    return settled_pixels(page, title)

@@ -93,7 +93,7 @@ def test_segments_of_table_6_1(colltune: Run) -> None:
     assert min(inside) == min(curve["time"])
     assert found["time"] < found["time_without"]
     text = colltune(*words[:-1], "--message-size", "768KiB", "--parameters", "grig-mx").out
-    assert "optimal segment size 10277 B" in text
+    assert "optimal segment size 10,277 B" in text
     none = colltune(*words, "--message-size", "8", "--parameters", "grig-mx").json
     assert none["segment_size"] == 0
     words = split("model segments -c allgather --algorithm ring --model hockney --comm-size 64 --message-size 9")

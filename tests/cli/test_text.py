@@ -17,13 +17,13 @@ from tests.cubes import synthetic_cube
     [
         (0, "0 B"),
         (1, "1 B"),
-        (1023, "1023 B"),
+        (1023, "1,023 B"),
         (1024, "1 KiB"),
-        (1448, "1448 B"),
+        (1448, "1,448 B"),
         (1536, "1.5 KiB"),
         (65536, "64 KiB"),
         (393216, "384 KiB"),
-        (1000000, "1000000 B"),
+        (1000000, "1,000,000 B"),
         (3 << 19, "1.5 MiB"),
         (1 << 34, "16 GiB"),
     ],
@@ -50,7 +50,7 @@ def read_map(lines: Sequence[str], best: np.ndarray) -> np.ndarray:
             legend[words[0]] = int(words[1])
     rows: dict[int, list[int]] = {}
     for line in lines[:start]:
-        words = line.split()
+        words = line.replace(",", "").split()
         if len(words) > 1 and words[0].isdigit() and all(word in legend or word == "." for word in words[1:]):
             rows.setdefault(int(words[0]), []).extend(legend.get(word, -1) for word in words[1:])
     return np.array(list(rows.values())).reshape(best.shape)

@@ -63,6 +63,17 @@ def test_the_first_event_is_drawn_at_once_and_of_the_others_only_the_newest(loop
     assert drawn == [1, 4]
 
 
+def test_work_with_a_lag_lets_the_loop_go_on_first_and_then_is_done_once(loop: Loop) -> None:
+    slider, drawn = {"at": 0}, []
+    newest = Newest(lambda: drawn.append(slider["at"]), gap=0, lag=60)
+    for at in (1, 2, 3):
+        slider["at"] = at
+        newest.ask()
+    assert drawn == []
+    loop.run()
+    assert drawn == [3]
+
+
 def test_work_that_failed_does_not_stop_what_follows(loop: Loop) -> None:
     newest = Newest(lambda: 1 / 0, gap=60)
     with pytest.raises(ZeroDivisionError):

@@ -11,6 +11,7 @@ from dashboard.plots import model_optimal
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import as_seen
 from dashboard.plots.raster import Raster
+from dashboard.plots.units import format_bytes
 
 FOUND = optimal_map(
     "bcast", machine("grig-tcp").parameters("hockney"), [2, 8, 28], [1, 1024, 65536, 393216], multiple=8
@@ -42,7 +43,7 @@ def test_maps_show_what_was_found() -> None:
     cells = model_optimal.segment_layers(FOUND, axes, raster)["segments cells"]
     told = cells.dimension_values("segments").tolist()
     for text, size in zip(told, FOUND["segment_size"].values.ravel(), strict=True):
-        assert text == (f"{size:,.0f} B" if size else "not segmented")
+        assert text == (format_bytes(round(size)) if size else "not segmented")
 
 
 def test_legends_count_the_cells() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
-from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
+from dashboard.commands import text as cli_text
+from dashboard.plots.units import format_bytes, format_count, format_percent, format_share, format_time
 
 
 @pytest.mark.parametrize(
@@ -14,9 +16,9 @@ from dashboard.plots.units import format_bytes, format_count, format_percent, fo
     [
         (0, "0 B"),
         (1, "1 B"),
-        (1023, "1023 B"),
+        (1023, "1,023 B"),
         (1024, "1 KiB"),
-        (1448, "1448 B"),
+        (1448, "1,448 B"),
         (1536, "1.5 KiB"),
         (4096, "4 KiB"),
         (393_216, "384 KiB"),
@@ -49,6 +51,23 @@ def test_times_have_the_unit_that_leaves_few_digits(seconds: float, text: str) -
 )
 def test_percentages(value: float, text: str) -> None:
     assert format_percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0 %"), (1, "100 %"), (0.075, "7.5 %"), (12.5, "1,250 %"), (math.nan, "not measured")]
+)
+def test_shares_of_one_are_told_in_percent(share: float, text: str) -> None:
+    assert format_share(share) == text
+
+
+@pytest.mark.parametrize("number", [1023, 1448, 54_321, 1_500_000])
+def test_page_and_command_line_group_digits_and_set_off_units_alike(number: int) -> None:
+    assert format_percent(number).startswith(f"{number:,}.")
+    assert format_count(number, "cell").startswith(f"{number:,} ")
+    assert cli_text.percent(number) == f"{number:,}.00 %"
+    assert cli_text.table(["cells"], [[number]])[1] == f"{number:,}"
+    for written in (format_bytes(number), cli_text.size(number)):
+        assert re.fullmatch(r"\d{1,3}(,\d{3})*(\.\d+)? [KM]?i?B", written), written
 
 
 def test_counts_know_the_singular() -> None:

@@ -30,10 +30,13 @@ class Visitor:
     ----------
     base
         Where the server is, such as ``http://localhost:5006``.
+    source
+        Address of this machine to ask from, such as ``127.0.0.9``.
     """
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, source: str = "") -> None:
         self.base = base
+        self._source = (source, 0) if source else None
         self.cookies: dict[str, str] = {}
         self._at = urlsplit(base)
 
@@ -42,11 +45,11 @@ class Visitor:
     ) -> Answer:
         """Send a request as it is; redirects are not followed."""
         typed = {"Content-Type": "application/x-www-form-urlencoded"} if body is not None else {}
-        connection = HTTPConnection(self._at.hostname, self._at.port, timeout=SECONDS)
+        connection = HTTPConnection(self._at.hostname, self._at.port, timeout=SECONDS, source_address=self._source)
         try:
             connection.request(method, path, body, {**self._cookie(), **typed, **(headers or {})})
             got = connection.getresponse()
-            answer = Answer(got.status, got.msg, got.read().decode())
+            answer = Answer(got.status, got.msg, got.read().decode(errors="replace"))
         finally:
             connection.close()
         for line in answer.headers.get_all("Set-Cookie", []):

@@ -8,6 +8,7 @@ import sys
 import panel as pn
 
 from dashboard import serve as serving
+from dashboard.cli import main
 from dashboard.samples import Start
 from dashboard.server.access import Access
 from dashboard.server.permission import may_enter, may_launch
@@ -21,4 +22,6 @@ def page(start: Start) -> pn.pane.Str:
 
 if __name__ == "__main__":
     serving.create_app, serving.TITLE, serving.warm_up = page, None, lambda start: None
+    if sys.argv[1] == "serve":
+        sys.exit(main(sys.argv[1:]))
     serving.serve(port=0, access=Access(**json.loads(sys.argv[1])))

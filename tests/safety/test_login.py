@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import stat
 import sys
-from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dashboard.server import login
+from dashboard.server import attempts, login
 from dashboard.server.login import LoginError, fits, hashed, read_passwords
+from tests.safety.addresses import HOSTS, LOGIN, OPENED, REFUSED, statuses
 from tests.safety.client import Visitor
 from tests.serving import Served
 
@@ -24,10 +23,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the file of names and passwords: alice's in line 2, bob's in line 3."""
     file = tmp_path_factory.mktemp("passwords") / "passwords.json"
-    file.write_text(json.dumps({"alice": hashed(PASSWORDS["alice"]), "bob": PASSWORDS["bob"]}))
+    file.write_text(json.dumps({"alice": hashed(PASSWORDS["alice"]), "bob": PASSWORDS["bob"]}, indent=1))
     file.chmod(0o600)
+    return file
+
+
+@pytest.fixture(scope="module")
+def served(file: Path) -> Iterator[Served]:
     options = ["--address", EVERYWHERE, "--allow-websocket-origin", "dashboard.example.org:443", "--port", "0"]
     # A page without results is made at once.
     nothing = str(file.parent / "nothing")
@@ -152,46 +157,50 @@ def test_the_log_tells_no_password_and_no_token(served: Served, base: str) -> No
     assert not [secret for secret in PASSWORDS.values() if secret in told]
 
 
-# Last: from here on this server lets nobody try for a minute.
-def test_guessing_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    failures = login.LoginHandler._failures
-    handler = login.LoginHandler.__new__(login.LoginHandler)
-    failures.extend([login.time.monotonic()] * login.MOST_FAILURES)
-    assert handler._blocked()
-    later = login.time.monotonic() + 61
-    monkeypatch.setattr(login.time, "monotonic", lambda: later)
-    assert not handler._blocked()
+@pytest.mark.parametrize(
+    ("name", "sound", "damaged", "line"), [("alice", "scrypt$", "scrypt$ab", 2), ("bob", "builder", "b\udcffilder", 3)]
+)
+def test_a_file_damaged_while_it_serves_lets_nobody_in_and_the_log_names_the_line(
+    served: Served, base: str, file: Path, name: str, sound: str, damaged: str, line: int
+) -> None:
+    content, before = file.read_text(), len(served.output)
+    try:
+        file.write_bytes(content.replace(sound, damaged, 1).encode(errors="surrogateescape"))
+        answer = Visitor(base).log_in(name, PASSWORDS[name])
+    finally:
+        file.write_text(content)
+    assert answer.code == 403
+    assert "The name or the password is wrong." in answer.text
+    told = "".join(served.output[before:])
+    assert f"nobody can log in: {file}, line {line}:" in told
+    assert "Traceback" not in told
+    assert "scrypt$ab" not in told
 
 
-def test_guessing_many_at_once_is_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(login.LoginHandler, "_failures", deque())
-    monkeypatch.setattr(login, "_FAILURE_SECONDS", 0.0)
-    tried: list[str] = []
-    answers: list[int] = []
+def _cookies(visitor: Visitor) -> bytes:
+    return f"Cookie: {'; '.join(f'{name}={value}' for name, value in visitor.cookies.items())}\r\n".encode()
 
-    class Handler(login.LoginHandler):
-        def __init__(self) -> None:
-            pass
 
-        def get_body_argument(self, name: str, *_: Any) -> str:
-            return name
+def test_no_address_is_an_error_of_the_server(base: str) -> None:
+    assert set(statuses(base, OPENED, _cookies(_known(base, "alice"))).values()) == {200}
+    told = statuses(base, [*REFUSED, *LOGIN])
+    assert {address: status for address, status in told.items() if status >= 500} == {}
 
-        def set_status(self, status_code: int, *_: Any) -> None:
-            answers.append(status_code)
 
-        def _show(self, error: str) -> None:
-            pass
+def test_no_name_of_the_server_is_an_error_of_its_own(base: str) -> None:
+    cookies = _cookies(_known(base, "alice"))
+    told = {host: statuses(base, [b"/dashboard"], cookies, host)[b"/dashboard"] for host in HOSTS}
+    assert told == HOSTS
 
-        def _validate(self, username: str, password: str) -> bool:
-            tried.append(password)
-            return False
 
-    async def guess() -> None:
-        await asyncio.gather(*(Handler().post() for _ in range(3 * login.MOST_FAILURES)))
-
-    asyncio.run(guess())
-    assert len(tried) == login.MOST_FAILURES
-    assert (answers.count(403), answers.count(429)) == (login.MOST_FAILURES, 2 * login.MOST_FAILURES)
+def test_who_guesses_is_slowed_down_and_another_address_is_not(base: str) -> None:
+    right = PASSWORDS["alice"]
+    with ThreadPoolExecutor(attempts.MOST_FAILURES) as many:
+        tries = 2 * attempts.MOST_FAILURES
+        codes = list(many.map(lambda _: Visitor(base, "127.0.0.8").log_in("alice", "guess").code, range(tries)))
+    assert (codes.count(403), codes.count(429)) == (attempts.MOST_FAILURES, attempts.MOST_FAILURES)
+    assert Visitor(base, "127.0.0.8").log_in("alice", right).code == 429
+    assert Visitor(base, "127.0.0.9").log_in("alice", right).code == 302
 
 
 def test_a_hash_stands_for_its_password_alone() -> None:
@@ -202,6 +211,9 @@ def test_a_hash_stands_for_its_password_alone() -> None:
     assert kept != hashed("wonder")
     assert fits("plain", "plain")
     assert not fits("plain", "plein")
+    assert not any(
+        fits("wonder", each) for each in (kept[:-1], kept[:-20], kept + "0", kept.replace("$", "", 1), "scrypt$")
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,7 +225,11 @@ def test_a_hash_stands_for_its_password_alone() -> None:
         ("{}", 0o600, "JSON object"),
         ('{"alice": ""}', 0o600, "JSON object"),
         ('{"guest": "x"}', 0o600, "stand for nobody"),
-        ("alice", 0o600, "cannot be read"),
+        ("alice", 0o600, "line 1: cannot be read"),
+        ('{"bob": "x",\n\n "alice": "scrypt$00$wonder"}', 0o600, "line 3: the hash of a password is cut"),
+        ('{"scrypt$": "wonder",\n "b\\"\\n": "scrypt$"}', 0o600, "line 2: the hash"),
+        ('{"alice":\n "\\ud800"}', 0o600, "line 2: this password has half a character"),
+        ("[" * 100_000, 0o600, "JSON object"),
     ],
 )
 def test_a_file_of_passwords_must_be_private_and_sound(tmp_path: Path, content: str, mode: int, told: str) -> None:

@@ -321,7 +321,7 @@ class _Runner:
         if self._progress is None or not results.exists():
             return
         lines = results.read_text(encoding="utf-8").count("\n") // 2
-        self._progress((done[0] + lines) / max(1, done[1]), f"{done[0] + lines} of {done[1]} calls")
+        self._progress((done[0] + lines) / max(1, done[1]), f"{done[0] + lines:,} of {done[1]:,} calls")
 
 
 def _last_words(log: Path) -> str:

@@ -49,7 +49,7 @@ def _too_large(proof: Proof) -> list[str]:
         if verdict.region.needs:
             needs.setdefault(verdict.region.collective, []).append(verdict.region.needs)
     return [
-        f"{name}: {len(each)} regions not run: they need {_between(min(each), max(each))} processes or more, "
+        f"{name}: {len(each):,} regions not run: they need {_between(min(each), max(each))} processes or more, "
         f"{proof.ranks} are allowed (--ranks)"
         for name, each in needs.items()
     ]
@@ -72,7 +72,7 @@ def _head(proof: Proof) -> list[str]:
 def _summary(proof: Proof) -> str:
     counts = ", ".join(f"{count} {state}" for state in STATES if (count := proof.count(state)))
     verdict = "PROVEN" if proof.holds else "NOT PROVEN"
-    return f"{verdict}: {len(proof.verdicts)} regions: {counts or 'none'}"
+    return f"{verdict}: {len(proof.verdicts):,} regions: {counts or 'none'}"
 
 
 def _row(verdict: Verdict) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def grow(table: TrainingTable, options: Options, progress: Progress | None = Non
         upper = nodes.counts, nodes.label
         if progress is not None:
             share = max(0.0, 1 - level.rows.shape[1] / len(table))
-            progress(share, f"level {len(levels)}: {below} nodes")
+            progress(share, f"level {len(levels)}: {below:,} nodes")
     nodes = Nodes._make(np.concatenate(parts) for parts in zip(*levels, strict=True))
     collapse(nodes)
     return Tree(compacted(nodes))

@@ -1,0 +1,97 @@
+"""Bokeh's application with what it lacks in front of strangers: headers, and a refusal of requests that break it.
+
+Panel and Bokeh trust a request where they take it apart: a second ``?``, a token cut short or a NUL in a path end as an
+error of the server's own (500), with a traceback in its log.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import bokeh.server.server
+from bokeh.server.tornado import BokehTornado
+from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
+from tornado.web import ErrorHandler
+
+from dashboard.server.headers import SafeHeaders
+
+#: Arguments that are taken apart as addresses.
+_ADDRESSES = ("next", "bokeh-absolute-url")
+#: What a token may tell of a request; each is names with values.
+_TOLD = ("headers", "cookies", "arguments")
+#: Tornado takes these for spaces.
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_OWN_HOST = "[::1]"
+_BAD, _FORBIDDEN = 400, 403
+
+
+def install() -> None:
+    """Have every server that this process makes from now on guarded; may be called again.
+
+    ``panel serve`` makes its server itself and takes no class for it.
+    """
+    bokeh.server.server.BokehTornado = Guarded
+
+
+class Guarded(BokehTornado):
+    """Bokeh's application; each answer has `SafeHeaders`, and what is asked for can be taken apart."""
+
+    def __init__(self, applications: Any, **options: Any) -> None:
+        super().__init__(applications, **{"transforms": [SafeHeaders], **options})
+
+    def find_handler(self, request: Any, **kwargs: Any) -> Any:
+        """Refuse the request, or set it right, before a handler sees it."""
+        if refused := self._refused(request):
+            return self.get_handler_delegate(request, ErrorHandler, {"status_code": refused})
+        path, mark, query = request.uri.partition("?")
+        request.uri = f"{path}{mark}{query.replace('?', '%3F').replace('#', '%23')}"
+        if request.host.startswith(_OWN_HOST):
+            request.host = request.host.replace(_OWN_HOST, "localhost", 1)
+        return super().find_handler(request, **kwargs)
+
+    def _refused(self, request: Any) -> int:
+        """Status of the refusal; 0: none."""
+        sessions = [*_values(request, "bokeh-session-id"), *request.headers.get_list("Bokeh-Session-Id")]
+        if (
+            b"\0" in unquote_to_bytes(request.path)
+            or request.host.removeprefix(_OWN_HOST).count(":") > 1
+            or not all(each.strip() for each in sessions)
+            or not all(_is_address(each) for name in _ADDRESSES for each in _values(request, name))
+        ):
+            return _BAD
+        for token in _values(request, "bokeh-token"):
+            try:
+                # Of a stranger's token nothing is unpacked.
+                if not check_token_signature(token, secret_key=self.secret_key, signed=self.sign_sessions):
+                    return _FORBIDDEN
+                fits = _is_session(get_session_id(token)) and _is_told(get_token_payload(token))
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError, zlib.error):
+                fits = False
+            if not fits:
+                return _BAD
+        return 0
+
+
+def _values(request: Any, name: str) -> Iterator[str]:
+    """Values of an argument as a handler will read them."""
+    for value in request.arguments.get(name, ()):
+        yield _CONTROL.sub(" ", value.decode("utf-8", "replace")).strip()
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(urlsplit(text).geturl())
+    except ValueError:
+        return False
+
+
+def _is_session(name: Any) -> bool:
+    return isinstance(name, str) and bool(name.strip())
+
+
+def _is_told(payload: dict[str, Any]) -> bool:
+    return all(isinstance(payload.get(name, {}), dict) for name in _TOLD)

@@ -1,0 +1,179 @@
+"""What other threads hand to a session: done on its own thread, and never seen by another session."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import panel as pn
+import pytest
+from bokeh.application import Application
+from bokeh.server.contexts import ApplicationContext
+from panel.io.document import MockSessionContext
+from tornado.ioloop import IOLoop
+
+from dashboard.pages import _growing
+from dashboard.pages._growing import Background
+from dashboard.pages._later import Rested, hand_over
+from dashboard.pages._measure_rhythm import Rhythm
+
+PATIENCE_S = 30
+
+
+@asynccontextmanager
+async def two_sessions() -> AsyncIterator[tuple[Any, Any]]:
+    """Documents of two sessions of one server, which runs on this thread."""
+    context = ApplicationContext(Application(), io_loop=IOLoop.current())
+    request = SimpleNamespace(arguments={}, cookies={}, headers={})
+    sessions = [await context.create_session_if_needed(name, request) for name in ("one", "other")]
+    try:
+        yield tuple(session.document for session in sessions)
+    finally:
+        for session in sessions:
+            session.destroy()
+
+
+async def in_session(document: Any, work: Callable[[], Any]) -> None:
+    """Do something in a session, as its events do; raise what it raises."""
+    done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except Exception as error:  # noqa: BLE001 - handed on as it is
+            done.set_exception(error)
+
+    document.add_next_tick_callback(run)
+    await asyncio.wait_for(done, PATIENCE_S)
+
+
+def test_while_one_session_is_given_something_the_other_stays_the_current_one() -> None:
+    asyncio.run(_give_one_while_the_other_is_busy())
+
+
+async def _give_one_while_the_other_is_busy() -> None:
+    async with two_sessions() as (one, other):
+        own, came = threading.current_thread(), asyncio.Event()
+        reached, looked = threading.Event(), threading.Event()
+        during: list[Any] = []
+        after: list[Any] = []
+
+        def draw(document: Any) -> None:
+            # With the wrong document Panel takes the other session's style sheets: "… is already in a doc".
+            document.add_root(pn.pane.HTML("drawn").get_root(document))
+
+        def changed(_: Any) -> None:
+            # Bokeh calls this while the document is the current one; it stays so until somebody has looked.
+            if threading.current_thread() is not own:
+                reached.set()
+                looked.wait(PATIENCE_S)
+
+        def work() -> None:
+            after.append((pn.state.curdoc, threading.current_thread()))
+            came.set()
+
+        def beside() -> None:
+            hand_over(one, work)
+            reached.set()
+
+        def busy() -> None:
+            thread = threading.Thread(target=beside)
+            thread.start()
+            assert reached.wait(PATIENCE_S)
+            during.append(pn.state.curdoc)
+            try:
+                draw(other)
+            finally:
+                looked.set()
+                thread.join(PATIENCE_S)
+
+        await in_session(one, lambda: draw(one))
+        one.on_change(changed)
+        await in_session(other, busy)
+        await asyncio.wait_for(came.wait(), PATIENCE_S)
+        assert during == [other]
+        assert after == [(one, own)]
+
+
+def _longer() -> Callable[..., None]:
+    # Ends only when the session's thread has gone on: what it gives comes from the other thread.
+    loop = asyncio.get_running_loop()
+
+    def work(*_: Any) -> None:
+        gone_on = threading.Event()
+        loop.call_soon_threadsafe(gone_on.set)
+        assert gone_on.wait(PATIENCE_S)
+
+    return work
+
+
+def _rested(done: Callable[[Any], None]) -> None:
+    Rested(done, 0.0, _longer()).ask()
+
+
+def _background(done: Callable[[Any], None]) -> None:
+    longer = _longer()
+
+    def work(tell: Callable[[float, str], None]) -> None:
+        tell(0.5, "half way")
+        longer()
+
+    Background(again=lambda: None).start("Work", work, done)
+
+
+def _rhythm(done: Callable[[Any], None]) -> None:
+    rhythm = Rhythm(lambda: None, _longer(), lambda _, seen: (rhythm.stop(), done(seen)), 60)
+    rhythm.start()
+
+
+@pytest.mark.parametrize("begin", [_rested, _background, _rhythm])
+def test_work_beside_a_session_touches_its_document_on_its_own_thread_only(
+    begin: Callable[[Callable[[Any], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(pn.state), "loaded", property(lambda _: True))
+    monkeypatch.setattr(_growing, "TELL_SECONDS", 0.0)
+    asyncio.run(_watch_threads(begin))
+
+
+async def _watch_threads(begin: Callable[[Callable[[Any], None]], None]) -> None:
+    async with two_sessions() as (one, _):
+        came, touched, add = asyncio.Event(), set(), one.add_next_tick_callback
+
+        def watched(work: Callable[[], None]) -> Any:
+            touched.add(threading.current_thread())
+            return add(work)
+
+        one.add_next_tick_callback = watched
+        await in_session(one, lambda: begin(lambda _: came.set()))
+        await asyncio.wait_for(came.wait(), PATIENCE_S)
+        assert touched == {threading.current_thread()}
+
+
+def test_what_comes_for_a_session_that_has_ended_is_dropped() -> None:
+    asyncio.run(_give_one_that_ends())
+
+
+async def _give_one_that_ends() -> None:
+    async with two_sessions() as (one, other):
+        given: list[Any] = []
+        thread = threading.Thread(target=hand_over, args=(one, lambda: given.append("done")))
+        thread.start()
+        thread.join(PATIENCE_S)
+        one._session_context = None
+        await in_session(other, lambda: None)
+        hand_over(one, lambda: given.append("done"))
+        await in_session(other, lambda: None)
+        assert given == []
+
+
+def test_without_a_server_it_goes_straight_to_the_document() -> None:
+    given: list[str] = []
+    document = SimpleNamespace(
+        session_context=MockSessionContext(document=None), add_next_tick_callback=lambda work: work()
+    )
+    hand_over(document, lambda: given.append("done"))
+    assert given == ["done"]
