@@ -36,6 +36,18 @@ settings.register_profile("thorough", max_examples=2000, **_UNTIMED)
 settings.load_profile("default")
 
 
+#: Folders of the tests that take longest, which begin first: the two processes that run the tests then end together.
+_LONGEST = ("cluster", "browser", "tests")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one file in one process, and all that need the emulated cluster; the longest go first."""
+    for item in items:
+        folder = item.path.parent.name
+        item.add_marker(pytest.mark.xdist_group(folder if folder == "cluster" else item.path.stem + folder))
+    items.sort(key=lambda item: _LONGEST.index(name) if (name := item.path.parent.name) in _LONGEST else len(_LONGEST))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def heap_of_former_modules() -> None:
     """Leave out of later garbage collections what former modules have left: walking over it took a fifth of the run."""

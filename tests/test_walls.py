@@ -132,7 +132,7 @@ def test_no_module_imports_from_a_layer_above_its_own() -> None:
     assert upward == []
 
 
-@pytest.mark.parametrize(("package", "strangers"), STRANGERS.items(), ids=str)
+@pytest.mark.parametrize(("package", "strangers"), STRANGERS.items(), ids=STRANGERS)
 def test_a_package_knows_nothing_of_its_strangers(package: str, strangers: set[str]) -> None:
     met = [
         f"{file.relative_to(ROOT)}:{line} imports {target}"
