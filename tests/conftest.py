@@ -149,6 +149,8 @@ class WatchedPage:
 def watched_page(chromium: Browser) -> Iterator[WatchedPage]:
     """Open an empty page that stops, and writes down, each request that would leave the machine."""
     context = chromium.new_context(accept_downloads=True, viewport={"width": 1600, "height": 1200})
+    # Two files of tests share the machine, and some pages compute for half a minute.
+    context.set_default_timeout(180_000)
     watched = WatchedPage(context.new_page(), [], [])
 
     def guard(route: Route) -> None:

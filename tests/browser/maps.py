@@ -43,7 +43,7 @@ const labelled = (axis, text) => {
 """
 
 
-def wait_until_drawn(page: Page, title: str, seconds: float = 60.0) -> None:
+def wait_until_drawn(page: Page, title: str, seconds: float = 180.0) -> None:
     """Return when the plot with this title is painted."""
     page.wait_for_function(
         f"(title) => {{ {_VIEW} return view_of(title) !== null }}", arg=title, timeout=seconds * 1000
@@ -86,7 +86,7 @@ def settled_pixels(page: Page, title: str) -> str:
     )
 
 
-def wait_for_other_pixels(page: Page, title: str, than: str, seconds: float = 60.0) -> str:
+def wait_for_other_pixels(page: Page, title: str, than: str, seconds: float = 180.0) -> str:
     """Wait until the plot with this title shows others than these pixels, and give a digest of them once settled."""
     page.wait_for_function(
         f"([title, than]) => {{ const now = ({_PIXELS})(title); return now !== null && now !== than }}",

@@ -45,7 +45,7 @@ def server(serve_dashboard: Callable[..., Served]) -> Served:
 
 @pytest.fixture
 def page(watched_page: WatchedPage) -> Page:
-    watched_page.page.set_default_timeout(45_000)
+    watched_page.page.set_default_timeout(180_000)
     return watched_page.page
 
 

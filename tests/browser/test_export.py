@@ -62,7 +62,7 @@ def test_a_downloaded_file_says_what_was_decided(
 ) -> None:
     page = watched_page.page
     page.goto(f"{server.url}?page=Export")
-    page.get_by_text("coll_tuned_dynamic_rules_filename").first.wait_for(timeout=60_000)
+    page.get_by_text("coll_tuned_dynamic_rules_filename").first.wait_for(timeout=180_000)
     choose(page, "Target", "Open MPI rules (version 3, JSON, for 6.x)")
     page.wait_for_url("**/*target=openmpi-json*")
     page.get_by_text("rule_file_version").first.wait_for()
@@ -92,7 +92,7 @@ def test_a_rules_file_is_checked_and_becomes_tree_b(server: Served, watched_page
     with page.expect_file_chooser() as chooser:
         page.get_by_text("Upload a rules file").last.click()
     chooser.value.set_files(rules)
-    page.get_by_role("row", name="8 ✖ error 65536 99 0 0").wait_for(timeout=60_000)
+    page.get_by_role("row", name="8 ✖ error 65536 99 0 0").wait_for(timeout=180_000)
     wait_until_drawn(page, "B: the rules file")
     page.get_by_role("button", name="Compare with the tree").click()
     page.get_by_role("table", name="Settings that differ").get_by_text("Rules file").wait_for()

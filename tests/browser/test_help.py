@@ -23,7 +23,7 @@ def test_help_opens_by_keyboard_also_in_a_tab_that_is_shown_later(
     serve_dashboard: Callable[..., Served], watched_page: WatchedPage
 ) -> None:
     page = watched_page.page
-    page.set_default_timeout(45_000)
+    page.set_default_timeout(180_000)
     # Opened at once with this page: its tabs are there before their controls can be given names.
     page.goto(f"{serve_dashboard().url}?page=Models")
     page.get_by_role("tab", name="Decision", exact=True).click()

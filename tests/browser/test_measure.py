@@ -38,11 +38,11 @@ def test_what_the_scheduler_knows_is_on_the_page_within_two_seconds(
     url: str, launcher: Played, watched_page: WatchedPage, tmp_path: Path
 ) -> None:
     page = watched_page.page
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(180_000)
     page.goto(url)
     page.get_by_text(re.compile("^No campaign yet")).wait_for()
     start = page.get_by_role("button", name="Start", exact=True)
-    expect(start).to_be_enabled(timeout=30_000)
+    expect(start).to_be_enabled(timeout=180_000)
     start.click()
     heading = page.get_by_role("heading", name=re.compile("^bcast-2-ranks: "))
     entry = page.get_by_role("button", name=re.compile("^bcast-2-ranks "))
@@ -86,6 +86,6 @@ def test_what_the_scheduler_knows_is_on_the_page_within_two_seconds(
     page.goto("about:blank")
     launcher.now = Status("running")
     page.goto(url)
-    expect(heading).to_have_text("bcast-2-ranks: running", timeout=60_000)
+    expect(heading).to_have_text("bcast-2-ranks: running", timeout=180_000)
     assert watched_page.foreign == []
     assert watched_page.errors == []

@@ -72,7 +72,7 @@ def test_from_the_first_minute_to_a_view_that_is_passed_on(
     server: Served, watched_page: WatchedPage, chromium: Browser, osu_files: list[Path], tmp_path: Path
 ) -> None:
     page = watched_page.page
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(180_000)
     page.goto(server.url)
     wait_until_drawn(page, EXACT)
 
@@ -110,7 +110,7 @@ def test_from_the_first_minute_to_a_view_that_is_passed_on(
     other = chromium.new_context()
     try:
         theirs = other.new_page()
-        theirs.set_default_timeout(90_000)
+        theirs.set_default_timeout(180_000)
         theirs.goto(address)
         wait_until_drawn(theirs, TREE)
         theirs.get_by_role("table", name="Statistics").get_by_role(

@@ -76,7 +76,7 @@ def test_texts_of_a_table_are_text() -> None:
 @pytest.mark.browser
 def test_script_in_names_runs_on_no_page(server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(180_000)
     page.goto(f"{server.url}?page=Data")
     for section in ("Files", "Coverage", "Spread", "Skipped rows"):
         page.get_by_role("button", name=section, exact=True).click()
@@ -100,7 +100,7 @@ def test_script_in_names_runs_on_no_page(server: Served, watched_page: WatchedPa
 @pytest.mark.browser
 def test_what_is_typed_stays_text(server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(180_000)
     page.goto(f"{server.url}?page=Data&c=<img src=x onerror=window.attacked=2>&pin={attack('pin')}&tree={attack('t')}")
     page.get_by_label("Pattern of the file names").fill(attack("pattern"))
     page.get_by_role("button", name="Load", exact=False).last.click()
