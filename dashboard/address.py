@@ -26,6 +26,7 @@ PARAMETERS = {
     "tolerance": "tolerance",
     "ties": "ties",
     "tie_test": "tie_test",
+    "without": "without",
     "outliers": "outliers",
     "interpolate": "interpolate",
     "workload": "workload",
@@ -35,6 +36,8 @@ PARAMETERS = {
     "compare": "compare",
     "against": "against",
     "pinned": "pinned",
+    "rows": "rows",
+    "colors": "scheme",
     "models": "model_view",
     "campaign": "campaign",
     "target": "target",
@@ -42,6 +45,8 @@ PARAMETERS = {
     "rules": "most_rules",
     "export": "exported",
 }
+#: Between names of methods, which may have commas and blanks.
+_BETWEEN = "|"
 #: Names of what treats the measurements before anything is decided, which may take long.
 TREATMENT = ("ties", "tie_test", "outliers", "interpolate")
 
@@ -79,6 +84,8 @@ def _set(state: State, name: str, text: str) -> None:
         raise ValueError(text)
     if name in {"together", "export"} and not set(value) <= {each for each in state.param.collective.objects if each}:
         raise ValueError(text)
+    if name == "without" and not set(value) <= state.selectable():
+        raise ValueError(text)
     if name == "workload" and not state.knows_workload(value):
         raise ValueError(text)
     if name == "against" and value not in state.loaded:
@@ -93,6 +100,7 @@ def _set(state: State, name: str, text: str) -> None:
 _WANTING = {
     **dict.fromkeys(("options", "other"), "there is no such tree or option, or not with this value"),
     **dict.fromkeys(("together", "export"), "these results have no such collective"),
+    "without": "these results have no such method",
     "workload": "this workload is not loaded here",
     "against": "that campaign was not loaded in this session",
 }
@@ -158,6 +166,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "tolerance": _fraction,
     "ties": str,
     "tie_test": str,
+    "without": lambda text: tuple(text.split(_BETWEEN)),
     "outliers": _truth,
     "interpolate": _truth,
     "workload": str,
@@ -166,6 +175,8 @@ _READ: dict[str, Callable[[str], Any]] = {
     "compare": str,
     "against": str,
     "pinned": _cell,
+    "rows": str,
+    "colors": str,
     "models": str,
     "campaign": str,
     "target": str,
@@ -179,6 +190,7 @@ _WRITE: dict[str, Callable[[Any], str]] = {
     "limit": _lower,
     "threshold": lambda value: f"{value:.6g}",
     "tolerance": lambda value: f"{value:.6g}",
+    "without": _BETWEEN.join,
     "outliers": _lower,
     "interpolate": _lower,
     "other": _choice_text,

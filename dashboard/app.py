@@ -155,6 +155,7 @@ class App(Viewer):
         super().__init__()
         self.start = start
         self.state = State()
+        self.state.navigated = True
         self.growing = Growing(self.state)
         self._failed: list[dict[str, Any]] | None = None
         self._pages: dict[str, Viewer] = {}

@@ -77,13 +77,13 @@ class Computed:
         return self._once("cube", self.results[name].to_dataset, name)
 
     def cube(self: State, name: str | None = None, *, filled: bool = True) -> xr.Dataset | None:
-        """Measurements of a collective, without outliers and (`filled`) interpolated, where chosen."""
+        """Measurements of a collective, without methods and outliers and (`filled`) interpolated, where chosen."""
         name = name or self.collective
-        whole, outliers, interpolate = self.measured(name), self.outliers, self.interpolate and filled
-        if whole is None or not (outliers or interpolate):
+        whole, chosen = self.measured(name), {"without": self.without, "outliers": self.outliers}
+        chosen["interpolate"] = self.interpolate and filled
+        if whole is None or not any(chosen.values()):
             return whole
-        make = partial(treatment.treated, whole, outliers=outliers, interpolate=interpolate)
-        return self._once("treated", make, name, outliers, interpolate)
+        return self._once("treated", partial(treatment.treated, whole, **chosen), name, *chosen.values())
 
     def remarks(self: State) -> list[str]:
         """What was done to the measurements before deciding, in words."""
@@ -105,7 +105,7 @@ class Computed:
         if cube is None:
             return None
         make = partial(decisions.decision_map, cube, ppn=ppn, tolerance=tolerance)
-        return self._once("map", make, ppn, tolerance, self.outliers, self.interpolate)
+        return self._once("map", make, ppn, tolerance, self.without, self.outliers, self.interpolate)
 
     def tied(self: State) -> tuple[NDArray[np.bool_], str] | None:
         """Cells ``(comm_size, message_size)`` whose best method ties with others, and what that means in words."""
@@ -116,7 +116,7 @@ class Computed:
             words = f"methods within {self.tolerance:g} % of the best" if self.tolerance else "equally fast methods"
             return dmap["ties"].values > 1, words
         make = partial(indistinguishable, cube, ppn=ppn)
-        found = self._once("tests", make, ppn, self.outliers)
+        found = self._once("tests", make, ppn, self.without, self.outliers)
         return found["tied"].sum("method").values > 1, str(found.attrs["note"])
 
     def estimated(self: State) -> NDArray[np.bool_] | None:
@@ -251,6 +251,7 @@ class Computed:
         jobs = [(choice, self.job(choice), self.heldout_job(choice)) for choice in choices]
 
         def make(progress: Progress | None) -> pd.DataFrame:
+            """Grow and judge all of them."""
             grown: dict[str, Grown] = {}
             outside: dict[str, float] = {}
             refused: dict[str, str] = {}

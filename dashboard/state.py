@@ -15,11 +15,14 @@ from dashboard import address
 from dashboard.choice import QUADTREE, RULES, Choice
 from dashboard.computed import TIE_TESTS, TIES, Computed, Grown
 from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.selection import selectable
 from dashboard.export import TARGETS
 from dashboard.export.library_names import DEFAULT_VERSION, VERSIONS
-from dashboard.registry import COMPUTED, Results, load_results
+from dashboard.registry import COMPUTED, Results, load_results, register
 
 PAGES = ("Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Data")
+#: Names of the colour schemes, as `plots.colors` knows them.
+SCHEMES = ("okabe-ito", "tol", "grey")
 #: Not a decision between algorithms: measured beside the collectives to know the network.
 POINT_TO_POINT = "pt2pt"
 #: Params that say which measurements are decided on, and how they are treated.
@@ -31,12 +34,15 @@ DATA = (
     "across",
     "tolerance",
     "ties",
+    "without",
     "outliers",
     "interpolate",
     "workload",
 )
 #: Rules files that a session knows at once; the oldest goes.
 MOST_RULES_FILES = 8
+#: Params after which maps of the measurements are drawn anew.
+DRAWN = (*DATA, "scheme")
 #: Params that say which tree is asked for.
 TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
 
@@ -50,6 +56,8 @@ class State(param.Parameterized, Computed):
 
     results = param.Parameter(default=None, doc="Loaded results (`xarray.DataTree`), replaced as a whole; None: none.")
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
+    scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
+    rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
     page = param.Selector(default=PAGES[0], objects=list(PAGES), doc="Page on show.")
     collective = param.Selector(
         default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective decided on."
@@ -65,6 +73,7 @@ class State(param.Parameterized, Computed):
     tolerance = param.Number(default=0.0, bounds=(0.0, 100.0), doc="Percent within which methods count as equal.")
     ties = param.Selector(default=TIES[0], objects=list(TIES), doc="Which of the methods that tie trees learn.")
     tie_test = param.Selector(default=TIE_TESTS[0], objects=list(TIE_TESTS), doc="What the map hatches as ties.")
+    without = param.Parameter(default=(), doc="Methods that nothing may choose, as `decisions.selection` names them.")
     outliers = param.Boolean(default=False, doc="Whether outliers are left out.")
     interpolate = param.Boolean(default=False, doc="Whether missing times are interpolated.")
     workload = param.String(default="", doc="Digest of the workload that weighs the sizes; empty: all count the same.")
@@ -93,6 +102,8 @@ class State(param.Parameterized, Computed):
     progress = param.Number(default=None, bounds=(0.0, 1.0), allow_None=True, doc="How far that is; None: unknown.")
 
     def __init__(self, **params: Any) -> None:
+        #: Whether one page at a time is on the screen, `page`; without navigation, as in a notebook, all of them are.
+        self.navigated = False
         #: Whether trees that take longer are grown by somebody else, off the event loop.
         self.deferred = False
         #: Works out off the event loop what follows from choices, then makes them; None: they are made at once.
@@ -101,6 +112,33 @@ class State(param.Parameterized, Computed):
         self._workloads = {}
         super().__init__(**params)
         self.shown = self.choice()
+
+    @classmethod
+    def of(cls, shown: ResultsOrState) -> State:
+        """State that a page is made over.
+
+        Parameters
+        ----------
+        shown
+            A state, which is given back, so that several pages may follow the same one; or results, as
+            `loaders.open_results` gives them: then a new state that shows them. Their arrays are copied, for what
+            pages show never changes.
+
+        Raises
+        ------
+        TypeError
+            It is something else.
+        """
+        if isinstance(shown, State):
+            return shown
+        if isinstance(shown, xr.DataTree):
+            shown = register(shown.copy(deep=True))
+        if not isinstance(shown, Results):
+            told = f"a page shows results (loaders.open_results gives them) or a State, not a {type(shown).__name__}"
+            raise TypeError(told)
+        state = cls()
+        state.show(shown)
+        return state
 
     def load(self, paths: Sequence[str | Path], **hints: Any) -> None:
         """Load files and show their results.
@@ -151,6 +189,10 @@ class State(param.Parameterized, Computed):
     def depth(self) -> int | None:
         """Most levels of the quadtree; None without limit."""
         return self.max_depth if self.limit_depth else None
+
+    def on_show(self, page: str) -> bool:
+        """Whether this page is on the screen."""
+        return self.page == page or not self.navigated
 
     def choice(self, name: str | None = None) -> Choice:
         """Which tree is asked for, or would be if this family were chosen."""
@@ -223,6 +265,15 @@ class State(param.Parameterized, Computed):
         """What tells the measurements decided on, and their treatment, from others."""
         return tuple(self._ppn() if name == "ppn" else getattr(self, name) for name in DATA)
 
+    def selectable(self) -> set[str]:
+        """Names that methods of any collective can be left out by."""
+        cubes = [] if self.results is None else [node.to_dataset() for node in self.results.children.values()]
+        return set().union(*map(selectable, cubes))
+
+    def drawn_key(self) -> tuple[Any, ...]:
+        """What tells a drawing of the measurements from others: they, their treatment and the colours."""
+        return *self.data_key(), self.scheme
+
     def measures(self, cell: Sequence[int]) -> bool:
         """Whether a cell ``(comm_size, message_size)`` is among those of the collective."""
         cube = self.cube()
@@ -265,6 +316,10 @@ class State(param.Parameterized, Computed):
             One sentence for each value that cannot be used. The others are used all the same.
         """
         return address.from_query(self, query)
+
+
+#: What a page may be made over.
+ResultsOrState = State | Results | xr.DataTree
 
 
 def _measures(cube: xr.Dataset, cell: Sequence[int]) -> bool:

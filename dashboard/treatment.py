@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import xarray as xr
 
@@ -9,9 +11,10 @@ from dashboard.decisions.folds import with_cubes
 from dashboard.decisions.interpolate import interpolated
 from dashboard.decisions.outliers import outliers, without_outliers
 from dashboard.decisions.problem import Problem
+from dashboard.decisions.selection import left_out, without_methods
 from dashboard.decisions.simplest import simplest
 
-LEFT_OUT, FILLED = "left_out_note", "interpolation"
+LEFT_OUT, FILLED, WITHOUT = "left_out_note", "interpolation", "methods_left_out"
 
 
 def outliers_of(cube: xr.Dataset) -> pd.DataFrame:
@@ -19,18 +22,22 @@ def outliers_of(cube: xr.Dataset) -> pd.DataFrame:
     return outliers(cube)
 
 
-def treated(cube: xr.Dataset, *, outliers: bool, interpolate: bool) -> xr.Dataset:
-    """Leave out outliers, then fill in missing cells, where chosen.
+def treated(cube: xr.Dataset, *, without: Sequence[str] = (), outliers: bool, interpolate: bool) -> xr.Dataset:
+    """Leave out methods and outliers, then fill in missing cells, where chosen.
 
     Parameters
     ----------
     cube
         As loaded.
+    without
+        Methods to leave out (`decisions.selection`).
     outliers
         Whether to leave outliers out.
     interpolate
         Whether to interpolate missing times between measured sizes.
     """
+    if gone := left_out(cube, without):
+        cube = without_methods(cube, without).assign_attrs({WITHOUT: ", ".join(gone)})
     if outliers:
         found = outliers_of(cube)
         cube = without_outliers(cube, found).assign_attrs({LEFT_OUT: left_out_words(found)})
@@ -69,7 +76,8 @@ def left_out_words(found: pd.DataFrame) -> str:
 
 def remarks(cube: xr.Dataset, problem: Problem) -> list[str]:
     """What was done to measurements and labels, in words."""
-    told = [str(cube.attrs[name]) for name in (LEFT_OUT,) if cube.attrs.get(name)]
+    told = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+    told += [str(cube.attrs[name]) for name in (LEFT_OUT,) if cube.attrs.get(name)]
     if cube.attrs.get(FILLED):
         told.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs[FILLED]}.")
     simplest, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))

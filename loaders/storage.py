@@ -159,6 +159,7 @@ def _look_into(path: Path) -> None:
     import h5py  # noqa: PLC0415 - read before any other file of this kind, and only then
 
     def walk(group: h5py.Group) -> None:
+        """Look at all that is below a group."""
         for name in group:
             link = group.get(name, getlink=True)
             if isinstance(link, h5py.ExternalLink):

@@ -76,7 +76,7 @@ class Session:
         """Take in what comes until nothing has for so long."""
         while True:
             try:
-                await asyncio.wait_for(self._next(), seconds)
+                await self._next(seconds)
             except TimeoutError:
                 return
 
@@ -97,8 +97,10 @@ class Session:
             if kind == wanted:
                 return content
 
-    async def _next(self) -> tuple[str, dict[str, Any]]:
-        header, _, content = [json.loads(await self._part()) for _ in range(3)]
+    async def _next(self, seconds: float | None = None) -> tuple[str, dict[str, Any]]:
+        # Only for its first part may be waited in vain: a message that has begun is read to its end.
+        header = json.loads(await asyncio.wait_for(self._part(), seconds))
+        _, content = [json.loads(await self._part()) for _ in range(2)]
         for _ in range(2 * header.get("num_buffers", 0)):
             await self._part()
         if header["msgtype"] == "ERROR":

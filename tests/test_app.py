@@ -16,7 +16,6 @@ import param
 import pytest
 import xarray as xr
 from bokeh.document import Document
-from panel.io.document import _cleanup_doc
 from panel.io.state import set_curdoc
 
 from dashboard.app import App, Permalink, create_app
@@ -161,12 +160,13 @@ def test_closed_sessions_are_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path
             for name in PAGES:
                 states[-1].page = name
         assert document.roots
-        # What the server does when a session ends.
-        pn.state._destroy_session(SimpleNamespace(id="session", _document=document))
-        _cleanup_doc(document)
+        # What the server does when a session ends: models are emptied, then all are told who asked to be.
+        document.models.destroy()
+        for told in document.session_destroyed_callbacks:
+            told(SimpleNamespace(id="session", _document=document))
     gone = [weakref.ref(state) for state in states]
     states.clear()
-    del document
+    del document, told
     gc.collect()
     assert [reference() for reference in gone] == [None] * 2
 

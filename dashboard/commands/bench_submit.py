@@ -43,6 +43,9 @@ def request(args: argparse.Namespace) -> Request:
     pairs = [text.partition("=") for text in args.env]
     if wrong := next((name for name, equals, _ in pairs if not equals), None):
         raise Usage(f"--env {wrong}: must be NAME=VALUE")
+    names = [name for name, _, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise Usage(f"--env {twice}: is given twice")
     return Request(
         nodes=args.nodes,
         tasks_per_node=args.tasks_per_node,

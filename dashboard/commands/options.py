@@ -16,6 +16,7 @@ from dashboard.commands import prove as cli_prove
 from dashboard.commands import report as cli_report
 from dashboard.commands import serve as cli_serve
 from dashboard.commands import translate as cli_translate
+from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
@@ -23,9 +24,6 @@ from dashboard.commands.usage import Usage
 
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
 TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload", "mpirun")
-#: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
-HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
-
 #: Options that are hints to the loaders, by the names that these know; filled only when given.
 HINTS = (
     "algorithm",
@@ -164,10 +162,10 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
     cli_report.add_options(report)
     for one in (decide, export, frontier, compare, port):
-        _measurements(one)
-    _treatment(report)
+        cli_treatment.add_options(one)
+    cli_treatment.add_of_page(report)
     for one in (decide, frontier, compare, report):
-        _held_out(one, "lines" if one is frontier else "none")
+        cli_treatment.add_held_out(one, "lines" if one is frontier else "none")
     if command in cli_trees.WITH_TREE:
         cli_trees.add_options(
             {"decide": decide, "export": export, "portability": port, "report": report}[command], tree
@@ -186,10 +184,10 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
-    _measurements(cli_tune_check.add_parser(commands, [hints, common]))
+    cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
     timed = cli_decide_time.add_parser(commands, [hints, common])
     _collectives(timed)
-    _measurements(timed)
+    cli_treatment.add_options(timed)
 
 
 def _common() -> _Parser:
@@ -222,6 +220,7 @@ def _collectives(parser: argparse.ArgumentParser) -> None:
 
 
 def _map_options(parser: argparse.ArgumentParser) -> None:
+    cli_treatment.add_without(parser)
     ties = parser.add_mutually_exclusive_group()
     ties.add_argument(
         "--tolerance",
@@ -324,53 +323,6 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
         "by cell",
     )
     _json(parser)
-
-
-def _measurements(parser: argparse.ArgumentParser) -> None:
-    group = _treatment(parser)
-    group.add_argument(
-        "--statistical",
-        type=cli_values.level,
-        metavar="LEVEL",
-        help="so are methods that repetitions cannot tell from the best; level of the test, such as 0.05",
-    )
-    cli_model.add_measurement_options(parser)
-
-
-def _treatment(parser: argparse.ArgumentParser) -> Any:
-    group = parser.add_argument_group("measurements", "what is made of them before deciding")
-    group.add_argument(
-        "--tolerance",
-        type=cli_values.percent,
-        default=0.0,
-        metavar="PCT",
-        help="methods within PCT %% of the best are ties",
-    )
-    group.add_argument(
-        "--ties",
-        choices=("simplest", "fastest"),
-        default="simplest",
-        help="method to learn among ties: the one that gives the fewest rules (default), or the fastest",
-    )
-    group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
-    group.add_argument("--interpolate", action="store_true", help="fill missing cells in between for deciding")
-    group.add_argument("--without-outliers", action="store_true", help="leave outliers out; they are listed")
-    return group
-
-
-def _held_out(parser: argparse.ArgumentParser, default: str) -> None:
-    group = parser.add_argument_group("held out", "penalty on measurements that were not used for deciding")
-    group.add_argument(
-        "--held-out",
-        choices=HELD_OUT,
-        default=default,
-        metavar="WHAT",
-        help="what to hold out: every N-th communicator and message size in turn (lines), only one of both "
-        f"(comm_size, message_size), half of the repetitions, or none (default {default})",
-    )
-    group.add_argument(
-        "--folds", type=cli_values.folds, default=5, metavar="N", help="parts held out in turn (default 5)"
-    )
 
 
 def _hints() -> _Parser:

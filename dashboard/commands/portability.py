@@ -43,7 +43,8 @@ def portability(args: argparse.Namespace) -> None:
     from dashboard.decisions.portability import portability as judge
 
     first = one_task(args)
-    other = {"paths": args.against, "system": args.against_system or args.system}
+    # What is left out need not be known to both.
+    other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
     second = one_task(argparse.Namespace(**{**vars(args), **other}))
     options = cli_trees.chosen(args)
     with Working() as progress:

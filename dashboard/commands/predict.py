@@ -172,6 +172,7 @@ def segments(args: argparse.Namespace) -> None:
     }
 
     def lines() -> list[str]:
+        """The same for people."""
         what = f"{' '.join(names)} of {cli_text.size(message)} on {args.comm_size} processes"
         told = [f"{what} ({args.model}, {network.name})"]
         cut, whole = map(cli_text.time, times)

@@ -150,6 +150,7 @@ def _preparation(args: argparse.Namespace) -> Callable[[Problem], Problem]:
     """What is made of measurements before deciding; of each part that is decided on by itself."""
 
     def prepare(problem: Problem) -> Problem:
+        """Fill in what is missing and settle ties, as far as the options ask for it."""
         from dashboard.decisions.noise import indistinguishable
         from dashboard.decisions.simplest import simplest
 

@@ -64,16 +64,24 @@ def _view(args: argparse.Namespace) -> State:
     """What the page would show with these choices."""
     from dashboard.choice import Choice
     from dashboard.commands.load import load
+    from dashboard.commands.treatment import named
     from dashboard.registry import register
     from dashboard.state import State
     from loaders.workload import read_workload
 
     state = State()
-    state.show(register(load(args)))
+    results = load(args)
+    collectives = [name for name in results.children if name in (args.collective or results.children)]
+    without = named(args, {name: results[name].to_dataset() for name in collectives})
+    state.show(register(results))
     if args.weights:
         state.weigh(read_workload(args.weights))
     state.param.update(
-        tolerance=args.tolerance, ties=args.ties, interpolate=args.interpolate, outliers=args.without_outliers
+        tolerance=args.tolerance,
+        ties=args.ties,
+        interpolate=args.interpolate,
+        outliers=args.without_outliers,
+        without=without,
     )
     state.choose(Choice.of(args.tree, cli_trees.chosen(args)))
     return state

@@ -199,6 +199,7 @@ def _reader(option: Option) -> Callable[[str], Any]:
     """What turns the text of a value into the value; argparse's error for what does not fit."""
 
     def read_value(text: str) -> Any:
+        """The value; argparse's error where it does not fit."""
         from dashboard.decisions.errors import OptionError
 
         try:

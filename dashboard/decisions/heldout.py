@@ -306,6 +306,7 @@ class _Tally:
         self.counts = [np.zeros(shape, dtype=np.int64) for shape in shapes]
 
     def add(self, fold: Fold, penalties: Sequence[xr.Dataset], leaves: int) -> None:
+        """Take in what the tree of a fold costs on the sizes that it has not seen."""
         tables = [_bare(table) for table in penalties]
         self.tables += tables
         self.inner += [_only_inside(table, inside) for table, inside in zip(tables, fold.inside(), strict=True)]
@@ -322,6 +323,7 @@ class _Tally:
     def result(
         self, scheme: str, in_sample: Figures, floor: Figures | None, asked: int, notes: Sequence[str]
     ) -> HeldOut:
+        """What the folds so far say."""
         means = np.array([fold.figures.mean for fold in self.folds if fold.figures.cells])
         told = [*notes]
         if len(self.folds) < asked:

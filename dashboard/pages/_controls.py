@@ -9,8 +9,10 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.choice import QUADTREE, Choice
+from dashboard.decisions.selection import selectable
 from dashboard.pages._family import FamilyControls, follow_state
 from dashboard.pages.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
+from dashboard.plots.colors import SCHEME_TITLES
 from dashboard.state import DATA, TREE, State
 
 #: Stands for the number of processes per node measured most.
@@ -59,6 +61,13 @@ class Controls(Viewer):
             description="One tree for several collectives, which takes the collective as an attribute. The "
             "dissertation combines collectives so with C4.5 (5.4, 6.3).",
         )
+        self.without = MultiChoice(
+            label="Methods left out",
+            options=[],
+            width=300,
+            description="What the library in use does not have, or what must not be chosen. All pages decide without "
+            "them; an algorithm with * stands for all its segment sizes and parameters.",
+        )
         self.depth = int_slider(
             label="Maximum depth",
             start=0,
@@ -91,6 +100,14 @@ class Controls(Viewer):
             value=True,
             description="Outlines of the tree's leaves on the maps: each region is one rule. Off: the colours alone.",
         )
+        self.scheme = Select(
+            label="Colours",
+            options=SCHEME_TITLES,
+            value=state.scheme,
+            width=190,
+            description="Colours of the methods on all pages: the palette of Okabe and Ito (2008) or of Tol (2021), "
+            "both safe with colour blindness, or greys for print. Letters stand beside them in each.",
+        )
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
         self._link(state)
         self.refresh()
@@ -102,6 +119,8 @@ class Controls(Viewer):
         self.threshold.link(state, value="threshold", bidirectional=True)
         self.across.param.watch(lambda event: state.ask(across=event.new), "value")
         self.depth.param.watch(self._set_depth, "value")
+        self.scheme.link(state, value="scheme", bidirectional=True)
+        self.without.param.watch(self._set_without, "value")
         self.collective.param.watch(self._set_collective, "value")
         self.ppn.param.watch(self._set_ppn, "value")
         self.together.param.watch(self._set_together, "value")
@@ -127,6 +146,10 @@ class Controls(Viewer):
         self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
         others = [name for name in collectives if name != state.collective]
         self.together.param.update(options=others, value=list(state.together), visible=bool(others))
+        known = {} if state.measured() is None else selectable(state.measured())
+        self.without.param.update(
+            options=list(known), value=[name for name in state.without if name in known], visible=len(known) > 1
+        )
         self.across.param.update(visible=len(ppns) > 2, value=state.across)
         deepest = 6 if cube is None else levels(cube.sizes["comm_size"], cube.sizes["message_size"])
         end = min(max(deepest, 1), state.param.max_depth.bounds[1])
@@ -138,7 +161,7 @@ class Controls(Viewer):
         shown = [self.collective, self.ppn, self.across, self.tree.family]
         if "attributes" in self.tree.widgets or self._state.together:
             shown.append(self.together)
-        shown += [*own, *self.tree.widgets.values(), self.regions]
+        shown += [*own, *self.tree.widgets.values(), self.without, self.regions, self.scheme]
         if shown != list(self.bar.objects):
             self.bar.objects = shown
 
@@ -158,6 +181,11 @@ class Controls(Viewer):
 
     def _set_together(self, event: Any) -> None:
         self._state.ask(together=tuple(event.new))
+
+    def _set_without(self, event: Any) -> None:
+        others = tuple(name for name in self._state.without if name not in self.without.options)
+        if (wanted := (*others, *event.new)) != self._state.without:
+            self._state.ask(without=wanted)
 
     def _choose(self, choice: Choice) -> None:
         # An octree has a third axis; without it, it would be the quadtree once more.

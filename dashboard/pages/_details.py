@@ -197,8 +197,13 @@ class Table(Viewer):
             description="How the rows of all pages are sorted. Rows without the figure come last.",
         )
         self.filter = TextInput(
-            label="Filter", placeholder="binomial, penalty > 10, size <= 64KiB", width=340, description=HELP
+            label="Filter",
+            value=state.rows,
+            placeholder="binomial, penalty > 10, size <= 64KiB",
+            width=340,
+            description=HELP,
         )
+        self.filter.link(state, value="rows", bidirectional=True)
         self.pages = Pagination(count=1, value=0)
         self.downloads = {
             kind: FileDownload(label=f"Download {title}", callback=beside(make), filename=f"decisions.{kind}")

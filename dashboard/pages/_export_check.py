@@ -126,7 +126,7 @@ class CheckRules(Viewer):
         self.upload.param.watch(self._check_uploaded, "value")
         self.version.param.watch(self._again, "value")
         state.param.watch(self._again, [*DATA, "results_id"])
-        state.param.watch(self._draw, ["shown", "page"])
+        state.param.watch(self._draw, ["shown", "page", "scheme"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         legends = pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start")
@@ -218,7 +218,7 @@ class CheckRules(Viewer):
 
     def _draw(self, *_: Any) -> None:
         state, choice = self._state, self.choice
-        if choice is None or state.page != "Export":
+        if choice is None or not state.on_show("Export"):
             return
         names = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=names, value=state.collective, visible=bool(names))
@@ -268,6 +268,7 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
     workload = state.calls()
 
     def make(progress: Progress | None) -> Checked | str:
+        """Read and check it."""
         if progress is not None:
             progress(0.0, name)
         try:

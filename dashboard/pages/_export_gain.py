@@ -107,7 +107,7 @@ class Gain(Viewer):
         """Follow the state."""
         state = self._state
         key = (state.data_key(), state.shown)
-        if state.page != "Export" or self._asked == key:
+        if not state.on_show("Export") or self._asked == key:
             return
         try:
             cube, decision = state.measured(), state.decision()

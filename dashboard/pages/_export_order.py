@@ -53,6 +53,7 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
     }
 
     def make(progress: Progress | None) -> Made:
+        """Grow the trees, write them and read them back."""
         say = progress or (lambda _share, _text: None)
         grown: dict[str, DecisionFunction] = {}
         if joint is not None:

@@ -149,6 +149,7 @@ def translate_job(
     flat = {one: select_ppn(cube)[0] for one, cube in measured.items() if cube is not None}
 
     def make(progress: Progress | None) -> Written | str:
+        """Fit the rules to the measurements and write them."""
         if progress is not None:
             progress(0.0, name)
         meant = tuple(

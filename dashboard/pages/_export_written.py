@@ -61,6 +61,7 @@ class WrittenFile(Viewer):
         self._drawn: Any = None
         self._of: Any = None
         self.part.param.watch(self._draw, "value")
+        state.param.watch(self._draw, "scheme")
 
     def __panel__(self) -> pn.viewable.Viewable:
         halves = [
@@ -126,9 +127,9 @@ class WrittenFile(Viewer):
         part = (
             next((one for one in written.parts if one.source.collective == self.part.value), None) if written else None
         )
-        if written is None or part is None or self._drawn == (id(written), self.part.value):
+        if written is None or part is None or self._drawn == (id(written), self.part.value, self._state.scheme):
             return
-        self._drawn = id(written), self.part.value
+        self._drawn = id(written), self.part.value, self._state.scheme
         # Another file is being written where the measurements are no longer those that this one was made from.
         known = self._state.data_key() == self._of
         there = part.read is not None and part.source.collective in written.order.cubes and known

@@ -42,7 +42,7 @@ class Scene(MapScene):
     Attributes
     ----------
     data
-        What tells these data from others, such as the state's `data_key`.
+        What tells these data from others, such as the state's `drawn_key`.
     """
 
     data: tuple[Any, ...]
@@ -56,18 +56,22 @@ class Scene(MapScene):
         axes = Axes.of(dmap)
         flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
         name = str(state.collective)
-        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), name, state.data_key())
+        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), name, state.drawn_key())
 
 
 def method_key(state: State) -> MethodKey:
-    """Colours and letters of the methods of the collective on show, the same for every number of processes per node."""
-    cube = state.cube()
+    """Colours and letters of the methods of the collective on show.
+
+    They are the same for every number of processes per node, and whichever methods are left out.
+    """
+    cube = state.measured()
     ppns = [int(ppn) for ppn in cube["ppn"].values] if "ppn" in cube.dims else [None]
 
     def make() -> MethodKey:
-        return MethodKey.of(decisions.decision_map(cube, ppn=ppn) for ppn in ppns)
+        return MethodKey.of((decisions.decision_map(cube, ppn=ppn) for ppn in ppns), state.scheme)
 
-    return COMPUTED.once((state.results_id, state.collective, "method key"), make)
+    key: MethodKey = COMPUTED.once((state.results_id, state.collective, "method key", state.scheme), make)
+    return key.only(map(str, state.cube()["method"].values)) if state.without else key
 
 
 def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
@@ -165,7 +169,7 @@ class Maps(Viewer):
     @property
     def stale(self) -> bool:
         """Whether the plots are of other data than the state's, or a tree has come that they lack."""
-        if self.scene is None or self.scene.data != self._state.data_key():
+        if self.scene is None or self.scene.data != self._state.drawn_key():
             return True
         return (len(self._taps) < len(MAPS)) == (self._state.penalty() is not None)
 
@@ -246,7 +250,7 @@ class Maps(Viewer):
     def show_pinned(self) -> None:
         """Mark the pinned cell on every map and list what was measured there."""
         scene, cell, found = self.scene, self._state.pinned, self._state.penalty()
-        if scene is None or scene.data != self._state.data_key():
+        if scene is None or scene.data != self._state.drawn_key():
             return
         with hold(pn.state.curdoc):
             if cell != self._marked:

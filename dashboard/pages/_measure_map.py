@@ -20,10 +20,12 @@ from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend
 from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
 from dashboard.plots.filling_map import Order, palette, winners_legend
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
+from dashboard.state import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +67,13 @@ class FillingMap(Viewer):
     ----------
     asked
         Called when another collective or number of processes per node is chosen.
+    state
+        Its colour scheme.
     """
 
-    def __init__(self, asked: Any) -> None:
+    def __init__(self, asked: Any, state: State) -> None:
         super().__init__()
+        self._state = state
         self.live = LiveSources()
         self.measured: Measured | None = None
         self.order = Order()
@@ -97,6 +102,7 @@ class FillingMap(Viewer):
         self.legend, self.pinned = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
         for field in (self.collective, self.ppn):
             field.param.watch(asked, "value")
+        state.param.watch(self._recolor, "scheme")
 
     def __panel__(self) -> pn.viewable.Viewable:
         plot = pn.Column(self.pane, sizing_mode="stretch_width", min_width=420, margin=4, styles={"flex": "2 1 460px"})
@@ -122,6 +128,14 @@ class FillingMap(Viewer):
             self.measured = None
             self.pane.object, self.legend.object, self.pinned.object = None, "", ""
 
+    def _recolor(self, *_: Any) -> None:
+        measured, self.measured = self.measured, None
+        if measured is not None:
+            self.show(measured)
+
+    def _key(self, measured: Measured) -> MethodKey:
+        return self.order.key([str(label) for label in measured.cube["method"].values], self._state.scheme)
+
     def show(self, measured: Measured) -> None:
         """Show what is measured; does nothing when that is on show already."""
         known = self.measured
@@ -142,7 +156,7 @@ class FillingMap(Viewer):
     def _draw(self, measured: Measured) -> None:
         axes = Axes.of(measured.dmap)
         self._axes, self._raster = axes, Raster.of(axes)
-        key = self.order.key([str(label) for label in measured.cube["method"].values])
+        key = self._key(measured)
         best = measured.dmap["best"].values
         # The names under the pointer are written once; letters are given when methods first win.
         names = replace(key, letters=("",) * len(key.labels))
@@ -150,7 +164,9 @@ class FillingMap(Viewer):
         self._offer_figures(measured)
         layers: dict[str, hv.Element] = {
             "ground": drawn.unmeasured_ground(axes),
-            "map": drawn.method_image(self.order.codes(best, len(key.labels)), self._raster, palette(len(key.labels))),
+            "map": drawn.method_image(
+                self.order.codes(best, len(key.labels)), self._raster, palette(len(key.labels), key.scheme)
+            ),
         }
         if drawn.has_letters(axes):
             layers["letters"] = drawn.cell_letters(best, axes, key)
@@ -165,7 +181,7 @@ class FillingMap(Viewer):
         if axes is None or raster is None:
             return
         count = measured.cube.sizes["method"]
-        key = self.order.key([str(label) for label in measured.cube["method"].values])
+        key = self._key(measured)
         self.live.update("map", {"image": [drawn.paint_codes(self.order.codes(best, count), raster, count)]})
         if drawn.has_letters(axes):
             self.live.update("letters", {"letter": drawn.letter_columns(best, axes, key)["letter"]})
@@ -177,7 +193,7 @@ class FillingMap(Viewer):
             self.figures.offer(partial(hover.cell_columns, measured.cube, measured.dmap, chosen))
 
     def _tell(self, measured: Measured) -> None:
-        key = self.order.key([str(label) for label in measured.cube["method"].values])
+        key = self._key(measured)
         self.legend.object = winners_legend(key, measured.dmap, measured.planned)
         if self._axes is not None:
             self.live.update("pin", drawn.pin_columns(self._pinned, self._axes))

@@ -29,12 +29,19 @@ class Rhythm:
         Called with what was asked and what was seen.
     every
         Seconds between the end of one turn and the start of the next.
+    failed
+        Called with what went wrong in a turn, for the page to say so. The next turn comes all the same.
     """
 
     def __init__(
-        self, ask: Callable[[], Any], look: Callable[[Any], Any], show: Callable[[Any, Any], None], every: float
+        self,
+        ask: Callable[[], Any],
+        look: Callable[[Any], Any],
+        show: Callable[[Any, Any], None],
+        every: float,
+        failed: Callable[[Exception], None],
     ) -> None:
-        self._ask, self._look, self._show, self._every = ask, look, show, every
+        self._ask, self._look, self._show, self._every, self._failed = ask, look, show, every, failed
         self._session: Any = None
         self._turn = 0
         self.running = False
@@ -75,7 +82,8 @@ class Rhythm:
             return
         try:
             self._show(asked, seen.result())
-        except Exception:  # noqa: BLE001 - whatever it is, it is logged
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is logged and said
             # One turn that fails, such as on a folder that goes away meanwhile, must not end all later ones.
             _LOG.exception("a look at the campaigns failed")
+            self._failed(error)
         self._session.add_timeout_callback(partial(self._begin, turn), int(self._every * 1000))

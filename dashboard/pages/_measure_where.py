@@ -100,7 +100,7 @@ class Where(Viewer):
         return int(self.request["nodes"].value or 0) * int(self.request["tasks_per_node"].value or 0)
 
     def place(self) -> Place:
-        """Give what the fields hold; ValueError when a list of options cannot be read."""
+        """Give what the fields hold; ValueError when a list of options or the environment cannot be read."""
         if self.kind.value == HERE:
             return Place(limit=self.limit.value)
         given = {name: field.value for name, field in self.request.items()}
@@ -108,7 +108,7 @@ class Where(Viewer):
             given["partition"] = ""
         for name in ("extra", "modules", "start_options"):
             given[name] = tuple(_words(name, given[name]))
-        given["environment"] = dict(_assignment(word) for word in _words("environment", given["environment"]))
+        given["environment"] = _assignments(_words("environment", given["environment"]))
         return Place(given, self.limit.value)
 
     def _refresh(self) -> None:
@@ -131,8 +131,13 @@ def _words(name: str, text: str) -> list[str]:
         raise ValueError(f"{name.replace('_', ' ')} {text!r}: {error}") from error
 
 
-def _assignment(word: str) -> tuple[str, str]:
-    name, equals, value = word.partition("=")
-    if not equals:
-        raise ValueError(f"environment {word!r}: right would be NAME=value")
-    return name, value
+def _assignments(words: Sequence[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"environment {word!r}: right would be NAME=value")
+        if name in given:
+            raise ValueError(f"environment {word!r}: {name} is given twice, right would be one value")
+        given[name] = value
+    return given

@@ -83,9 +83,14 @@ class ModelChoice(param.Parameterized):
         known = "ppn" in whole.dims and state.ppn in whole["ppn"].values
         return select_ppn(whole, state.ppn if known else None)[0]
 
+    @property
+    def scheme(self) -> str:
+        """Colours of the methods."""
+        return str(self._state.scheme)
+
     def data(self) -> tuple[Any, ...]:
         """What tells the measurements on show from others."""
-        return self.collective, *self._state.data_key()
+        return self.collective, *self._state.drawn_key()
 
     def offered(self) -> tuple[ModelMethod, ...]:
         """Methods that can be shown."""

@@ -274,7 +274,9 @@ class Deciding(Part):
         self.tell("")
         self._asked = self._drawn = None
         axes = Axes.of(found.cube)
-        key = MethodKey.by_wins([method.label for method in known.methods], _wins(found.best, len(known.methods)))
+        key = MethodKey.by_wins(
+            [method.label for method in known.methods], _wins(found.best, len(known.methods)), self._state.scheme
+        )
         layers = {"model ground": drawn.unmeasured_ground(axes)}
         layers |= model_decision.method_layers("model", found.best, axes, Raster.of(axes), key)
         with hold(pn.state.curdoc):

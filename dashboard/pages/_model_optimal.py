@@ -110,7 +110,7 @@ class Optimal(Part):
         self.tell("")
         self._drawn, self.optimal = key, found
         axes = Axes.of(found)
-        raster, colors = Raster.of(axes), model_optimal.algorithm_key(found)
+        raster, colors = Raster.of(axes), model_optimal.algorithm_key(found, choice.scheme)
         where = f"{choice.collective}, {MODEL_TITLES[model]}"
         with hold(pn.state.curdoc):
             for name, layers in (

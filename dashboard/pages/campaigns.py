@@ -102,6 +102,7 @@ class CampaignsView(Viewer):
         self.other.param.watch(self._choose, "value")
         self.common.param.watch(self.follow, "value")
         self.judged.param.watch(self._draw, "value")
+        state.param.watch(self._draw, "scheme")
         state.param.watch(self.follow, [*DATA, *TREE, "against", "loaded", "page"])
         self.follow()
 
@@ -127,7 +128,7 @@ class CampaignsView(Viewer):
         others = {title: digest for digest, title in state.loaded.items() if digest != state.results_id}
         known = state.against if state.against in others.values() else ""
         self.other.param.update(options={"choose …": "", **others}, value=known)
-        if state.page != PAGE or not self.visible or self._asked == self._key():
+        if not state.on_show(PAGE) or not self.visible or self._asked == self._key():
             return
         self._asked, self._found = self._key(), None
         self.background.stop()
@@ -201,8 +202,8 @@ class CampaignsView(Viewer):
         ported, judged = self._found.ported, self.judged.value
         part = ported.problems[SIDES.index(judged)].slices[0]
         axes = Axes.of(part.dmap)
-        data = (self._key(), self.state.collective, judged)
-        key = MethodKey.of([part.dmap])
+        data = (self._key(), self.state.collective, judged, self.state.scheme)
+        key = MethodKey.of([part.dmap], self.state.scheme)
         scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
         first, second = (ported.problems[SIDES.index(judged)].penalties(each)[0] for each in ported.decisions)
         self.maps.show(scene, (first, second), ported.decisions)

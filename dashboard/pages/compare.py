@@ -20,7 +20,7 @@ from dashboard.pages.campaigns import CampaignsView
 from dashboard.pages.widgets import Alert, Button, RadioButtonGroup, Select
 from dashboard.plots import comparison, legend
 from dashboard.plots.backend import use_bokeh
-from dashboard.state import DATA, State
+from dashboard.state import DATA, DRAWN, ResultsOrState, State
 
 PAGE = "Compare"
 MODES = {"two trees": "trees", "two campaigns": "campaigns"}
@@ -32,14 +32,15 @@ class ComparePage(Viewer):
 
     Parameters
     ----------
-    state
-        Choices: `State.choice` is A, `State.other` is B; `State.compare` says what is set beside each other.
+    shown
+        Results, or a state that other views follow too.
+        `State.choice` is A, `State.other` is B; `State.compare` says what is set beside each other.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
         use_bokeh()
-        self.state = state
+        self.state = state = State.of(shown)
         self.maps = PairMaps(MAPS)
         self.mode = RadioButtonGroup(
             label="",
@@ -73,7 +74,7 @@ class ComparePage(Viewer):
         self.collective.param.watch(self._set_collective, "value")
         state.param.watch(self._ask, [*DATA, "other"])
         state.param.watch(self._forget, list(DATA))
-        state.param.watch(self._follow, [*DATA, "other", "rules", "shown", "page", "compare"])
+        state.param.watch(self._follow, [*DRAWN, "other", "rules", "shown", "page", "compare"])
         state.param.watch(self._show_mode, ["page", "compare"])
         self._ask()
         self._follow()
@@ -137,12 +138,12 @@ class ComparePage(Viewer):
     def _follow(self, *_: Any) -> None:
         names = [name for name in self.state.param.collective.objects if name is not None]
         self.collective.param.update(options=names, value=self.state.collective)
-        if self.state.page == PAGE and self.state.compare == "trees":
+        if self.state.on_show(PAGE) and self.state.compare == "trees":
             self.redraw.ask()
 
     def _show_mode(self, *_: Any) -> None:
         wanted = self.state.compare == "campaigns"
-        if wanted and self.campaigns is None and self.state.page == PAGE:
+        if wanted and self.campaigns is None and self.state.on_show(PAGE):
             self.campaigns = CampaignsView(self.state)
             self.place.append(self.campaigns)
         self.trees.visible, self.place.visible = not wanted, wanted

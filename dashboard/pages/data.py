@@ -9,6 +9,7 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
+from dashboard.pages._columns import columns
 from dashboard.pages.chooser import SAMPLE, UPLOAD, FileChooser
 from dashboard.pages.hints import HintForm
 from dashboard.pages.loading import load
@@ -17,7 +18,7 @@ from dashboard.pages.reports import headline, needed, plain, usable, without_fol
 from dashboard.pages.widgets import Alert, Button
 from dashboard.registry import Results
 from dashboard.samples import Start, sample_start
-from dashboard.state import State
+from dashboard.state import ResultsOrState, State
 
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 
@@ -27,15 +28,15 @@ class DataPage(Viewer):
 
     Parameters
     ----------
-    state
-        What is loaded goes there.
+    shown
+        Results, or a state that other views follow too. What is loaded goes there.
     start
         What the dashboard was started with; default: the sample data.
     """
 
-    def __init__(self, state: State, start: Start | None = None, **params: Any) -> None:
+    def __init__(self, shown: ResultsOrState, start: Start | None = None, **params: Any) -> None:
         super().__init__(**params)
-        self.state = state
+        self.state = state = State.of(shown)
         self.chooser = FileChooser(sample_start() if start is None else start)
         self.hints = HintForm(self.chooser.start.hints if not self.chooser.start.sample else None)
         self.overview = Overview(state)
@@ -73,26 +74,15 @@ class DataPage(Viewer):
         self._show_results()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        choose = pn.Column(
+        choose = [
             pn.pane.Markdown("### Files", margin=(5, 10)),
             self.chooser,
             self._hint_card,
             pn.Row(self.load_button, self.load_usable, margin=0),
             self.under_way,
             self.progress,
-            width=430,
-            margin=(0, 16, 0, 0),
-        )
-        show = pn.Column(
-            self.error,
-            self.headline,
-            self.overview,
-            sizing_mode="stretch_width",
-            min_width=480,
-            margin=0,
-            styles={"flex": "1 1 480px"},
-        )
-        return pn.FlexBox(choose, show, sizing_mode="stretch_width", margin=0, align_items="start")
+        ]
+        return columns(choose, [self.error, self.headline, self.overview], width=430)
 
     async def load(self, event: param.parameterized.Event | None = None) -> None:
         """Load the chosen files with the hints given."""

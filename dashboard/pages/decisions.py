@@ -20,7 +20,7 @@ from dashboard.pages._tree import TreeDiagram
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button, Tabs
 from dashboard.plots.backend import use_bokeh
-from dashboard.state import DATA, State
+from dashboard.state import DRAWN, ResultsOrState, State
 
 TABS = ("Sweeps", "Generated source", "Table", "Tree diagram", "Noise")
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
@@ -31,14 +31,14 @@ class DecisionsPage(Viewer):
 
     Parameters
     ----------
-    state
-        Choices; the page holds none of its own but which tab is open.
+    shown
+        Results, or a state that other views follow too; the page holds no choice of its own but which tab is open.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
         use_bokeh()
-        self.state = state
+        self.state = state = State.of(shown)
         self.controls = Controls(state)
         self.maps = Maps(state)
         self.statistics = Statistics(state)
@@ -70,7 +70,7 @@ class DecisionsPage(Viewer):
         return pn.Column(self.controls, self.message, self.body, sizing_mode="stretch_width")
 
     def _watch(self) -> None:
-        self.state.param.watch(self._show_data, [*DATA, "tie_test"])
+        self.state.param.watch(self._show_data, [*DRAWN, "tie_test"])
         self.state.param.watch(self._show_tree, "shown")
         self.state.param.watch(self._show_pinned, "pinned")
         self.state.param.watch(self._show_message, ["busy", "error"])
@@ -90,7 +90,7 @@ class DecisionsPage(Viewer):
         self._follow.ask()
 
     def _show_tree(self, *_: Any) -> None:
-        if self.state.shown is None or (self.maps.scene is not None and self.maps.scene.data != self.state.data_key()):
+        if self.state.shown is None or (self.maps.scene is not None and self.maps.scene.data != self.state.drawn_key()):
             # What watches the data will follow.
             return
         if self._attempt(lambda: self.maps.stale):

@@ -21,7 +21,7 @@ from dashboard.pages._report import TAB, Report
 from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, IntInput, MultiChoice, Select, Tabs
 from dashboard.plots.backend import use_bokeh
-from dashboard.state import DATA, TREE, State
+from dashboard.state import DATA, TREE, ResultsOrState, State
 
 PAGE = "Export"
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
@@ -34,14 +34,15 @@ class ExportPage(Viewer):
 
     Parameters
     ----------
-    state
-        Choices; what is written is the tree of the page *Decisions*, for each collective that is chosen.
+    shown
+        Results, or a state that other views follow too.
+        What is written is the tree of the page *Decisions*, for each collective that is chosen.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
         use_bokeh()
-        self.state = state
+        self.state = state = State.of(shown)
         self._asked: Any = None
         titles = {target.title: name for name, target in TARGETS.items()}
         self.target = Select(
@@ -129,7 +130,7 @@ class ExportPage(Viewer):
 
     def _follow(self, *_: Any) -> None:
         self._refresh()
-        if self.state.page == PAGE:
+        if self.state.on_show(PAGE):
             self._write()
 
     def _base(self) -> str | None:

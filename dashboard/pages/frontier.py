@@ -19,7 +19,7 @@ from dashboard.pages.widgets import Alert, Button, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
-from dashboard.state import DATA, State
+from dashboard.state import DATA, ResultsOrState, State
 
 PAGE = "Frontier"
 #: Tables of more cells wait for the button.
@@ -40,14 +40,14 @@ class FrontierPage(Viewer):
 
     Parameters
     ----------
-    state
-        Choices.
+    shown
+        Results, or a state that other views follow too.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
         use_bokeh()
-        self.state = state
+        self.state = state = State.of(shown)
         self.frontier: Any = None
         self._advice: Recommendation | None = None
         self._asked: Any = None
@@ -122,7 +122,7 @@ class FrontierPage(Viewer):
         state = self.state
         names = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=names, value=state.collective)
-        if state.page != PAGE or self._asked == self._key():
+        if not state.on_show(PAGE) or self._asked == self._key():
             return
         self.background.stop()
         self._asked, self.frontier = None, None
@@ -228,7 +228,7 @@ class FrontierPage(Viewer):
         return float(statistics["leaves"]), float(statistics["penalty"][name])
 
     def _mark(self, *_: Any) -> None:
-        if self.frontier is not None and self.state.page == PAGE and self._asked == self._key():
+        if self.frontier is not None and self.state.on_show(PAGE) and self._asked == self._key():
             self._draw({name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])})
             self._judge()
 

@@ -27,6 +27,7 @@ from dashboard.measuring.launching import (
     resume,
     start_new,
 )
+from dashboard.pages._columns import columns
 from dashboard.pages._later import Rested
 from dashboard.pages._measure_cost import Cost
 from dashboard.pages._measure_form import WIDTH, Form
@@ -40,7 +41,7 @@ from dashboard.pages.reports import plain
 from dashboard.pages.widgets import Alert, Button
 from dashboard.plots.backend import use_bokeh
 from dashboard.server.permission import may_launch
-from dashboard.state import State
+from dashboard.state import ResultsOrState, State
 
 PAGE = "Measure"
 #: Seconds between two looks at the campaigns: the map follows at most twice a second.
@@ -90,14 +91,16 @@ class MeasurePage(Viewer):
 
     Parameters
     ----------
-    state
+    shown
+        Results, or a state that other views follow too.
         ``campaign`` names the one on show; its results are loaded into it when asked for.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
         use_bokeh()
-        self.state, self.root = state, campaigns_root()
+        self.state = state = State.of(shown)
+        self.root = campaigns_root()
         self.around: Surroundings | None = None
         self.following: Following | None = None
         self.sight: Sight | None = None
@@ -115,8 +118,8 @@ class MeasurePage(Viewer):
         self.cost.named.param.watch(lambda _: self._ask_cost(), "value")
         self.list = CampaignList(self._choose)
         self.watch = Watch({"cancel": self.cancel, "resume": self.resume, "rerun": self.rerun, "open": self.open})
-        self.map = FillingMap(self._look_again)
-        self.rhythm = Rhythm(self._question, self._look, self._show, EVERY)
+        self.map = FillingMap(self._look_again, state)
+        self.rhythm = Rhythm(self._question, self._look, self._show, EVERY, self._failed)
         self.one = pn.Column(self.watch, self.map, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0)
         self._asked: tuple[Asked, Place | str, str] = (Asked(), Place(), "")
         state.param.watch(self._follow, "page")
@@ -134,7 +137,7 @@ class MeasurePage(Viewer):
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        left = pn.Column(
+        plan = [
             pn.pane.Markdown("### New campaign", margin=(5, 10)),
             self.standing,
             self.again,
@@ -143,20 +146,9 @@ class MeasurePage(Viewer):
             self.where,
             pn.pane.Markdown("### What it costs", margin=(5, 10)),
             self.cost,
-            width=WIDTH + 24,
-            margin=(0, 16, 0, 0),
-        )
-        right = pn.Column(
-            self.message,
-            pn.pane.Markdown("### Campaigns", margin=(5, 10)),
-            self.list,
-            self.one,
-            sizing_mode="stretch_width",
-            min_width=480,
-            margin=0,
-            styles={"flex": "1 1 480px"},
-        )
-        return pn.FlexBox(left, right, sizing_mode="stretch_width", margin=0, align_items="start")
+        ]
+        there = [self.message, pn.pane.Markdown("### Campaigns", margin=(5, 10)), self.list, self.one]
+        return columns(plan, there, width=WIDTH + 24)
 
     # What there is to measure with, and what it would cost.
 
@@ -225,7 +217,7 @@ class MeasurePage(Viewer):
 
     def _follow(self, *_: Any) -> None:
         """Look for as long as this page is the one on show."""
-        if self.state.page == PAGE:
+        if self.state.on_show(PAGE):
             self.rhythm.start()
         else:
             self.rhythm.stop()
@@ -267,14 +259,23 @@ class MeasurePage(Viewer):
         with hold(pn.state.curdoc):
             self.list.show(seen.entries, seen.faults, seen.name)
             self.one.visible = seen.sight is not None
-            if seen.fault != self._fault:
-                self._fault = seen.fault
-                self._say(seen.fault, "warning")
             if anew:
                 self.map.offer(seen.following)
             if seen.sight is not None and seen.measured is not None:
                 self.watch.show(seen.name, seen.sight, allowed=bool(self._allowed), busy=self._busy)
                 self.map.show(seen.measured)
+            # Last: what could not be shown has not yet set right what was said of the look before.
+            self._tell_fault(seen.fault)
+
+    def _failed(self, error: Exception) -> None:
+        told = f"Looking at the campaigns failed ({type(error).__name__}: {error}); the page goes on trying."
+        self._tell_fault(told.replace(f"{self.root}/", ""))
+
+    def _tell_fault(self, fault: str) -> None:
+        """Say why nothing new is shown, once; empty: nothing is wrong any more."""
+        if fault != self._fault:
+            self._fault = fault
+            self._say(fault, "warning")
 
     # What the buttons do.
 

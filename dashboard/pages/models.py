@@ -24,7 +24,7 @@ from dashboard.pages._model_view import read_view, write_view
 from dashboard.pages.widgets import Alert, MultiChoice, Select, Switch, Tabs
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.model_chart import MOST_METHODS
-from dashboard.state import DATA, State
+from dashboard.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
 TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata")
@@ -39,14 +39,14 @@ class ModelsPage(Viewer):
 
     Parameters
     ----------
-    state
-        Choices of the session: its results and its collective.
+    shown
+        Results, or a state that other views follow too.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
         use_bokeh()
-        self.state = state
+        self.state = state = State.of(shown)
         self.choice = choice = ModelChoice(state)
         self._quiet = False
         self._data: Any = None
@@ -106,7 +106,7 @@ class ModelsPage(Viewer):
         self.best.param.watch(self._set_case, "value")
         self.tabs.param.watch(self._set_tab, "active")
         choice.param.watch(self._changed, [name for name in choice.param if name != "name"])
-        state.param.watch(self._follow, [*DATA, "page"])
+        state.param.watch(self._follow, [*DRAWN, "page"])
         state.param.watch(self._follow_address, "model_view")
         self._follow()
 
@@ -159,7 +159,7 @@ class ModelsPage(Viewer):
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice
-        if state.page != PAGE:
+        if not state.on_show(PAGE):
             return
         key = state.data_key()
         if key != self._data:
@@ -208,7 +208,7 @@ class ModelsPage(Viewer):
         self.best.param.update(visible=both, value=choice.case == "best")
 
     def _update(self) -> None:
-        if self.state.page != PAGE:
+        if not self.state.on_show(PAGE):
             return
         choice = self.choice
         told = "" if choice.methods and choice.view().models else _NOTHING

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
+import panel as pn
 import panel_material_ui as pmui
 
 #: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
@@ -26,7 +27,6 @@ IntInput = partial(pmui.IntInput, sx=_SEEN)
 LinearProgress = pmui.LinearProgress
 MenuList = pmui.MenuList
 MultiChoice = pmui.MultiChoice
-Page = pmui.Page
 Pagination = pmui.Pagination
 RadioButtonGroup = pmui.RadioButtonGroup
 Select = pmui.Select
@@ -34,6 +34,19 @@ Switch = pmui.Switch
 Tabs = pmui.Tabs
 TextAreaInput = pmui.TextAreaInput
 TextInput = pmui.TextInput
+
+
+class Page(pmui.Page):
+    """The template; its plots let go of a session that has ended.
+
+    Bokeh has emptied all models by then, and Panel, which asks those of these widgets for their children, finds none to
+    clean up. HoloViews keeps what listens to taps for the whole process: through it every session would be held.
+    """
+
+    def _cleanup(self, root: Any = None) -> None:
+        for pane in self.select(pn.pane.HoloViews):
+            pane._cleanup(root)  # noqa: SLF001 - Panel's own way through a page
+        super()._cleanup(root)
 
 
 class _Live:

@@ -11,13 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import cycle, islice
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-#: Okabe and Ito's palette without its black and dark blue, on which black letters could not be read.
-_SEEDS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#d55e00", "#cc79a7")
+OKABE_ITO, TOL, GREY = "okabe-ito", "tol", "grey"
+#: Colour schemes by what they are called.
+SCHEME_TITLES = {"Okabe and Ito": OKABE_ITO, "Tol, light": TOL, "Greys": GREY}
+#: First colours of each scheme. Of Okabe and Ito's palette black and dark blue are left out, on which black letters
+#: could not be read; Tol's is his "light" one, made for cells with labels, without its grey.
+_SEEDS = {
+    OKABE_ITO: ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#d55e00", "#cc79a7"),
+    TOL: ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"),
+}
+#: Greys that can be told apart on paper, the most different ones first; further methods begin again.
+_GREYS = ("#f4f4f4", "#8a8a8a", "#c0c0c0", "#dadada", "#a5a5a5")
 
 # Machado, Oliveira and Fernandes 2009, table of matrices in linear RGB, full severity.
 _VISIONS = np.array(
@@ -51,13 +61,15 @@ def _as_seen(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
-@lru_cache(maxsize=8)
-def distinct_colors(count: int) -> tuple[str, ...]:
+@lru_cache(maxsize=32)
+def distinct_colors(count: int, scheme: str = OKABE_ITO) -> tuple[str, ...]:
     """Give `count` colours, each new one as far as can be from those before, under every vision.
 
-    Distances under colour blindness count 1.6 times, since there is less room: a colour is taken for
-    how well it is told apart by whoever sees it worst.
+    Distances under colour blindness count 1.6 times, since there is less room: a colour is taken for how well it is
+    told apart by whoever sees it worst. Greys are few: they repeat, and letters tell them apart.
     """
+    if scheme == GREY:
+        return tuple(islice(cycle(_GREYS), count))
     levels = np.linspace(0, 1, 13)
     rgb = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
     seen = _as_seen(rgb)
@@ -65,7 +77,7 @@ def distinct_colors(count: int) -> tuple[str, ...]:
     fit = (lightness >= _LIGHTNESS[0]) & (lightness <= _LIGHTNESS[1]) & (chroma >= _CHROMA[0]) & (chroma <= _CHROMA[1])
     rgb, seen = rgb[fit], seen[:, fit]
     hexes = ["#" + "".join(f"{round(level * 255):02x}" for level in color) for color in rgb]
-    chosen = list(_SEEDS[:count])
+    chosen = list(_SEEDS[scheme][:count])
     far = np.full(len(rgb), np.inf)
     added = as_seen(chosen) if chosen else np.empty((4, 0, 3))
     while True:
@@ -96,14 +108,17 @@ class MethodKey:
         ``#rrggbb`` along them.
     letters
         Codes along them.
+    scheme
+        What the colours are from.
     """
 
     labels: tuple[str, ...]
     colors: tuple[str, ...]
     letters: tuple[str, ...]
+    scheme: str = OKABE_ITO
 
     @classmethod
-    def of(cls, maps: Iterable[xr.Dataset]) -> MethodKey:
+    def of(cls, maps: Iterable[xr.Dataset], scheme: str = OKABE_ITO) -> MethodKey:
         """Key the methods of one collective by how often each is best.
 
         Parameters
@@ -111,6 +126,8 @@ class MethodKey:
         maps
             Decision maps of the collective, all of them (one for each number of processes per
             node), so that the key does not depend on which is looked at.
+        scheme
+            One of `SCHEME_TITLES`.
         """
         labels: tuple[str, ...] = ()
         wins = np.zeros(0, dtype=np.int64)
@@ -119,15 +136,29 @@ class MethodKey:
             best = decisions["best"].values
             counts = np.bincount(best[best >= 0].ravel(), minlength=len(labels))
             wins = counts if not wins.size else wins + counts
-        return cls.by_wins(labels, wins)
+        return cls.by_wins(labels, wins, scheme)
 
     @classmethod
-    def by_wins(cls, labels: Sequence[str], wins: NDArray[np.int64] | Sequence[int]) -> MethodKey:
+    def by_wins(
+        cls, labels: Sequence[str], wins: NDArray[np.int64] | Sequence[int], scheme: str = OKABE_ITO
+    ) -> MethodKey:
         """Key methods of which the i-th is best in ``wins[i]`` cells; on a tie the earlier one comes first."""
         rank = np.empty(len(labels), dtype=int)
         rank[np.argsort(-np.asarray(wins), kind="stable")] = np.arange(len(labels))
-        colors, letters = distinct_colors(len(labels)), letter_codes(len(labels))
-        return cls(tuple(labels), tuple(colors[i] for i in rank), tuple(letters[i] for i in rank))
+        return cls.by_rank(labels, rank, scheme)
+
+    @classmethod
+    def by_rank(cls, labels: Sequence[str], ranks: Iterable[int], scheme: str = OKABE_ITO) -> MethodKey:
+        """Key methods of which the i-th has the ``ranks[i]``-th colour and letter."""
+        colors, letters = distinct_colors(len(labels), scheme), letter_codes(len(labels))
+        places = list(ranks)
+        return cls(tuple(labels), tuple(colors[i] for i in places), tuple(letters[i] for i in places), scheme)
+
+    def only(self, labels: Iterable[str]) -> MethodKey:
+        """Key of some of the methods, with the colours and letters that they have."""
+        places = [self.labels.index(label) for label in labels]
+        parts = (tuple(part[at] for at in places) for part in (self.labels, self.colors, self.letters))
+        return MethodKey(*parts, self.scheme)
 
     def name(self, method: int) -> str:
         """Label of a method; what to say for none."""

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from dashboard.plots.colors import MethodKey, distinct_colors, letter_codes
+from dashboard.plots.colors import OKABE_ITO, MethodKey, letter_codes
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.units import format_count
 
@@ -52,17 +52,14 @@ class Order:
         """Rank of the method of each cell, -1 for none: what is painted with `palette`."""
         return np.where(best < 0, -1, self.ranks(count)[np.maximum(best, 0)])
 
-    def key(self, labels: Sequence[str]) -> MethodKey:
+    def key(self, labels: Sequence[str], scheme: str = OKABE_ITO) -> MethodKey:
         """Colours and letters, which stay with a method from when it first wins."""
-        count = len(labels)
-        colors, letters, ranks = distinct_colors(count), letter_codes(count), self.ranks(count)
-        return MethodKey(tuple(labels), tuple(colors[at] for at in ranks), tuple(letters[at] for at in ranks))
+        return MethodKey.by_rank(labels, self.ranks(len(labels)), scheme)
 
 
-def palette(count: int) -> MethodKey:
+def palette(count: int, scheme: str = OKABE_ITO) -> MethodKey:
     """Key of ranks: what an image of `Order.codes` is painted with."""
-    colors = distinct_colors(count)
-    return MethodKey(colors, colors, letter_codes(count))
+    return MethodKey.by_rank(letter_codes(count), range(count), scheme)
 
 
 def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int) -> str:

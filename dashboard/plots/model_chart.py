@@ -253,6 +253,7 @@ def size_ticks(axis: str, *, log: bool) -> Any:
     """Hook: ticks at powers of two, bytes with their units."""
 
     def hook(plot: Any, _: hv.Element) -> None:
+        """Put the ticks on the lower axis, and the grid with them."""
         ticks = plot.state.below[0]
         if log:
             ticks.ticker = LogTicker(base=2, mantissas=[1], num_minor_ticks=0, desired_num_ticks=9)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.plots import decision_map as drawn
 from dashboard.plots.axes import Axes
-from dashboard.plots.colors import MethodKey
+from dashboard.plots.colors import OKABE_ITO, MethodKey
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.raster import Raster
 from dashboard.plots.units import format_bytes, format_time
@@ -44,17 +44,19 @@ def class_titles() -> list[str]:
     return ["not segmented", *powers]
 
 
-def algorithm_key(found: xr.Dataset) -> MethodKey:
+def algorithm_key(found: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
     """Colours of the algorithms.
 
     Parameters
     ----------
     found
         As `dashboard.models.optimal_map.optimal_map` gives it.
+    scheme
+        As for `MethodKey`.
     """
     best = found["algorithm"].values
     names = [str(name) for name in found["candidate"].values]
-    return MethodKey.by_wins(names, np.bincount(best[best >= 0].ravel(), minlength=len(names)))
+    return MethodKey.by_wins(names, np.bincount(best[best >= 0].ravel(), minlength=len(names)), scheme)
 
 
 def algorithm_layers(found: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, hv.Element]:

@@ -30,7 +30,7 @@ class MapFigures(MapScene):
         if problem is None or dmap is None:
             return None
         axes = Axes.of(dmap)
-        key = MethodKey.of([dmap])
+        key = MethodKey.of([dmap], state.scheme)
         return cls(problem.slices[0].cube, dmap, axes, Raster.of(axes), key, str(state.collective))
 
     def draw(self, state: State, found: xr.Dataset) -> tuple[hv.Overlay, ...]:

@@ -53,6 +53,25 @@ def test_decision_in_json_loads_back_and_is_the_library_s(colltune: Run, results
     assert found["penalty"] == statistics(cube, decision)["penalty"]
 
 
+def test_methods_are_left_out(colltune: Run, bcast_files: Sequence[Path]) -> None:
+    left_out = ["--without", "pipeline *", "--without", "linear"]
+    answer = colltune("decide", *bcast_files, "-c", "bcast", *left_out, "--tree", "exact", "--json")
+    assert not [method for method in answer.json["methods"] if method == "linear" or method.startswith("pipeline")]
+    assert "note: bcast: methods left out: " in answer.err
+    whole = colltune("decide", *bcast_files, "-c", "bcast", "--tree", "exact", "--json").json
+    assert len(answer.json["methods"]) < len(whole["methods"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [("pipline *", "did you mean 'pipeline *'"), ("zzz", "'colltune map' shows them")]
+)
+def test_a_method_that_is_not_there_cannot_be_left_out(
+    colltune: Run, bcast_files: Sequence[Path], given: str, told: str
+) -> None:
+    answer = colltune("decide", *bcast_files, "-c", "bcast", "--without", given)
+    assert_one_clear_line(answer, f"--without {given!r}", told)
+
+
 def test_exact_costs_nothing(colltune: Run, results: Path) -> None:
     found = colltune("decide", results, "-c", "bcast", "--tree", "exact", "--json").json
     assert found["tree"] == "exact"

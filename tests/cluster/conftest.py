@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -11,26 +10,19 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import control, library
+from dashboard.benchmarks import control
 from dashboard.benchmarks import slurm as launcher
 from dashboard.benchmarks.campaign import ENDED, Campaign
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Protocol
+from tests.bench import conftest as bench
 from tests.cluster import machines, scheduler
 from tests.conftest import need
 
 NODES = 4
 PATIENCE_S = 60.0
-
-
-@pytest.fixture(scope="session")
-def installation(mpiexec: str) -> Installation:
-    """Open MPI, which can be told the algorithms."""
-    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-    found = library.find()
-    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return found
+#: The same Open MPI as without a cluster.
+installation = bench.installation
 
 
 @pytest.fixture(scope="session")

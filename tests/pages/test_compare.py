@@ -62,7 +62,7 @@ def test_another_collective_is_drawn_anew(page: ComparePage, state: State) -> No
     before = page.maps.panes["a"].object
     page.collective.value = "reduce"
     assert page.maps.panes["a"].object is not before
-    assert page.maps.scene.data == state.data_key()
+    assert page.maps.scene.data == state.drawn_key()
 
 
 def test_without_results_the_page_says_so() -> None:

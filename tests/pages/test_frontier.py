@@ -31,6 +31,7 @@ def page(state: State) -> FrontierPage:
 
 
 def test_nothing_is_computed_before_the_page_is_asked_for(state: State) -> None:
+    state.navigated = True
     assert FrontierPage(state).frontier is None
 
 

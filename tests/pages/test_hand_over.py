@@ -126,7 +126,7 @@ def _background(done: Callable[[Any], None]) -> None:
 
 
 def _rhythm(done: Callable[[Any], None]) -> None:
-    rhythm = Rhythm(lambda: None, _longer(), lambda _, seen: (rhythm.stop(), done(seen)), 60)
+    rhythm = Rhythm(lambda: None, _longer(), lambda _, seen: (rhythm.stop(), done(seen)), 60, done)
     rhythm.start()
 
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import decision_map
-from dashboard.plots.colors import MethodKey, as_seen, distinct_colors, letter_codes
+from dashboard.plots.colors import (
+    GREY,
+    OKABE_ITO,
+    SCHEME_TITLES,
+    TOL,
+    MethodKey,
+    as_seen,
+    distinct_colors,
+    letter_codes,
+)
 from tests.cubes import cube_of, synthetic_cube
 
 
@@ -27,23 +36,40 @@ def test_colors_are_told_apart_under_every_vision(count: int, least: float) -> N
     assert (nearest(distinct_colors(count)) > least).all()
 
 
+@pytest.mark.parametrize(("count", "least"), [(8, 10.0), (20, 10.0)])
+def test_tol_s_colors_are_told_apart_under_every_vision(count: int, least: float) -> None:
+    assert (nearest(distinct_colors(count, TOL)) > least).all()
+
+
+def test_greys_are_grey_apart_on_paper_and_begin_again() -> None:
+    greys = distinct_colors(12, GREY)
+    lightness, *chroma = np.moveaxis(as_seen(greys)[0], -1, 0)
+    assert np.abs(chroma).max() < 0.1
+    assert len(set(greys)) == 5
+    assert np.diff(np.sort(lightness[:5])).min() > 8
+    assert greys[5] == greys[0]
+
+
+@pytest.mark.parametrize("scheme", [OKABE_ITO, TOL])
 @pytest.mark.parametrize("count", [0, 1, 5, 75, 200])
-def test_there_are_as_many_colors_as_methods_all_different(count: int) -> None:
-    assert len(set(distinct_colors(count))) == count
+def test_there_are_as_many_colors_as_methods_all_different(count: int, scheme: str) -> None:
+    assert len(set(distinct_colors(count, scheme))) == count
 
 
 def test_a_method_keeps_its_color_when_there_are_more() -> None:
     assert distinct_colors(75)[:20] == distinct_colors(20)
 
 
-def test_black_letters_can_be_read_on_every_color() -> None:
+@pytest.mark.parametrize("scheme", SCHEME_TITLES.values())
+def test_black_letters_can_be_read_on_every_color(scheme: str) -> None:
     def luminance(color: str) -> float:
         levels = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
         linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
         return float(linear @ [0.2126, 0.7152, 0.0722])
 
     # Contrast by WCAG 2, whose level AA asks for 4.5.
-    assert min((luminance(color) + 0.05) / (luminance("#111111") + 0.05) for color in distinct_colors(75)) >= 4.5
+    darkest = min(map(luminance, distinct_colors(75, scheme)))
+    assert (darkest + 0.05) / (luminance("#111111") + 0.05) >= 4.5
 
 
 def test_letters_are_short_and_all_different() -> None:

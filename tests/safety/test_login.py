@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,9 +16,7 @@ from tests.safety.addresses import HOSTS, LOGIN, OPENED, REFUSED, statuses
 from tests.safety.client import Visitor
 from tests.serving import Served
 
-EVERYWHERE = "0.0.0.0"  # noqa: S104 - for as long as the test runs, with a log-in
 PASSWORDS = {"alice": "wonderland-1865", "bob": "builder-1999"}
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -32,20 +29,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(file: Path) -> Iterator[Served]:
-    options = ["--address", EVERYWHERE, "--allow-websocket-origin", "dashboard.example.org:443", "--port", "0"]
+def served(file: Path, serve_others: Callable[..., Served]) -> Served:
     # A page without results is made at once.
-    nothing = str(file.parent / "nothing")
-    command = [sys.executable, "-m", "dashboard.cli", "serve", nothing, "--no-browser", "--basic-auth", str(file)]
-    server = Served([*command, *options], ROOT)
-    server.wait_until_ready()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def base(served: Served) -> str:
-    return served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
+    return serve_others(["-m", "dashboard.cli"], str(file.parent / "nothing"), "--basic-auth", str(file))
 
 
 def _known(base: str, name: str) -> Visitor:

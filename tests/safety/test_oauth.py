@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
@@ -15,10 +13,6 @@ from tests.safety.addresses import LOGIN, OPENED, REFUSED, statuses
 from tests.safety.client import Answer, Visitor
 from tests.safety.provider import CLIENT, SECRET, Provider
 from tests.serving import Served
-
-ROOT = Path(__file__).resolve().parents[2]
-EVERYWHERE = "0.0.0.0"  # noqa: S104 - for as long as the test runs, with a log-in
-ORIGIN = "dashboard.example.org:443"
 
 
 @pytest.fixture(scope="module")
@@ -29,23 +23,13 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="module")
-def served(provider: Provider) -> Iterator[Served]:
+def served(provider: Provider, serve_others: Callable[..., Served]) -> Served:
     """Give what ``colltune serve`` serves with these options, but for the page: that tells whether it may launch."""
-    options = ["--oauth-provider", "generic", "--launchers", "alice", "--port", "0", "--no-browser"]
-    options += ["--address", EVERYWHERE, "--allow-websocket-origin", ORIGIN]
     with pytest.MonkeyPatch.context() as environment:
         for name, value in provider.environment().items():
             environment.setenv(name, value)
         environment.setenv("PANEL_OAUTH_ENCRYPTION", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
-        server = Served([sys.executable, str(ROOT / "tests/safety/launching.py"), "serve", *options], ROOT)
-    server.wait_until_ready()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def base(served: Served) -> str:
-    return served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
+        return serve_others(["tests/safety/launching.py"], "--oauth-provider", "generic", "--launchers", "alice")
 
 
 def _path(answer: Answer) -> str:

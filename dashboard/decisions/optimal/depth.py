@@ -89,6 +89,7 @@ def followed(levels: list[FloatArray], leaves: FloatArray, rectangles: Rectangle
     """Follow the choices down from the whole grid; below the first of `levels` is itself."""
 
     def sides(state: tuple[Spot, int]) -> tuple[tuple[Spot, int], ...]:
+        """Both halves with the level of each; none where a leaf is as good."""
         spot, level = state
         here = np.array(spot)[:, None]
         number = int(rectangles.index(here)[0])

@@ -253,6 +253,7 @@ class _States:
         """Follow the choices down from the whole grid."""
 
         def sides(state: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+            """Both halves with the leaves of each; none where one leaf is as good."""
             number, count = state
             cost = self._table[number, count - 1]
             if cost == self._alone[number]:

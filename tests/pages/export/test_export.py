@@ -46,19 +46,6 @@ def on_the_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def state() -> State:
-    state, start = State(), sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    state.page = "Export"
-    return state
-
-
-@pytest.fixture
-def page(state: State) -> ExportPage:
-    return ExportPage(state)
-
-
-@pytest.fixture
 def drawn(page: ExportPage) -> ExportPage:
     """The page with its maps as a browser would have them."""
     page.__panel__().get_root(Document())

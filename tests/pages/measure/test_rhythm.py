@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from panel.io.document import MockSessionContext
 
+from dashboard.measuring.kept import campaigns
 from dashboard.pages import _measure_rhythm as module
+from dashboard.pages import measure
 from dashboard.pages._measure_rhythm import Rhythm
+from dashboard.pages.measure import MeasurePage
+from dashboard.pages.reports import plain
 
 
 class Loop:
@@ -47,7 +51,9 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
 
 def test_outside_a_session_it_looks_when_asked() -> None:
     seen: list[Any] = []
-    rhythm = Rhythm(lambda: 2, lambda asked: asked + 1, lambda asked, found: seen.append((asked, found)), 0.5)
+    rhythm = Rhythm(
+        lambda: 2, lambda asked: asked + 1, lambda asked, found: seen.append((asked, found)), 0.5, pytest.fail
+    )
     rhythm.start()
     rhythm.now()
     assert seen == [(2, 3), (2, 3)]
@@ -56,7 +62,7 @@ def test_outside_a_session_it_looks_when_asked() -> None:
 def test_one_look_follows_the_end_of_the_other(loop: Loop) -> None:
     seen: list[int] = []
     looks = iter(range(100))
-    rhythm = Rhythm(lambda: None, lambda _: next(looks), lambda _, found: seen.append(found), 0.5)
+    rhythm = Rhythm(lambda: None, lambda _: next(looks), lambda _, found: seen.append(found), 0.5, pytest.fail)
     rhythm.start()
     for _ in range(6):
         loop.step()
@@ -72,6 +78,7 @@ def test_a_look_on_another_thread_is_shown_on_the_sessions_own(loop: Loop) -> No
         lambda _: threads.setdefault("look", threading.get_ident()),
         lambda *_: threads.setdefault("show", threading.get_ident()),
         0.5,
+        pytest.fail,
     )
     rhythm.start()
     loop.step()
@@ -80,7 +87,7 @@ def test_a_look_on_another_thread_is_shown_on_the_sessions_own(loop: Loop) -> No
 
 def test_when_it_is_stopped_nothing_more_comes(loop: Loop) -> None:
     seen: list[int] = []
-    rhythm = Rhythm(lambda: None, lambda _: 1, lambda _, found: seen.append(found), 0.5)
+    rhythm = Rhythm(lambda: None, lambda _: 1, lambda _, found: seen.append(found), 0.5, pytest.fail)
     rhythm.start()
     loop.step()
     rhythm.stop()
@@ -99,7 +106,7 @@ def test_what_was_asked_before_is_not_shown_after(loop: Loop) -> None:
         assert name == "new" or go.wait(30)
         return name
 
-    rhythm = Rhythm(lambda: next(asked), look, lambda _, found: seen.append(found), 0.5)
+    rhythm = Rhythm(lambda: next(asked), look, lambda _, found: seen.append(found), 0.5, pytest.fail)
     rhythm.start()
     rhythm.now()
     loop.step()
@@ -109,7 +116,7 @@ def test_what_was_asked_before_is_not_shown_after(loop: Loop) -> None:
 
 def test_a_session_that_has_ended_is_left_alone(loop: Loop) -> None:
     looked = threading.Event()
-    rhythm = Rhythm(lambda: None, lambda _: looked.set(), lambda *_: pytest.fail("shown"), 0.5)
+    rhythm = Rhythm(lambda: None, lambda _: looked.set(), lambda *_: pytest.fail("shown"), 0.5, pytest.fail)
     loop.session_context = None
     rhythm.start()
     assert looked.wait(30)
@@ -126,9 +133,52 @@ def test_a_look_that_fails_does_not_end_the_later_ones(loop: Loop, caplog: pytes
             raise found
         return found
 
-    rhythm = Rhythm(lambda: None, look, lambda _, found: seen.append(found), 0.5)
+    said: list[Exception] = []
+    rhythm = Rhythm(lambda: None, look, lambda _, found: seen.append(found), 0.5, said.append)
     rhythm.start()
     for _ in range(3):
         loop.step()
     assert seen == ["there"]
+    assert [str(error) for error in said] == ["gone"]
     assert "a look at the campaigns failed" in caplog.text
+
+
+def test_the_page_says_that_a_look_failed_until_one_succeeds(
+    page: MeasurePage, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(_: Any) -> Any:
+        raise OSError(f"{page.root}/bcast: stale <b>handle</b>")
+
+    monkeypatch.setattr(measure, "campaigns", look)
+    page.rhythm.now()
+    loop.step()
+    assert page.message.visible
+    assert page.message.object == plain(
+        "Looking at the campaigns failed (OSError: bcast: stale <b>handle</b>); the page goes on trying."
+    )
+    page.message.closed = True
+    for _ in range(2):
+        loop.step()
+    assert page.message.closed
+    monkeypatch.setattr(measure, "campaigns", campaigns)
+    for _ in range(2):
+        loop.step()
+    assert not page.message.visible
+
+
+def test_the_page_says_that_what_was_seen_could_not_be_shown(
+    page: MeasurePage, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def show(*_: Any) -> None:
+        raise IndexError("list index out of range")
+
+    page.message.param.watch(lambda event: told.append(event.new), "object")
+    monkeypatch.setattr(page.list, "show", show)
+    page.rhythm.now()
+    for _ in range(5):
+        loop.step()
+    # Once, not at every look.
+    (sentence,) = told
+    assert "IndexError" in sentence

@@ -12,24 +12,9 @@ import pytest
 from dashboard.pages._export_base import MOST_BYTES
 from dashboard.pages._growing import Background, _run, _Task
 from dashboard.pages.export import ExportPage
-from dashboard.registry import load_results
-from dashboard.samples import sample_start
 from dashboard.state import State
 
 RULES = "1\n7\n1\n0\n2\n0 6 0 0\n4096 3 0 8192\n"
-
-
-@pytest.fixture
-def state() -> State:
-    state, start = State(), sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    state.page = "Export"
-    return state
-
-
-@pytest.fixture
-def page(state: State) -> ExportPage:
-    return ExportPage(state)
 
 
 def held(background: Background, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:

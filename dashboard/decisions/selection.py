@@ -1,0 +1,54 @@
+"""Which methods may be chosen: some are left out, such as those that a library in use does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import xarray as xr
+
+#: Ends the name that stands for all methods of an algorithm: ``chain *``.
+ALL = " *"
+
+
+def selectable(cube: xr.Dataset) -> dict[str, int]:
+    """Names that methods can be left out by, with how many methods each stands for.
+
+    Algorithms with several methods (segment sizes, parameters) come first, as ``algorithm *``, then every method by its
+    label.
+    """
+    algorithms = _algorithms(cube)
+    several = {name: algorithms.count(name) for name in dict.fromkeys(algorithms) if algorithms.count(name) > 1}
+    whole = {f"{name}{ALL}": count for name, count in several.items()}
+    return {**whole, **dict.fromkeys((str(label) for label in cube["method"].values), 1)}
+
+
+def left_out(cube: xr.Dataset, names: Collection[str]) -> list[str]:
+    """Labels of the methods that these names stand for; names that the cube lacks stand for none."""
+    pairs = zip(map(str, cube["method"].values), _algorithms(cube), strict=True)
+    return [label for label, algorithm in pairs if label in names or f"{algorithm}{ALL}" in names]
+
+
+def without_methods(cube: xr.Dataset, names: Collection[str]) -> xr.Dataset:
+    """Leave methods out.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective.
+    names
+        As `selectable` gives them; those that the cube lacks are ignored.
+
+    Returns
+    -------
+    xarray.Dataset
+        The cube without them. Where none would be left: with all of them, and nothing measured.
+    """
+    gone = left_out(cube, names)
+    if len(gone) == cube.sizes["method"]:
+        return cube.assign(time=xr.full_like(cube["time"], np.nan))
+    return cube.drop_sel(method=gone) if gone else cube
+
+
+def _algorithms(cube: xr.Dataset) -> list[str]:
+    return [str(name) for name in cube["algorithm" if "algorithm" in cube.coords else "method"].values]

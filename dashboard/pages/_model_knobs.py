@@ -1,0 +1,97 @@
+"""The numbers that have a slider on the page *Models*: one for each parameter of each model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dashboard.models import ModelName
+from dashboard.plots.units import format_time
+
+#: Ends of the sliders, as powers of ten of s and of s/B; the low end of what may be 0 stands for it.
+_TIMES, _PER_BYTE, _LOCAL = (-7.0, -2.0), (-11.0, -6.0), (-12.0, -7.0)
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One number.
+
+    Attributes
+    ----------
+    model, name
+        Whose parameter.
+    title
+        Symbol and what it is.
+    ends
+        Of the slider, powers of ten.
+    zero
+        Whether the low end stands for 0.
+    per_byte
+        Whether it is a time per byte.
+    """
+
+    model: ModelName
+    name: str
+    title: str
+    ends: tuple[float, float]
+    zero: bool = False
+    per_byte: bool = False
+
+    @property
+    def help(self) -> str:
+        """What it is and where it comes from."""
+        return _LATENCY[self.model] if self.name == "latency" else _HELP[self.name]
+
+    def position(self, value: float) -> float:
+        """Where a value lies on the slider."""
+        return min(max(math.log10(value), self.ends[0]), self.ends[1]) if value > 0 else self.ends[0]
+
+    def value(self, position: float) -> float:
+        """What a position of the slider stands for."""
+        return 0.0 if self.zero and position <= self.ends[0] else float(f"{10**position:.4g}")
+
+    def told(self, value: float) -> str:
+        """Title with the value."""
+        number = f"{value * 1e9:.4g} ns/B" if self.per_byte else format_time(value)
+        return f"{self.title}: {number}"
+
+
+def _local(model: ModelName) -> tuple[Knob, ...]:
+    return (
+        Knob(model, "gamma", "γ, computing", _LOCAL, zero=True, per_byte=True),  # noqa: RUF001 - Greek
+        Knob(model, "delta", "δ, copying", _LOCAL, zero=True, per_byte=True),
+    )
+
+
+KNOBS: tuple[Knob, ...] = (
+    Knob("hockney", "alpha", "α, latency", _TIMES),
+    Knob("hockney", "beta", "β, time per byte", _PER_BYTE, per_byte=True),
+    *_local("hockney"),
+    Knob("loggp", "latency", "L, latency", _TIMES),
+    Knob("loggp", "overhead", "o, overhead", _TIMES),
+    Knob("loggp", "gap", "g, gap", _TIMES),
+    Knob("loggp", "gap_per_byte", "G, gap per byte", _PER_BYTE, zero=True, per_byte=True),
+    *_local("loggp"),
+    Knob("plogp", "latency", "L, latency", _TIMES),
+    *_local("plogp"),
+)
+_HELP = {
+    "alpha": "What a message costs however short it is. In Hockney's model m bytes take α + β m (Parallel Computing "
+    "20, 1994).",
+    "beta": "Time of each byte of a message, the inverse of the bandwidth. In Hockney's model m bytes take α + β m "
+    "(Parallel Computing 20, 1994).",
+    "overhead": "Time that the processor spends on sending or on receiving a message. It can do nothing else then "
+    "(Culler et al., PPoPP 1993).",
+    "gap": "Least time between two messages that a process sends, or receives. Its inverse is the rate of messages "
+    "(Culler et al., PPoPP 1993).",
+    "gap_per_byte": "Time of each further byte of a long message. Its inverse is the bandwidth (LogGP; Alexandrov et "
+    "al., SPAA 1995).",
+    "gamma": "Time that a reduction computes on each byte. The dissertation adds it to each model (chapter 4).",
+    "delta": "Time to copy a byte within a process, such as Bruck's algorithm does. At the left end it is 0.",
+}
+_LATENCY: dict[str, str] = {
+    "loggp": "Time that a message is on the wire, beside the overheads at both ends. It is the L of LogP (Culler et "
+    "al., PPoPP 1993).",
+    "plogp": "Time from end to end beside the gap: a message of m bytes takes L + g(m). Sending and receiving are part "
+    "of it (PLogP; Kielmann et al., IPDPS 2000).",
+}

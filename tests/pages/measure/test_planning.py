@@ -1,0 +1,201 @@
+"""A new campaign on the page *Measure*, driven by its params: planned, costed, started, and what keeps it from that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.measuring.kept import create
+from dashboard.pages import measure as module
+from dashboard.pages._measure_where import SLURM
+from dashboard.pages.measure import MeasurePage
+from dashboard.server.permission import Permission
+from tests.measuring.played import HERE, Played
+from tests.pages.measure.opened import page_of, press
+
+
+def test_the_methods_are_those_of_the_installed_library(page: MeasurePage) -> None:
+    assert page.form.fields["algorithms"].options == ["default", "basic_linear", "binomial"]
+    page.form.fields["collectives"].value = ["reduce"]
+    assert page.form.fields["algorithms"].options == ["default", "binomial"]
+    assert "Open MPI 5.0.11" in page.form.offered.object
+
+
+def test_an_algorithm_that_the_collective_lacks_is_no_longer_chosen(page: MeasurePage) -> None:
+    page.form.fields["algorithms"].value = ["basic_linear", "binomial"]
+    page.form.fields["collectives"].value = ["reduce"]
+    assert page.form.fields["algorithms"].value == ["binomial"]
+
+
+def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
+    before = page._worked.offered
+    assert before is not None
+    assert f"{before.points:,} in 3 cells" in page.cost.estimate.object
+    page.form.fields["message_sizes"].value = "8"
+    assert page._worked.offered.points < before.points
+    page.where.limit.value = "2 h"
+    assert "2.0 h" in page.cost.estimate.object
+    assert "run 2 ranks in" in page.cost.script.object
+    assert "<b>" not in page.cost.script.object
+    assert not page.cost.start.disabled
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("message_sizes", "8-4", "ends at 4"),
+        ("comm_sizes", "2-64", "allowed are 2 to 2"),
+        ("message_sizes", "1-4000", "at most 200,000 make one campaign"),
+        ("collectives", [], "no collective is chosen"),
+    ],
+)
+def test_what_cannot_be_planned_is_said_and_cannot_be_started(
+    page: MeasurePage, monkeypatch: pytest.MonkeyPatch, field: str, value: Any, told: str
+) -> None:
+    if "at most" in told:
+        page.form.fields["segment_sizes"].value = "0-4000"
+    page.form.fields[field].value = value
+    assert told in page.cost.fault.object
+    assert page.cost.start.disabled
+    press(page.start)
+    assert list(page.root.iterdir()) == []
+
+
+def test_what_was_not_costed_yet_is_not_started(page: MeasurePage, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In a browser the press comes right after the change that it has ended, before anything is worked out.
+    monkeypatch.setattr(page.rested, "ask", lambda: None)
+    page.form.fields["message_sizes"].value = "8,64"
+    press(page.start)
+    assert "The form has changed" in page.message.object
+    assert list(page.root.iterdir()) == []
+    page._show_cost(page._work_out())
+    page.cost.named.value = "mine"
+    press(page.start)
+    assert Campaign(page.root / "mine").plan().message_sizes == (8, 64)
+
+
+@pytest.mark.parametrize("name", ["../away", "a b", "$(reboot)"])
+def test_a_name_that_could_be_a_path_is_refused(page: MeasurePage, name: str) -> None:
+    page.cost.named.value = name
+    assert "allowed are letters" in page.cost.fault.object
+    assert page.cost.start.disabled
+
+
+def test_a_name_that_was_typed_is_kept(page: MeasurePage) -> None:
+    assert page.cost.named.value == "bcast-2-ranks"
+    page.cost.named.value = "mine"
+    page.form.fields["collectives"].value = ["reduce"]
+    assert page.cost.named.value == "mine"
+
+
+def test_start_launches_and_shows_why_it_waits(started: MeasurePage, launcher: Played) -> None:
+    (job,) = launcher.jobs
+    assert (job.ranks, job.folder) == (2, (started.root / "bcast-2-ranks").resolve())
+    assert "queued" in started.watch.title.object
+    assert started.watch.reason.object == "waits for resources (Resources)"
+    assert started.watch.cancel.visible
+    assert not started.watch.resume.visible
+    assert started.cost.named.value == "bcast-2-ranks-2"
+    (entry,) = started.list.menu.items
+    assert entry["label"] == "bcast-2-ranks"
+    assert "queued (waits for resources (Resources))" in entry["secondary"]
+    assert started.list.menu.active == 0
+
+
+def test_what_the_launcher_refuses_is_said_and_leaves_nothing(page: MeasurePage, launcher: Played) -> None:
+    launcher.refuses = "Slurm refused the job: *invalid* partition"
+    press(page.start)
+    assert "invalid" in page.message.object
+    assert page.message.severity == "error"
+    assert list(page.root.iterdir()) == []
+    assert not page.cost.start.disabled
+
+
+def test_without_mpi_it_says_what_to_install(launcher: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "no MPI: mpiexec is not on the PATH; install one with: pip install 'colltune[mpi]'"
+    monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, installation=None, no_mpi=told))
+    page = page_of()
+    assert page.standing.visible
+    assert "pip install" in page.standing.object
+    assert page.again.visible
+    assert page.cost.start.disabled
+    press(page.start)
+    assert list(page.root.iterdir()) == []
+    monkeypatch.setattr(module, "look_around", lambda again=False: HERE)
+    page.again.clicks += 1
+    assert not page.standing.visible
+    assert not page.cost.start.disabled
+
+
+def test_without_permission_one_may_plan_and_watch_but_not_launch(
+    launcher: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "may_launch", lambda: Permission(allowed=False, reason="You have not logged in."))
+    page = page_of()
+    assert "You have not logged in" in page.standing.object
+    assert page._worked.offered is not None
+    assert page.cost.start.disabled
+    # Whatever a browser sends, the permission is asked for again.
+    press(page.start)
+    assert list(page.root.iterdir()) == []
+    create(page.root, "there", page._worked.offered.plan)
+    page.rhythm.now()
+    for button, action in ((page.watch.resume, page.resume), (page.watch.rerun, page.rerun)):
+        assert button.disabled or not button.visible
+        press(action)
+    assert launcher.jobs == []
+    assert "not logged in" in page.message.object
+
+
+def test_where_there_is_no_slurm_it_says_so(page: MeasurePage) -> None:
+    page.where.kind.value = SLURM
+    assert "sbatch not on the PATH" in page.where.said.object
+    assert page.cost.start.disabled
+
+
+def test_slurm_is_asked_for_what_the_fields_say(launcher: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    partition = {"name": "debug", "default": True, "up": True, "nodes": 4, "cores": 8, "seconds": 3600}
+    monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, no_slurm="", partitions=(partition,)))
+    page = page_of(comm_sizes="2-{ranks}")
+    page.where.kind.value = SLURM
+    assert page.where.request["partition"].options == {"(default)": "(default)", "debug, 4 × 8 cores": "debug"}
+    request = page.where.request
+    for name, value in {
+        "nodes": 3,
+        "tasks_per_node": 2,
+        "partition": "debug",
+        "account": "me",
+        "extra": "--exclusive --comment='a b'",
+        "environment": "OMPI_MCA_btl=self,tcp",
+        "modules": "openmpi/5",
+    }.items():
+        request[name].value = value
+    place = page.where.place()
+    assert {name: value for name, value in place.slurm.items() if value} == {
+        "nodes": 3,
+        "tasks_per_node": 2,
+        "partition": "debug",
+        "account": "me",
+        "start": "mpiexec",
+        "extra": ("--exclusive", "--comment=a b"),
+        "environment": {"OMPI_MCA_btl": "self,tcp"},
+        "modules": ("openmpi/5",),
+    }
+    press(page.start)
+    assert launcher.jobs[0].ranks == 6
+    request["extra"].value = "--comment='a"
+    assert "extra" in page.cost.fault.object
+    assert page.cost.start.disabled
+
+
+def test_a_variable_that_is_given_twice_is_refused_by_its_name(page: MeasurePage) -> None:
+    page.where.offer("", ())
+    page.where.kind.value = SLURM
+    page.where.request["environment"].value = "UCX_TLS=tcp OMPI_MCA_btl=self OMPI_MCA_btl=tcp"
+    with pytest.raises(ValueError, match="'OMPI_MCA_btl=tcp': OMPI_MCA_btl is given twice"):
+        page.where.place()
+    assert "OMPI_MCA_btl is given twice" in page.cost.fault.object
+    assert page.cost.start.disabled

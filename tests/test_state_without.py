@@ -1,0 +1,107 @@
+"""Methods left out, colours and the table's filter: choices of the whole session, told by its address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dashboard.pages._controls import Controls
+from dashboard.pages._maps import method_key
+from dashboard.pages.compare import ComparePage
+from dashboard.pages.decisions import DecisionsPage
+from dashboard.plots.colors import SCHEME_TITLES, distinct_colors
+from dashboard.state import SCHEMES, State
+from tests.conftest import FAST_ETHERNET_PATTERN
+
+BINARY = "binary_tree *"
+
+
+@pytest.fixture
+def state(fast_ethernet_files: list[Path]) -> State:
+    state = State()
+    state.load(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
+    state.collective = "bcast"
+    return state
+
+
+def winners(state: State) -> set[str]:
+    """Methods that are best somewhere."""
+    dmap = state.decision_map()
+    return {str(dmap["method"].values[at]) for at in np.unique(dmap["best"].values) if at >= 0}
+
+
+def test_nothing_chooses_what_is_left_out(state: State) -> None:
+    most = max(winners(state), key=lambda label: float((state.penalty()["best"].values >= 0).sum()))
+    state.without = (most,)
+    assert most not in winners(state)
+    assert most not in state.decision().to_text()
+    assert most not in {method.label for method in state.beside("bcast").problem().methods}
+    assert any(most in told for told in state.remarks())
+    state.without = ()
+    assert most in winners(state)
+
+
+def test_methods_keep_their_colours_when_others_are_left_out(state: State) -> None:
+    before = method_key(state)
+    state.without = (BINARY,)
+    after = method_key(state)
+    assert len(after.labels) < len(before.labels)
+    for label, color, letter in zip(after.labels, after.colors, after.letters, strict=True):
+        at = before.labels.index(label)
+        assert (before.colors[at], before.letters[at]) == (color, letter)
+
+
+def test_the_address_tells_what_is_left_out_the_colours_and_the_rows(state: State) -> None:
+    state.param.update(without=(BINARY, "linear"), scheme="grey", rows="penalty > 10, size <= 64KiB")
+    query = state.to_query()
+    assert query["without"] == f"{BINARY}|linear"
+    other = State.of(state.results)
+    assert other.from_query(query) == []
+    assert (other.without, other.scheme, other.rows) == (state.without, state.scheme, state.rows)
+    assert other.from_query({}) == []
+    assert (other.without, other.scheme, other.rows) == ((), "okabe-ito", "")
+    (told,) = other.from_query({"without": "nobody's"})
+    assert "these results have no such method" in told
+
+
+def test_the_controls_follow_and_keep_what_another_collective_leaves_out(state: State) -> None:
+    controls = Controls(state)
+    assert BINARY in controls.without.options
+    controls.without.value = [BINARY]
+    assert state.without == (BINARY,)
+    state.collective = "alltoall"
+    assert BINARY not in controls.without.options
+    assert controls.without.value == []
+    controls.without.value = ["linear"]
+    assert set(state.without) == {BINARY, "linear"}
+    state.collective = "bcast"
+    assert controls.without.value == [name for name in state.without if name in controls.without.options]
+
+
+def test_where_all_is_left_out_the_page_says_that_nothing_is_measured(state: State) -> None:
+    page = DecisionsPage(state)
+    state.without = tuple(map(str, state.measured()["method"].values))
+    assert "measured" in page.message.object
+    assert page.message.severity == "error"
+    state.without = ()
+    assert page.maps.scene is not None
+    assert page.body.visible
+
+
+def test_the_state_names_the_schemes_that_can_be_drawn() -> None:
+    assert set(SCHEMES) == set(SCHEME_TITLES.values())
+    assert SCHEMES[0] == "okabe-ito"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES[1:])
+def test_maps_are_drawn_anew_in_other_colours(state: State, scheme: str) -> None:
+    pages = DecisionsPage(state), ComparePage(state)
+    first, second = distinct_colors(1)[0], distinct_colors(1, scheme)[0]
+    assert all(first in page.maps.methods.object for page in pages)
+    drawn = [page.maps.scene for page in pages]
+    state.scheme = scheme
+    assert all(second in page.maps.methods.object for page in pages)
+    assert all(page.maps.scene is not before for page, before in zip(pages, drawn, strict=True))
+    assert all(page.maps.scene.key.scheme == scheme for page in pages)
