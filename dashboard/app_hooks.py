@@ -13,7 +13,7 @@ from tornado.process import task_id
 from dashboard.samples import start_with
 from dashboard.server import guarded
 from dashboard.server.permission import at_start
-from dashboard.server.quiet import keep_secrets
+from dashboard.server.quiet import keep_quiet
 from dashboard.warming import warm_up
 
 _START = start_with(sys.argv[1:])
@@ -36,5 +36,5 @@ def on_server_loaded(server_context: Any) -> None:
     if not start:
         # Of several processes each that fails would be started anew.
         raise SystemExit(_USAGE if task_id() is None else 0)
-    keep_secrets()
+    keep_quiet()
     warm_up(_START)

@@ -17,7 +17,7 @@ from dashboard.app import TITLE, create_app
 from dashboard.samples import start_with
 from dashboard.server import guarded, reach
 from dashboard.server.access import Access
-from dashboard.server.quiet import keep_secrets
+from dashboard.server.quiet import keep_quiet
 from dashboard.warming import warm_up
 
 #: As `panel serve dashboard` has it.
@@ -64,7 +64,7 @@ def serve(
     start = start_with(paths, {name: value for name, value in hints.items() if value is not None})
     access = access or Access()
     options = access.server_options()
-    keep_secrets()
+    keep_quiet()
     guarded.install()
     port = _port(access.address, port)
     if not reach.is_loopback(access.address) and access.ssl_certfile is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import logging
 import os
 import socket
@@ -11,6 +13,7 @@ from typing import Any
 import bokeh.server.server
 import pytest
 from panel import config
+from tornado.websocket import WebSocketClosedError
 
 from dashboard import serve as serving
 from dashboard.serve import serve
@@ -19,7 +22,7 @@ from dashboard.server.access import Access, AccessError
 from dashboard.server.guarded import Guarded
 from dashboard.server.headers import HEADERS, SafeHeaders
 from dashboard.server.permission import LAUNCHERS_VARIABLE
-from dashboard.server.quiet import WithoutSecrets
+from dashboard.server.quiet import WithoutClosedTabs, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
@@ -165,6 +168,28 @@ def test_every_answer_forbids_frames_guessing_of_types_and_other_sites(server: _
     assert "*" not in policy
     assert "http" not in policy
     assert HEADERS["X-Content-Type-Options"] == "nosniff"
+
+
+async def _lost(error: Exception) -> None:
+    async def send() -> None:
+        raise error
+
+    task = asyncio.ensure_future(send())
+    await asyncio.sleep(0)
+    del task
+    gc.collect()
+    await asyncio.sleep(0)
+
+
+def test_a_tab_that_was_closed_is_no_fault_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    keep_quiet()
+    keep_quiet()
+    assert [type(each) for each in logging.getLogger("asyncio").filters] == [WithoutClosedTabs]
+    with caplog.at_level(logging.ERROR, "asyncio"):
+        asyncio.run(_lost(WebSocketClosedError()))
+        assert caplog.text == ""
+        asyncio.run(_lost(OSError("another fault")))
+        assert "another fault" in caplog.text
 
 
 def test_the_log_names_no_secret() -> None:

@@ -16,10 +16,11 @@ Everything survives the end of whatever started it; nothing is held in memory on
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,11 @@ _ALL = "complete"
 
 @dataclass(frozen=True)
 class Done:
-    """Points of a run file: measured ones, and those that were refused or wrong with the reason."""
+    """Points of a run file: measured ones, those that were refused or wrong with the reason, and seconds they took."""
 
     measured: frozenset[PointKey]
     refused: Mapping[PointKey, str]
+    seconds: Mapping[PointKey, float] = field(default_factory=dict)
 
     @property
     def all(self) -> set[PointKey]:
@@ -148,7 +150,7 @@ class Campaign:
         found = [read_done(path) for path in self._whole().result_files()]
         measured = frozenset[PointKey]().union(*(one.measured for one in found))
         refused = {key: why for one in found for key, why in one.refused.items() if key not in measured}
-        return Done(measured, refused)
+        return Done(measured, refused, {key: took for one in found for key, took in one.seconds.items()})
 
     def retry_refused(self) -> int:
         """Forget the points that were refused or wrong, so that they are measured again; how many they were."""
@@ -215,6 +217,7 @@ def read_done(results: Path) -> Done:
     """Points of a run file, whole lines only; a line that a crash cut off counts as not measured."""
     measured: set[PointKey] = set()
     refused: dict[PointKey, str] = {}
+    seconds: dict[PointKey, float] = {}
     if not results.exists():
         return Done(frozenset(), {})
     with results.open(encoding="utf-8", errors="replace") as stream:
@@ -228,7 +231,10 @@ def read_done(results: Path) -> Done:
                 refused[key] = str(record["error"])
             elif record.get("samples"):
                 measured.add(key)
-    return Done(frozenset(measured), {key: why for key, why in refused.items() if key not in measured})
+                # Campaigns of earlier versions do not say it.
+                if (took := seconds_of(record)) is not None:
+                    seconds[key] = took
+    return Done(frozenset(measured), {key: why for key, why in refused.items() if key not in measured}, seconds)
 
 
 def key_of(record: Mapping[str, Any]) -> PointKey:
@@ -237,6 +243,12 @@ def key_of(record: Mapping[str, Any]) -> PointKey:
         record["collective"], record["comm_size"], record["message_size"], record.get("ppn"), record.get("launch") or 1
     )
     return point_key(cell, Method.from_json(record))
+
+
+def seconds_of(record: Mapping[str, Any]) -> float | None:
+    """Seconds that a point of a run file took, with all that is done around its repetitions; None: it does not say."""
+    took = record.get("seconds")
+    return float(took) if isinstance(took, int | float) and 0 < took < math.inf else None
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import fcntl
 import json
 import math
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dashboard.benchmarks import leftovers
-from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
@@ -106,9 +108,27 @@ def _chosen(collective: str, offered: list[Method], wanted: tuple[str, ...]) -> 
     return [] if wanted and not here else choose(offered, here, collective)
 
 
-def limit_of(plan: Plan, done: set[PointKey], cores: int | None) -> float:
-    """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes."""
-    return math.ceil(max(_SHORTEST_LIMIT, _LIMIT_FACTOR * plan.estimate(done, cores).seconds))
+def limit_of(
+    plan: Plan,
+    done: set[PointKey],
+    cores: int | None,
+    took: Mapping[PointKey, float] = MappingProxyType({}),
+) -> float:
+    """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes.
+
+    The arguments are those of `Plan.estimate`.
+    """
+    return math.ceil(max(_SHORTEST_LIMIT, _LIMIT_FACTOR * plan.estimate(done, cores, took).seconds))
+
+
+def left_of(campaign: Campaign, plan: Plan, done: Done) -> float | None:
+    """Seconds that the missing points of a campaign that was stopped will take, by those that it has.
+
+    None when nothing is missing, or when no point says how long it took, as those of earlier versions.
+    """
+    local = (campaign.state().get("launcher") or {}).get("name") == "local"
+    estimate = plan.estimate(done.all, os.cpu_count() if local else None, done.seconds)
+    return round(estimate.seconds, 1) if estimate.points and estimate.measured else None
 
 
 def start(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> dict[str, Any]:
@@ -230,9 +250,9 @@ class Counted(NamedTuple):
     refused: int
 
     @classmethod
-    def of(cls, campaign: Campaign) -> Counted:
-        """Count them, from the start of the file."""
-        planned, done = set(campaign.plan().points()), campaign.done()
+    def of(cls, plan: Plan, done: Done) -> Counted:
+        """Count them."""
+        planned = set(plan.points())
         return cls(len(planned), len(planned & done.measured), len(planned & set(done.refused)))
 
 
@@ -244,7 +264,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     launcher
         The one that it was started with, which is found by the campaign's state when it is not given.
     counted
-        By whoever has read the results already; None: they are read.
+        By whoever has read the results already; None: they are read. Of a campaign that was stopped ``remaining`` is
+        then left to whoever has.
 
     Returns
     -------
@@ -255,7 +276,10 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
     found = (launcher or launcher_of(campaign)).status(record["handle"]) if "handle" in record else None
-    progress, counted = campaign.progress(), counted or Counted.of(campaign)
+    progress, done = campaign.progress(), None
+    if counted is None:
+        plan, done = campaign.plan(), campaign.done()
+        counted = Counted.of(plan, done)
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
     answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}
     if found is None:
@@ -273,6 +297,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     if found.state == "running" and progress.get("done"):
         left = progress["points"] - progress["done"]
         answer["remaining"] = round(progress["elapsed"] / progress["done"] * left, 1)
+    elif found.state in ENDED and done is not None:
+        answer["remaining"] = left_of(campaign, plan, done)
     return answer
 
 

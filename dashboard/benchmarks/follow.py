@@ -23,7 +23,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign, key_of
+from dashboard.benchmarks.campaign import ENDED, Campaign, Done, key_of, seconds_of
 from dashboard.benchmarks.plan import Plan, PointKey
 from loaders.cube import annotate, method_label, with_doubles
 from loaders.doubles import Ran, doubles, ran
@@ -215,6 +215,8 @@ class Following:
         self._fillings = {name: Filling(name, self.plan) for name in self.plan.methods}
         self._measured: set[PointKey] = set()
         self._refused: dict[PointKey, str] = {}
+        self._seconds: dict[PointKey, float] = {}
+        self._left: tuple[int, float | None] = (-1, None)
 
     def look(self) -> Sight:
         """See how it is now.
@@ -249,11 +251,20 @@ class Following:
             pass
         counted = control.Counted(len(self._planned), len(self._measured), len(self._refused))
         status = control.status(self.campaign, counted=counted)
+        if status["state"] in ENDED:
+            status["remaining"] = self._remaining()
         reasons: dict[str, int] = {}
         for why in self._refused.values():
             reasons[why] = reasons.get(why, 0) + 1
         refused = sorted(reasons.items(), key=lambda pair: -pair[1])
         return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused))
+
+    def _remaining(self) -> float | None:
+        """Seconds that a campaign that was stopped will still take; worked out again when points have come."""
+        if self._left[0] != self._points:
+            done = Done(frozenset(self._measured), self._refused, self._seconds)
+            self._left = self._points, control.left_of(self.campaign, self.plan, done)
+        return self._left[1]
 
     def _read_on(self) -> bool:
         """Take in what has come, some megabytes of each file; whether there was anything."""
@@ -287,6 +298,8 @@ class Following:
             self._refused[key] = str(record["error"])
         elif samples:
             self._measured.add(key)
+            if (took := seconds_of(record)) is not None:
+                self._seconds[key] = took
             self._refused.pop(key, None)
             self._fillings[key[0]].add(key, samples, record)
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.methods import COLLECTIVES, REDUCING, Method
+from dashboard.benchmarks.pace import Estimate, Pace
 from dashboard.benchmarks.ranges import levels
 from loaders.collectives import BLOCK
 
 #: Bytes of an element of reductions.
 DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
 _VERSION, _MOST_LAUNCHES = 1, 1000
-#: What a first estimate takes for granted: seconds for a message, bytes per second, seconds to make and verify a
-#: communicator, and to start the job.
-_LATENCY, _BANDWIDTH, _SWITCH, _START = 2e-5, 1e9, 1e-2, 2.0
 #: Rotated buffers reach beyond the last-level cache.
 ROTATED_BYTES = 64 << 20
 
@@ -103,16 +102,6 @@ class Cell:
     message_size: int
     ppn: int | None = None
     launch: int = 1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What a campaign will cost: points, seconds that are likely, seconds that it cannot exceed by much, core-hours."""
-
-    points: int
-    seconds: float
-    at_most: float
-    core_hours: float
 
 
 @dataclass(frozen=True)
@@ -245,7 +234,12 @@ class Plan:
             for method in self.methods_of(cell):
                 yield point_key(cell, method)
 
-    def estimate(self, done: frozenset[PointKey] | set[PointKey] = frozenset(), cores: int | None = None) -> Estimate:
+    def estimate(
+        self,
+        done: Collection[PointKey] = (),
+        cores: int | None = None,
+        took: Mapping[PointKey, float] = MappingProxyType({}),
+    ) -> Estimate:
         """Estimate what is left to measure.
 
         Parameters
@@ -253,25 +247,24 @@ class Plan:
         done
             Points that are there already.
         cores
-            Of the machine; more ranks than cores make everything slower.
+            Of the machine that all ranks are on: those of a communicator with more take turns. None: as many as ranks.
+        took
+            Seconds that points of this campaign took; those that are missing will take as long.
         """
-        protocol, points, seconds = self.protocol, 0, 0.0
+        known = {key: took[key] for key in self.points() if key in took} if took else {}
+        pace, points, seconds, at_most = Pace(self.protocol, cores, known), 0, 0.0, 0.0
         apart: set[tuple[str, Method, int]] = set()
-        slower = max(1.0, self.ranks / cores) if cores else 1.0
-        each = protocol.iterations if protocol.name == "occ" else 2
-        for cell in self.cells():
-            for method in self.methods_of(cell):
-                if point_key(cell, method) in done:
-                    continue
-                points += 1
-                apart.add((cell.collective, method, cell.launch))
-                repetitions = (protocol.min_repetitions + protocol.max_repetitions) / 2
-                calls = each * repetitions + protocol.warm_up + 1
-                seconds += _SWITCH * slower + min(calls * guess(cell) * slower, protocol.seconds)
-        starts = _START * (len(apart) if self.apart else self.launches) if points else 0.0
+        launches: set[int] = set()
+        for cell, methods in missing(self, done):
+            points += len(methods)
+            seconds += len(methods) * pace.point(cell)
+            at_most += len(methods) * pace.most(cell)
+            launches.add(cell.launch)
+            apart.update((cell.collective, method, cell.launch) for method in methods)
+        starts = len(apart if self.apart else launches) * pace.start(self.ranks)
         seconds += starts
-        at_most = points * (protocol.seconds + _SWITCH * slower) + starts
-        return Estimate(points, seconds, at_most, seconds * self.ranks / 3600)
+        taken = min(self.ranks, cores) if cores else self.ranks
+        return Estimate(points, seconds, max(seconds, at_most + starts), seconds * taken / 3600, len(known))
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in the campaign's folder."""
@@ -312,7 +305,7 @@ def point_key(cell: Cell, method: Method) -> PointKey:
     return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn, cell.launch)
 
 
-def missing(plan: Plan, done: set[PointKey]) -> list[tuple[Cell, list[Method]]]:
+def missing(plan: Plan, done: Collection[PointKey]) -> list[tuple[Cell, list[Method]]]:
     """Cells with the methods that are still to be measured there, in order."""
     found = [(cell, [m for m in plan.methods_of(cell) if point_key(cell, m) not in done]) for cell in plan.cells()]
     return [(cell, methods) for cell, methods in found if methods]
@@ -325,13 +318,6 @@ def buffer_bytes(cell: Cell) -> int:
     if cell.collective in BLOCK:
         return (cell.comm_size + 1) * cell.message_size
     return 2 * cell.message_size
-
-
-def guess(cell: Cell) -> float:
-    """Seconds that one operation will hardly exceed on a common network, before anything was measured."""
-    messages = cell.comm_size
-    bytes_moved = cell.message_size * cell.comm_size * (cell.comm_size if cell.collective.startswith("alltoall") else 1)
-    return messages * _LATENCY + bytes_moved / _BANDWIDTH
 
 
 def placed(nodes: Sequence[str], comm_size: int, ppn: int | None) -> list[int] | None:

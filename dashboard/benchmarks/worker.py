@@ -115,7 +115,7 @@ class Worker:
         self.cannot_switch = False
         self.rank = int(self._world.Get_rank())
         self._campaign, self._attempt, self._deadline = campaign, attempt, deadline
-        self._started = time.monotonic()
+        self._started = self._cell_ended = time.monotonic()
         self._plan: Plan = self._world.bcast(campaign.plan() if self.rank == 0 else None)
         self._nodes: list[str] = self._world.allgather(platform.node())
         self._machines: list[str] = self._world.allgather(surroundings.machine())
@@ -278,14 +278,21 @@ class Worker:
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, switch, self._counters, members, self._calls)
                 known = {method: self._refused.get(point_key(cell, method)[:-1], "") for method in methods}
-                for point in cellrun.measure(team, self._plan, cell, methods, self._attempt, known):
-                    if writer is not None:
-                        writer.append(point)
+                measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known)
+                seconds = self._took(sum(not why for why in known.values()))
+                if writer is not None:
+                    for point in measured:
+                        writer.append({**point, "seconds": seconds})
                 self._done += len(methods)
                 gc.collect()
         finally:
             switch.free()
         return True
+
+    def _took(self, points: int) -> float:
+        """Seconds for each of so many points since the last cell ended, all that was done between the two with it."""
+        since, self._cell_ended = self._cell_ended, time.monotonic()
+        return round((self._cell_ended - since) / max(1, points), 6)
 
     def _calls(self, point: Mapping[str, Any] | None) -> None:
         self._tell(self._now, calling=point)

@@ -91,7 +91,8 @@ def _plan(args: argparse.Namespace) -> None:
 
 
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
-    estimate = plan.estimate(campaign.done().all, os.cpu_count())
+    done = campaign.done()
+    estimate = plan.estimate(done.all, os.cpu_count(), done.seconds)
     told = {
         "folder": str(campaign.folder),
         "library": plan.library,
@@ -106,26 +107,19 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "left_out": plan.left_out(),
         "launch_per_method": plan.apart,
     }
-    show(args, told, lambda: _offer_lines(told))
+    show(args, told, lambda: _offer_lines(told, bench_plan.cost(estimate)))
 
 
-def _offer_lines(told: Mapping[str, Any]) -> list[str]:
+def _offer_lines(told: Mapping[str, Any], cost: str) -> list[str]:
     methods = ", ".join(f"{name} {count}" for name, count in told["methods"].items())
     what = f"{told['folder']}: {told['points']:,} points in {told['cells']:,} cells"
-    times = f"{_duration(told['seconds'])}, at most {_duration(told['at_most'])}"
     lines = [
         f"{what}, {told['ranks']} ranks, {told['library']} {told['library_version']}",
         f"methods: {methods}",
-        f"estimated {times}; {told['core_hours']:.3g} core-hours",
+        f"estimated {cost}",
     ]
     lines += ["each method in a launch of its own"] if told["launch_per_method"] else []
     return lines + [f"left out: {count:,} cells, {why}" for why, count in told["left_out"].items()]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -174,14 +168,11 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
 
     if args.time_limit is not None and not args.time_limit > 0:
         raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
-    plan, done = campaign.plan(), campaign.done().all
+    plan, done = campaign.plan(), campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
-    limit: float = args.time_limit or control.limit_of(plan, done, cores)
-    estimate = plan.estimate(done, cores)
-    say(
-        f"{estimate.points} points, estimated {_duration(estimate.seconds)}, {estimate.core_hours:.3g} core-hours; "
-        f"time limit {_duration(limit)}"
-    )
+    limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
+    estimate = plan.estimate(done.all, cores, done.seconds)
+    say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {bench_plan.duration(limit)}")
     return limit
 
 
@@ -213,14 +204,15 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
             told: list[tuple[str, str]] = []
 
             def tell(now: Mapping[str, Any]) -> None:
+                """Say how far the job is, and of one that waits, why."""
                 # Of a job that waits for others the scheduler's reasons are all there is to say.
                 if launcher.name != "local" and (now["state"], now["reason"]) not in told[-1:]:
                     told.append((now["state"], now["reason"]))
                     say(_state_line(campaign, now))
                 if progress is not None:
                     done = now["measured"] + now["refused"]
-                    left = "" if now["remaining"] is None else f", {_duration(now['remaining'])} left"
-                    progress(done / max(1, now["points"]), f"{done} of {now['points']} points{left}: {now['now']}")
+                    far = f"{done} of {now['points']} points{bench_plan.left(now)}"
+                    progress(done / max(1, now["points"]), f"{far}: {now['now']}")
 
             return control.wait(campaign, launcher, _WATCH_S, tell)
     except KeyboardInterrupt:
@@ -256,11 +248,8 @@ def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
 
 
 def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
-    left = "" if now["remaining"] is None else f", {_duration(now['remaining'])} left"
-    lines = [
-        _state_line(campaign, now),
-        f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong{left}",
-    ]
+    told = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
+    lines = [_state_line(campaign, now), f"{told}{bench_plan.left(now)}"]
     for job in now["jobs"]:
         details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.pace import Estimate
     from dashboard.benchmarks.plan import Plan
 
 _GRID = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
@@ -131,6 +133,29 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         **further,
     )
     return make_plan(wish, installation)
+
+
+def cost(estimate: Estimate) -> str:
+    """What a campaign will cost, in words, with no more digits than an estimate deserves."""
+    from dashboard.benchmarks.pace import GUESSED, roughly
+
+    why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
+    seconds, at_most, core_hours = map(roughly, (estimate.seconds, estimate.at_most, estimate.core_hours))
+    return f"about {duration(seconds)} ({why}), at most {duration(at_most)}; about {core_hours:g} core-hours"
+
+
+def left(now: Mapping[str, Any]) -> str:
+    """How much longer a campaign takes, to be put behind its points; empty when that is not known."""
+    from dashboard.benchmarks.pace import roughly
+
+    return "" if now["remaining"] is None else f", about {duration(roughly(now['remaining']))} left"
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes, roughly: ``45 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 _VARIANTS = ("segment_sizes", "fan_outs", "radixes")

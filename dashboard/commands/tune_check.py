@@ -227,7 +227,8 @@ def _measured(args: argparse.Namespace, given: _Given, installation: Installatio
     if now["measured"] + now["refused"] >= now["points"]:
         say(f"{folder}: everything is measured already")
         return campaign.results
-    limit = args.time_limit or control.limit_of(campaign.plan(), campaign.done().all, len(_cores()))
+    done = campaign.done()
+    limit = args.time_limit or control.limit_of(campaign.plan(), done.all, len(_cores()), done.seconds)
     launcher = LocalLauncher((str(installation.mpiexec),))
     control.start(campaign, launcher, installation, limit)
     try:

@@ -131,7 +131,7 @@ class Offer:
     points
         Number of points.
     seconds, at_most, core_hours
-        As `dashboard.benchmarks.plan.Estimate` has them.
+        As `dashboard.benchmarks.pace.Estimate` has them.
     limit
         Time limit of the job in seconds, where none is given.
     cells, methods, left_out

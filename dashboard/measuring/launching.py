@@ -169,8 +169,8 @@ def resume(campaign: Campaign, installation: Installation) -> None:
     here = isinstance(launcher, LocalLauncher)
     seconds = campaign.state().get("seconds")
     if here or not seconds:
-        done = campaign.done().all
-        seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done, os.cpu_count() if here else None))
+        done, cores = campaign.done(), os.cpu_count() if here else None
+        seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done.all, cores, done.seconds))
     if here:
         launcher = LocalLauncher((str(installation.mpiexec),))
     control.start(campaign, launcher, installation, seconds)

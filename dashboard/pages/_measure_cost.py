@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.benchmarks.pace import GUESSED, roughly
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
 from dashboard.pages._measure_form import WIDTH, Fold
@@ -85,8 +86,9 @@ def _told(offered: Offer, seconds: float | None) -> str:
     rows = [
         ("Points", f"{offered.points:,} in {format_count(offered.cells, 'cell')}"),
         ("Methods", methods),
-        ("Likely to take", f"{format_duration(offered.seconds)}, at most {format_duration(offered.at_most)}"),
-        ("Core-hours", f"{offered.core_hours:.3g}"),
+        ("Likely to take", f"about {format_duration(roughly(offered.seconds))} ({GUESSED})"),
+        ("At most", format_duration(roughly(offered.at_most))),
+        ("Core-hours", f"about {roughly(offered.core_hours):g}"),
         ("Time limit", format_duration(offered.limit if seconds is None else seconds)),
     ]
     body = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks import library
+from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Fixed
 from dashboard.benchmarks.openmpi import OpenMpi
+from loaders import RunWriter
 
 OPEN_MPI = OpenMpi(
     "5.0.11",
@@ -52,7 +55,7 @@ def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixtur
     # Sizes 8, 256 and 8192 for two communicators; the segment of 1 KiB is measured at 8192 only.
     assert (told["cells"], told["points"]) == (6, 2 * (3 + 3 + 4))
     assert 0 < told["seconds"] <= told["at_most"]
-    assert told["core_hours"] == pytest.approx(told["seconds"] * 4 / 3600, abs=1e-3)
+    assert told["core_hours"] == pytest.approx(told["seconds"] * min(4, os.cpu_count() or 4) / 3600, abs=1e-3)
     assert cli.main(["bench", "status", str(tmp_path / "c"), "--json"]) == 0
     now = json.loads(capsys.readouterr().out)
     assert (now["state"], now["points"], now["measured"]) == ("planned", told["points"], 0)
@@ -66,6 +69,23 @@ def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "4 ranks, Open MPI 5.0.11" in out
     assert "core-hours" in out
     assert "left out: 2 cells, buffers above the limit of 8 bytes" in out
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    assert cli.main(["bench", "plan", folder, *PLAN]) == 0
+    assert "a guess that knows nothing of the network" in capsys.readouterr().out
+    campaign = Campaign(tmp_path / "c")
+    found = list(campaign.plan().points())
+    with RunWriter(campaign.results, {}) as writer:
+        for collective, method, comm_size, message_size, *_ in found[::2]:
+            sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
+            writer.append({**method.to_json(), **sizes, "samples": [1e-6], "seconds": 30.0})
+    assert cli.main(["bench", "plan", folder, *PLAN]) == 0
+    there = len(found[::2])
+    told = f"about {(len(found) - there) // 2} min (by the {there} points measured)"
+    assert told in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("open_mpi")
@@ -168,6 +188,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
         (("--partition", "a b"), "partition 'a b'"),
         (("--env", "LD_PRELOAD=x"), "variable 'LD_PRELOAD'"),
         (("--env", "UCX_TLS"), "NAME=VALUE"),
+        (("--env", "UCX_TLS=tcp", "--env", "UCX_TLS=ib"), "--env UCX_TLS: is given twice"),
         (("--sbatch=--wrap=id",), "not allowed"),
         (("--nodes", "1", "--tasks-per-node", "2", "--dry-run"), "at least 2 nodes"),
         ((), "no Slurm here"),

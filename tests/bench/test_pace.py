@@ -1,0 +1,161 @@
+"""How long a campaign takes: guessed, learnt from the points of real campaigns, and told with few digits."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks import follow as follow_module
+from dashboard.benchmarks.campaign import Campaign, key_of, read_done
+from dashboard.benchmarks.follow import Following
+from dashboard.benchmarks.launch import Status
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.pace import GUESSED, Estimate, roughly
+from dashboard.benchmarks.plan import Plan, PointKey, Protocol
+from dashboard.commands.bench_plan import cost
+from loaders import RunWriter
+from tests.bench.campaigns import campaign_of, points, run
+from tests.measuring.played import LIBRARY, Played
+
+FAST_ETHERNET = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-own" / "results.jsonl"
+METHODS = (Method("a"), Method("b"))
+PLAN = Plan(4, {"bcast": METHODS}, (2, 4), (8, 64, 512))
+
+
+def plan_of(keys: list[PointKey], **changes: object) -> Plan:
+    """The plan of a broadcast's points."""
+    methods = {"bcast": tuple(dict.fromkeys(key[1] for key in keys))}
+    sizes = [tuple(sorted({key[place] for key in keys})) for place in (2, 3)]
+    return Plan(max(sizes[0]), methods, *sizes, **changes)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_points_of_a_real_campaign_tell_what_the_others_take(share: float) -> None:
+    """A broadcast over 100 Mbit/s, which no guess knows of: what its repetitions took, in the order of the file."""
+    lines = FAST_ETHERNET.read_text(encoding="utf-8").splitlines()
+    records = [record for line in lines if "samples" in (record := json.loads(line))]
+    took = {key_of(record): math.fsum(record["samples"]) for record in records}
+    keys = list(took)
+    plan = plan_of(keys, protocol=Protocol(min_repetitions=4, max_repetitions=8, rounds=2))
+    there = keys[: int(share * len(keys))]
+    others = set(plan.points()) - set(keys)
+    estimate = plan.estimate(others | set(there), None, {key: took[key] for key in there})
+    left = math.fsum(took[key] for key in keys if key not in there)
+    assert estimate.measured == len(there)
+    assert left / 2 < estimate.seconds < 2 * left
+    if share < 0.5:
+        # The guess, told as one that may be wrong by several times, is.
+        assert plan.estimate(others | set(there)).seconds < left / 3
+
+
+def test_each_point_of_a_real_campaign_says_what_it_took(installation: Installation, tmp_path: Path) -> None:
+    campaign = campaign_of(tmp_path, installation, collectives=("bcast", "barrier"), comm_sizes=(2, 4))
+    assert run(campaign, installation)["state"] == "finished"
+    found = points(campaign)
+    seconds = sum(point["seconds"] for point in found)
+    # All but the start and the end of the ranks is in some point.
+    elapsed = campaign.progress()["elapsed"]
+    assert elapsed / 2 < seconds < elapsed * 1.01
+    assert seconds > sum(sum(point.get("samples", ())) for point in found)
+    assert set(campaign.done().seconds) == campaign.done().measured
+
+
+def test_what_was_measured_counts_by_collective_and_sizes() -> None:
+    took = {key: 3.0 if key[3] == 512 else 0.5 for key in PLAN.points() if key[1] == METHODS[0]}
+    start = PLAN.estimate(set(PLAN.points()) - {next(PLAN.points())}, None, took).seconds - 0.5
+    learnt = PLAN.estimate(took, None, took)
+    assert learnt.seconds - start == pytest.approx(2 * (3.0 + 2 * 0.5))
+    assert learnt.measured == 6
+    # Other plans' points in the same file say nothing.
+    assert PLAN.estimate((), None, {(*key[:2], 3, *key[3:]): 9.0 for key in took}) == PLAN.estimate()
+
+
+def test_a_point_takes_no_longer_than_its_protocol_lets_it() -> None:
+    there = {key: 1e6 for key in PLAN.points() if key[2:4] == (2, 8)}
+    estimate = PLAN.estimate(there, None, there)
+    assert estimate.points * PLAN.protocol.seconds < estimate.seconds <= estimate.at_most
+    assert estimate.seconds < estimate.points * (PLAN.protocol.seconds + 1)
+
+
+def test_ranks_that_wait_slow_nothing_and_cores_are_counted_once() -> None:
+    few = replace(PLAN, ranks=2, comm_sizes=(2,))
+    many = replace(few, ranks=16)
+    starting = many.estimate(cores=2).seconds - few.estimate(cores=2).seconds
+    # Sixteen ranks start on two cores; those beyond the communicator's two then sleep.
+    assert 0 < starting == pytest.approx(7.0)
+    estimate = many.estimate(cores=2)
+    assert estimate.core_hours == pytest.approx(2 * estimate.seconds / 3600)
+    assert many.estimate().core_hours == pytest.approx(16 * many.estimate().seconds / 3600)
+
+
+def test_results_are_made_and_compared_in_time_too() -> None:
+    one = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, seconds=0.01)
+    small = replace(PLAN, protocol=one, message_sizes=(8,)).estimate().seconds
+    # Four points of 16 MiB: the limit of their repetitions does not hold what is done around these.
+    assert replace(PLAN, protocol=one, message_sizes=(1 << 24,)).estimate().seconds > small + 4 * 0.3
+
+
+@pytest.fixture
+def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """A campaign that was cancelled when one of its methods was measured: each point took 7 s."""
+    launcher = Played(launched=Status("cancelled", "cancelled"))
+    monkeypatch.setattr(control, "launcher_of", lambda campaign: launcher)
+    monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
+    campaign = Campaign.create(tmp_path, replace(PLAN, protocol=Protocol(seconds=10.0)))
+    control.start(campaign, launcher, Installation(Path("/nowhere/mpiexec"), LIBRARY), 100.0)
+    with RunWriter(campaign.results, {}) as writer:
+        for collective, method, comm_size, message_size, *_ in PLAN.points():
+            if method == METHODS[0]:
+                sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
+                writer.append({**method.to_json(), **sizes, "samples": [1e-6], "seconds": 7.0})
+    return campaign
+
+
+def test_a_stopped_campaign_tells_what_is_left_by_its_own_points(stopped: Campaign) -> None:
+    now = control.status(stopped)
+    assert (now["state"], now["measured"], now["points"]) == ("cancelled", 6, 12)
+    assert 6 * 7.0 <= now["remaining"] < 6 * 7.0 + 3
+    assert Following(stopped).look().status["remaining"] == now["remaining"]
+    done = stopped.done()
+    assert control.limit_of(stopped.plan(), done.all, None, done.seconds) >= 5 * 42
+    assert control.limit_of(stopped.plan(), done.all, None) == 120
+
+
+def test_what_is_left_follows_the_points_that_have_come(stopped: Campaign) -> None:
+    following = Following(stopped)
+    before = following.look().status["remaining"]
+    key = next(key for key in PLAN.points() if key[1] == METHODS[1])
+    with RunWriter(stopped.results, {}) as writer:
+        sizes = {"collective": key[0], "comm_size": key[2], "message_size": key[3]}
+        writer.append({**key[1].to_json(), **sizes, "samples": [1e-6], "seconds": 7.0})
+    assert following.look().status["remaining"] == pytest.approx(before - 7.0)
+
+
+@pytest.mark.parametrize("seconds", [None, "soon", -1, 0, "NaN", [1]])
+def test_points_that_do_not_say_what_they_took_leave_it_open(stopped: Campaign, seconds: object) -> None:
+    text = stopped.results.read_text(encoding="utf-8").replace('"seconds": 7.0', f'"seconds": {json.dumps(seconds)}')
+    stopped.results.write_text(text.replace('"NaN"', "NaN"), encoding="utf-8")
+    assert len(read_done(stopped.results).measured) == 6
+    assert control.status(stopped)["remaining"] is None
+    assert Following(stopped).look().status["remaining"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.0052, 0.005), (0.0183, 0.018), (9.36, 9), (97.0, 100), (118.0, 120), (553.0, 600), (1.96, 2.0), (0.0, 0.0)],
+)
+def test_an_estimate_has_one_digit_or_two(value: float, told: float) -> None:
+    assert roughly(value) == pytest.approx(told)
+
+
+def test_the_command_says_about_and_what_the_estimate_is_made_of() -> None:
+    guessed = cost(Estimate(10, 1234.5, 9123.4, 0.12345))
+    assert guessed.startswith(f"about 20 min ({GUESSED}), at most 2.5 h; ")
+    assert guessed.endswith("about 0.12 core-hours")
+    assert "(by the 1,234 points measured)" in cost(Estimate(10, 1234.5, 9123.4, 0.12345, 1234))
