@@ -14,6 +14,7 @@ import re
 import statistics
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -47,9 +48,10 @@ def megabytes(served: Served) -> float:
 async def used(session: Session, moves: int, pause: float = 0.0) -> list[float]:
     """Move a slider so often; seconds until the figures of each picture had come."""
     times = []
+    thresholds = positions()
     for move in range(moves):
         start = time.perf_counter()
-        await session.set(SLIDER, (60 + 7 * move % 40) / 100)
+        await session.set(SLIDER, thresholds[move % len(thresholds)])
         times.append(await session.picture() - start)
         await asyncio.sleep(pause)
     return times
@@ -83,6 +85,7 @@ async def soak(served: Served, sessions: int, hour: int) -> None:
     print(f"after {len(times)} moves more: {now:.0f} MB ({100 * now / warm - 100:+.1f} %)")
 
 
+@cache
 def positions() -> list[float]:
     """Thresholds each of which gives another map of the sample data than the one before, round and round."""
     cube = open_results(sorted(FAST_ETHERNET.glob("*.sko")), pattern=FAST_ETHERNET_PATTERN)["bcast"].to_dataset()
