@@ -40,19 +40,6 @@ page
 NOTEBOOKS = {
     "decisions": (_EXTENSION, _RESULTS, _DECISIONS, "page.state.max_depth = 1"),
     "models": (_EXTENSION, _RESULTS, "from dashboard.pages.models import ModelsPage\n\nModelsPage(results)"),
-    "export": (_EXTENSION, _RESULTS, "from dashboard.pages.export import ExportPage\n\nExportPage(results)"),
-    "compare": (
-        _EXTENSION,
-        _RESULTS,
-        "from dashboard.pages.compare import ComparePage\n\npage = ComparePage(results)\npage",
-        "from dashboard.choice import Choice\n\npage.state.other = Choice.of('cart', {'max_leaves': 2})",
-    ),
-    "frontier": (
-        _EXTENSION,
-        _RESULTS,
-        "from dashboard.pages.frontier import FrontierPage\n\npage = FrontierPage(results)\npage",
-        "page.scheme.value = ''",
-    ),
 }
 # An empty page or one that is not connected stays so: what is waited for comes within seconds, or on a machine with
 # much else to do within a minute or two.
@@ -135,21 +122,3 @@ def test_the_models_follow_their_parameters_in_a_cell(run: Callable[[str, int], 
     drawn = settled_pixels(page, CURVES)
     page.get_by_role("slider", name=re.compile("^α, latency")).press("ArrowRight")
     wait_for_other_pixels(page, CURVES, drawn, PATIENCE)
-
-
-def test_rules_are_written_in_a_cell(run: Callable[[str, int], Page]) -> None:
-    page = run("export", 3)
-    page.get_by_text("The check finds nothing wrong.").wait_for(timeout=PATIENCE * 1000)
-
-
-def test_two_trees_are_compared_in_a_cell(run: Callable[[str, int], Page]) -> None:
-    page = run("compare", 3)
-    wait_until_drawn(page, "B", PATIENCE)
-    drawn = settled_pixels(page, "B")
-    run_cell(page, 3)
-    wait_for_other_pixels(page, "B", drawn, PATIENCE)
-
-
-def test_the_frontier_is_computed_in_a_cell(run: Callable[[str, int], Page]) -> None:
-    page = run("frontier", 3)
-    wait_until_drawn(page, "Mean penalty held out", PATIENCE)
