@@ -11,10 +11,10 @@ from dashboard.decisions.folds import with_cubes
 from dashboard.decisions.interpolate import interpolated
 from dashboard.decisions.outliers import outliers, without_outliers
 from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import left_out, without_methods
+from dashboard.decisions.selection import WITHOUT, without_methods
 from dashboard.decisions.simplest import simplest
 
-LEFT_OUT, FILLED, WITHOUT = "left_out_note", "interpolation", "methods_left_out"
+LEFT_OUT, FILLED = "left_out_note", "interpolation"
 
 
 def outliers_of(cube: xr.Dataset) -> pd.DataFrame:
@@ -36,8 +36,7 @@ def treated(cube: xr.Dataset, *, without: Sequence[str] = (), outliers: bool, in
     interpolate
         Whether to interpolate missing times between measured sizes.
     """
-    if gone := left_out(cube, without):
-        cube = without_methods(cube, without).assign_attrs({WITHOUT: ", ".join(gone)})
+    cube = without_methods(cube, without)
     if outliers:
         found = outliers_of(cube)
         cube = without_outliers(cube, found).assign_attrs({LEFT_OUT: left_out_words(found)})

@@ -33,6 +33,7 @@ PROVENANCE = (
     "statistic",
     "statistic_kind",
     "digest",
+    "methods_left_out",
     "ppn",
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import xarray as xr
 
+WITHOUT = "methods_left_out"
 #: Ends the name that stands for all methods of an algorithm: ``chain *``.
 ALL = " *"
 
@@ -42,12 +43,17 @@ def without_methods(cube: xr.Dataset, names: Collection[str]) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        The cube without them. Where none would be left: with all of them, and nothing measured.
+        The cube without them, which ``attrs["methods_left_out"]`` lists. Where none would be left: with all of them,
+        and nothing measured.
     """
     gone = left_out(cube, names)
+    if not gone:
+        return cube
     if len(gone) == cube.sizes["method"]:
-        return cube.assign(time=xr.full_like(cube["time"], np.nan))
-    return cube.drop_sel(method=gone) if gone else cube
+        cube = cube.assign(time=xr.full_like(cube["time"], np.nan))
+    else:
+        cube = cube.drop_sel(method=gone)
+    return cube.assign_attrs({WITHOUT: ", ".join(gone)})
 
 
 def _algorithms(cube: xr.Dataset) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from dashboard.decisions import NothingMeasuredError, decision_map, quadtree
 from dashboard.decisions.problem import Problem
 from dashboard.decisions.selection import left_out, selectable, without_methods
+from dashboard.export import to_c
 from tests.cubes import method_names, synthetic_cube
 
 CUBE = synthetic_cube(6, 8, 12, seed=3)
@@ -32,6 +33,8 @@ def test_what_is_left_out_is_never_chosen_and_the_next_best_is() -> None:
     times = CUBE["time"].drop_sel(method=most).min("method")
     np.testing.assert_array_equal(chosen["best_time"].values, times.transpose(*chosen["best_time"].dims).values)
     assert most not in quadtree(chosen).to_text()
+    assert f"Methods left out: {most}." in to_c(quadtree(chosen))
+    assert "Methods left out" not in to_c(quadtree(decision_map(CUBE)))
 
 
 def test_a_method_that_ran_as_one_that_is_left_out_is_not_chosen_either() -> None:
