@@ -72,9 +72,8 @@ class Computed:
     def measured(self: State, name: str | None = None) -> xr.Dataset | None:
         """Measurements of a collective (default: the one on show) as they were loaded; None without any."""
         name = name or self.collective
-        if self.results is None or name not in self.results.children:
-            return None
-        return self._once("cube", self.results[name].to_dataset, name)
+        node = None if self.results is None else self.results.children.get(name)
+        return None if node is None else self._once("cube", node.to_dataset, name)
 
     def cube(self: State, name: str | None = None, *, filled: bool = True) -> xr.Dataset | None:
         """Measurements of a collective, without methods and outliers and (`filled`) interpolated, where chosen."""

@@ -45,6 +45,8 @@ else by_hand()
 
 #: Rows of a page of the table.
 ROWS = 50
+#: The source of a tree of more leaves than this is waited for; what else there is to tell comes before.
+COUNTED_SOON = 1000
 
 
 def provenance(state: State) -> dict[str, Any]:
@@ -87,8 +89,10 @@ class Statistics(Viewer):
 
     def update(self) -> None:
         """Follow the state."""
-        self._lines = None
-        self._write()
+        decision = self._state.decision()
+        if decision is not None and decision.leaves > COUNTED_SOON:
+            self._lines = None
+            self._write()
         self._counted.ask()
 
     def _write(self) -> None:

@@ -13,9 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import holoviews as hv
+import numpy as np
 
 Hook = Callable[[Any, hv.Element], None]
 
+#: Columns of no more values than this are sent as lists.
+MOST_INLINE = 64
 #: For the browser, once for each page. Whenever Bokeh paints, it writes the style sheet of each axis, grid and glyph
 #: anew, mostly as it was, and asks for a style between two of them, for which the browser goes over the whole page:
 #: half of the time that a chart takes to follow a slider.
@@ -48,11 +51,17 @@ class LiveSources:
 
     def update(self, name: str, columns: Mapping[str, Any]) -> None:
         """Replace columns of all plots of a name, now and when they are rendered later."""
-        self._latest.setdefault(name, {}).update(columns)
+        latest = self._latest.setdefault(name, {})
+        changed = {
+            column: _inline(values)
+            for column, values in columns.items()
+            if column not in latest or not _same(values, latest[column])
+        }
+        latest.update(columns)
         for plot in list(self._plots.get(name, ())):
             source = plot.handles.get("source")
-            if source is not None:
-                source.data.update(columns)
+            if source is not None and changed:
+                source.data.update(changed)
 
     def latest(self, name: str) -> Mapping[str, Any]:
         """Columns sent so far; empty if the element is as it was made."""
@@ -62,6 +71,19 @@ class LiveSources:
         """Bokeh documents in which something of this view is shown."""
         found = (plot.handles["source"].document for plots in self._plots.values() for plot in plots)
         return list({id(document): document for document in found if document is not None}.values())
+
+
+def _same(new: Any, old: Any) -> bool:
+    if isinstance(new, list):
+        return isinstance(old, list) and len(new) == len(old) and all(map(_same, new, old))
+    if not isinstance(new, np.ndarray) or not isinstance(old, np.ndarray):
+        return bool(new == old)
+    return new.dtype == old.dtype and np.array_equal(new, old, equal_nan=new.dtype.kind == "f")
+
+
+def _inline(values: Any) -> Any:
+    # An array goes in two messages of its own beside the one that tells of it, a list within that one.
+    return values.tolist() if isinstance(values, np.ndarray) and values.size <= MOST_INLINE else values
 
 
 def add_hook(element: hv.Element, hook: Hook) -> hv.Element:

@@ -110,6 +110,7 @@ async def pictures(served: Served, moves: int) -> None:
         await page.wait_for_timeout(5000)
         for others in (0, ACTIVE - 1):
             opened = [await Session.open(served.url) for _ in range(others)]
+            await asyncio.gather(*(session.rest() for session in opened))
             busy = [asyncio.ensure_future(used(session, 10**6, STEP)) for session in opened]
             times = await page.evaluate(_MEASURE, [1, 2, moves, positions(), 1000 * STEP])
             for task, session in zip(busy, opened, strict=True):
