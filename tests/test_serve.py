@@ -18,12 +18,14 @@ from tornado.websocket import WebSocketClosedError
 from dashboard import serve as serving
 from dashboard.serve import serve
 from dashboard.server import access as accessing
+from dashboard.server import guarded
 from dashboard.server.access import Access, AccessError
 from dashboard.server.guarded import Guarded
 from dashboard.server.headers import HEADERS, SafeHeaders
 from dashboard.server.permission import LAUNCHERS_VARIABLE
 from dashboard.server.quiet import WithoutClosedTabs, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
+from tests.sessions import Session
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 ORIGIN = "dashboard.example.org:443"
@@ -157,6 +159,27 @@ def test_a_taken_port_is_an_error() -> None:
 def test_the_page_has_the_name_that_panel_serve_gives_it(server: _Server) -> None:
     serve([Path("somewhere")], port=5123, algorithm="ring", format=None)
     assert list(server.made["panels"]) == ["dashboard"]
+
+
+def test_parts_of_a_message_do_not_wait_for_the_receipt_of_the_first_one() -> None:
+    guarded.install()
+
+    async def flag() -> int:
+        server = bokeh.server.server.Server({"/dashboard": lambda _: None}, port=0, address="127.0.0.1")
+        server.start()
+        try:
+            session = await Session.open(f"http://localhost:{server.port}/dashboard")
+            (client,) = server._tornado._clients
+            stream = client._socket.ws_connection.stream
+            found = int(stream.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            session.close()
+            await asyncio.sleep(0.1)
+            return found
+        finally:
+            server.stop()
+            await server._http.close_all_connections()
+
+    assert asyncio.run(flag()) != 0
 
 
 def test_every_answer_forbids_frames_guessing_of_types_and_other_sites(server: _Server) -> None:

@@ -35,7 +35,9 @@ def fill_missing(best: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         return best
     some = np.asarray(measured.any(axis=1))
     if not some.any():
-        raise NothingMeasuredError("no cell of the decision map is measured, so there is nothing to decide from")
+        raise NothingMeasuredError(
+            "no cell of the decision map is measured, or every method is left out: there is nothing to decide from"
+        )
     nearest = _nearest(measured)
     rows = _nearest(some[None, :])[0]
     filled = np.take_along_axis(best, nearest, axis=1)

@@ -105,8 +105,8 @@ class Controls(Viewer):
             options=SCHEME_TITLES,
             value=state.scheme,
             width=190,
-            description="Colours of the methods on all pages: the palette of Okabe and Ito (2008) or of Tol (2021), "
-            "both safe with colour blindness, or greys for print. Letters stand beside them in each.",
+            description="Colours of the methods in the maps of all pages: the palette of Okabe and Ito (2008) or of "
+            "Tol (2021), both safe with colour blindness, or greys for print. Lines keep darker colours of their own.",
         )
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
         self._link(state)

@@ -17,6 +17,7 @@ from bokeh.server.tornado import BokehTornado
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from tornado.web import ErrorHandler
 
+from dashboard.server import prompt
 from dashboard.server.headers import SafeHeaders
 
 #: Arguments that are taken apart as addresses.
@@ -30,11 +31,12 @@ _BAD, _FORBIDDEN = 400, 403
 
 
 def install() -> None:
-    """Have every server that this process makes from now on guarded; may be called again.
+    """Have every server that this process makes from now on guarded, and prompt; may be called again.
 
     ``panel serve`` makes its server itself and takes no class for it.
     """
     bokeh.server.server.BokehTornado = Guarded
+    prompt.install()
 
 
 class Guarded(BokehTornado):

@@ -43,10 +43,14 @@ const labelled = (axis, text) => {
 """
 
 
+#: Milliseconds between two looks. To look in each frame keeps the page from painting: all its models are gone through.
+LOOK = 100
+
+
 def wait_until_drawn(page: Page, title: str, seconds: float = 180.0) -> None:
     """Return when the plot with this title is painted."""
     page.wait_for_function(
-        f"(title) => {{ {_VIEW} return view_of(title) !== null }}", arg=title, timeout=seconds * 1000
+        f"(title) => {{ {_VIEW} return view_of(title) !== null }}", arg=title, timeout=seconds * 1000, polling=LOOK
     )
 
 
@@ -92,5 +96,6 @@ def wait_for_other_pixels(page: Page, title: str, than: str, seconds: float = 18
         f"([title, than]) => {{ const now = ({_PIXELS})(title); return now !== null && now !== than }}",
         arg=[title, than],
         timeout=seconds * 1000,
+        polling=LOOK,
     )
     return settled_pixels(page, title)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.maps import point_at, wait_until_drawn
+from tests.browser.maps import LOOK, point_at, wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.serving import Served
 
@@ -61,7 +61,8 @@ def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_th
 ) -> None:
     page = open_at(watched_page, server, "", EXACT, TREE, PENALTY)
     page.get_by_role("button", name="Toggle theme").click()
-    page.wait_for_function(f"() => Object.values(({_GROUNDS})()).every(([ground]) => ground === '#121212')")
+    dark = f"() => Object.values(({_GROUNDS})()).every(([ground]) => ground === '#121212')"
+    page.wait_for_function(dark, polling=LOOK)
     before = page.evaluate(_GROUNDS)
     choose(page, "Collective", "reduce")
     page.wait_for_url(re.compile("collective=reduce"))

@@ -1,0 +1,30 @@
+"""Websockets that send the parts of a message as they come.
+
+Bokeh writes a message in three parts and two more for each array. Left to itself, TCP sends the first one and keeps the
+others until the browser has acknowledged it: up to 40 ms later on one machine, and the way there and back on a network.
+"""
+
+from __future__ import annotations
+
+from bokeh.server.urls import per_app_patterns
+from panel.io.server import WSHandler
+
+_PATH = "/ws"
+
+
+class PromptSocket(WSHandler):
+    """Panel's websocket without that wait."""
+
+    def open(self) -> None:
+        """Begin a session."""
+        super().open()
+        if self.ws_connection is not None:
+            self.set_nodelay(True)
+
+
+def install() -> None:
+    """Have every server that this process makes from now on talk so; may be called again."""
+    per_app_patterns[:] = [
+        (path, PromptSocket if path == _PATH and handler is WSHandler else handler)
+        for path, handler in per_app_patterns
+    ]
