@@ -148,27 +148,25 @@ def test_sessions_share_no_choice() -> None:
     assert (one.state.max_depth, other.state.max_depth) == (7, 3)
 
 
-def test_closed_sessions_are_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     states: list[State] = []
     monkeypatch.setattr("dashboard.app.State", lambda: states.append(state := State()) or state)
     save_results(xr.DataTree.from_dict({"bcast": synthetic_cube(4, 5, 3, seed=1)}), tmp_path / "few.nc")
-    few = Start((tmp_path / "few.nc",))
-    for _ in range(2):
-        document = Document()
-        with set_curdoc(document):
-            create_app(few).server_doc(document)
-            for name in PAGES:
-                states[-1].page = name
-        assert document.roots
-        # What the server does when a session ends: models are emptied, then all are told who asked to be.
-        document.models.destroy()
-        for told in document.session_destroyed_callbacks:
-            told(SimpleNamespace(id="session", _document=document))
-    gone = [weakref.ref(state) for state in states]
-    states.clear()
+    document = Document()
+    with set_curdoc(document):
+        create_app(Start((tmp_path / "few.nc",))).server_doc(document)
+        for name in PAGES:
+            states[-1].page = name
+    assert document.roots
+    # What the server does when a session ends: models are emptied, then all are told who asked to be.
+    document.models.destroy()
+    for told in document.session_destroyed_callbacks:
+        told(SimpleNamespace(id="session", _document=document))
+    gone = weakref.ref(states.pop())
     del document, told
     gc.collect()
-    assert [reference() for reference in gone] == [None] * 2
+    assert states == []
+    assert gone() is None
 
 
 def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> None:
