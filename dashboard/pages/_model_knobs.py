@@ -50,10 +50,10 @@ class Knob:
         """What a position of the slider stands for."""
         return 0.0 if self.zero and position <= self.ends[0] else float(f"{10**position:.4g}")
 
-    def told(self, value: float) -> str:
-        """Title with the value."""
+    def labels(self, value: float) -> dict[str, str]:
+        """What the slider says: title and value, and the value at its thumb, which lies at a power of ten."""
         number = f"{value * 1e9:.4g} ns/B" if self.per_byte else format_time(value)
-        return f"{self.title}: {number}"
+        return {"label": f"{self.title}: {number}", "value_label": number}
 
 
 def _local(model: ModelName) -> tuple[Knob, ...]:

@@ -189,7 +189,7 @@ class ParameterPanel(Viewer):
         value = getattr(parameters, knob.name)
         # A position that stands for the value already is left alone, or the slider would jump under the hand.
         at = slider.value if knob.value(slider.value) == value else knob.position(value)
-        slider.param.update(visible=True, value=at, label=knob.told(value))
+        slider.param.update(visible=True, value=at, **knob.labels(value))
 
     def _set_stretch(self) -> None:
         known = self.choice.parameters.get("plogp")
@@ -200,8 +200,8 @@ class ParameterPanel(Viewer):
         if self._base is None or self._base.sizes != known.sizes:
             self._base = known
             self.stretch.value = 0.0
-        factor = known.gap[-1] / self._base.gap[-1]
-        self.stretch.label = f"g, o_s, o_r at all sizes: × {factor:.3g}"
+        factor = f"× {known.gap[-1] / self._base.gap[-1]:.3g}"
+        self.stretch.param.update(label=f"g, o_s, o_r at all sizes: {factor}", value_label=factor)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
@@ -220,7 +220,7 @@ class ParameterPanel(Viewer):
 
     def _label(self) -> None:
         for knob, value in self._moved.items():
-            self.sliders[knob.model, knob.name].label = knob.told(value)
+            self.sliders[knob.model, knob.name].param.update(knob.labels(value))
         self._moved.clear()
 
     def _stretch(self, event: Any) -> None:

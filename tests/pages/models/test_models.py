@@ -29,6 +29,7 @@ def test_a_slider_moves_the_curves_where_they_are(page: ModelsPage) -> None:
     assert ys == pytest.approx(4 * (1e-3 + beta * xs))
     assert curves.time.object is drawn
     assert "1.000 ms" in page.panel.sliders["hockney", "alpha"].label
+    assert page.panel.sliders["hockney", "alpha"].value_label == "1.000 ms"
 
 
 def test_held_sizes_move_measurements_too(page: ModelsPage, state: State) -> None:
