@@ -51,7 +51,7 @@ class Knob:
         return 0.0 if self.zero and position <= self.ends[0] else float(f"{10**position:.4g}")
 
     def labels(self, value: float) -> dict[str, str]:
-        """What the slider says: title and value, and the value at its thumb, which lies at a power of ten."""
+        """What the slider says, and to screen readers its thumb, which itself lies at a power of ten."""
         number = f"{value * 1e9:.4g} ns/B" if self.per_byte else format_time(value)
         return {"label": f"{self.title}: {number}", "value_label": number}
 

@@ -78,6 +78,7 @@ class ParameterPanel(Viewer):
             step=0.01,
             value=0.0,
             show_value=False,
+            tooltips=False,
             width=WIDTH - 30,
             description="PLogP's gap and overheads are functions of the message size (Kielmann et al., IPDPS 2000). "
             "All of them are multiplied by this.",
@@ -132,6 +133,7 @@ class ParameterPanel(Viewer):
             step=0.01,
             value=low,
             show_value=False,
+            tooltips=False,
             width=WIDTH - 30,
             description=knob.help,
         )
