@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
+from dashboard.plots.live import changed_columns
 
 #: Figures of larger maps are sent when the pointer asks for them.
 MOST_SENT = 64 * 64
@@ -174,13 +175,7 @@ class CellFigures:
 
     def send(self, source: ColumnDataSource) -> None:
         """Send the figures as they are now: the columns that have changed."""
-        known = source.data
-        changed = {
-            name: values
-            for name, values in self._figures().items()
-            if name not in known or not np.array_equal(values, known[name], equal_nan=values.dtype.kind == "f")
-        }
-        source.data.update(changed)
+        source.data.update(changed_columns(self._figures(), source.data))
         source.tags = []
 
     def hook(self, plot: Any, _: hv.Element) -> None:

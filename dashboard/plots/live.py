@@ -52,11 +52,7 @@ class LiveSources:
     def update(self, name: str, columns: Mapping[str, Any]) -> None:
         """Replace columns of all plots of a name, now and when they are rendered later."""
         latest = self._latest.setdefault(name, {})
-        changed = {
-            column: _inline(values)
-            for column, values in columns.items()
-            if column not in latest or not _same(values, latest[column])
-        }
+        changed = {column: _inline(values) for column, values in changed_columns(columns, latest).items()}
         latest.update(columns)
         for plot in list(self._plots.get(name, ())):
             source = plot.handles.get("source")
@@ -71,6 +67,11 @@ class LiveSources:
         """Bokeh documents in which something of this view is shown."""
         found = (plot.handles["source"].document for plots in self._plots.values() for plot in plots)
         return list({id(document): document for document in found if document is not None}.values())
+
+
+def changed_columns(columns: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the columns that are not as they are known."""
+    return {name: values for name, values in columns.items() if name not in known or not _same(values, known[name])}
 
 
 def _same(new: Any, old: Any) -> bool:
