@@ -16,26 +16,26 @@ from bokeh.models import CustomJS
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
-from dashboard.accessible import NAMES
-from dashboard.address import PARAMETERS, TREATMENT
-from dashboard.history import History
-from dashboard.pages._first import First
-from dashboard.pages._growing import Growing
-from dashboard.pages.chooser import UPLOAD
-from dashboard.pages.compare import ComparePage
-from dashboard.pages.data import DataPage
-from dashboard.pages.decisions import DecisionsPage
+from dashboard.pages.compare.page import ComparePage
+from dashboard.pages.data.chooser import UPLOAD
+from dashboard.pages.data.page import DataPage
+from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.pages.frame.first import First
+from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
-from dashboard.pages.loading import bytes_below, load, read
-from dashboard.pages.models import ModelsPage
-from dashboard.pages.reports import plain
-from dashboard.pages.views import ViewBar
-from dashboard.pages.widgets import Alert, Page, RadioButtonGroup
+from dashboard.pages.models.page import ModelsPage
+from dashboard.pages.parts.accessible import NAMES
+from dashboard.pages.parts.growing import Growing
+from dashboard.pages.parts.loading import bytes_below, load, read
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
 from dashboard.plots.live import STEADY_STYLES
-from dashboard.registry import results_by_digest
-from dashboard.samples import Start, start_with
 from dashboard.server.permission import may_enter
-from dashboard.state import PAGES, State
+from dashboard.session.address import PARAMETERS, TREATMENT
+from dashboard.session.history import History
+from dashboard.session.registry import results_by_digest
+from dashboard.session.samples import Start, start_with
+from dashboard.session.state import PAGES, State
 
 _LOG = logging.getLogger(__name__)
 TITLE = "colltune"
@@ -259,8 +259,8 @@ _VIEWS: dict[str, Callable[[State], Viewer]] = {
     "Compare": ComparePage,
     "Frontier": FrontierPage,
     "Models": ModelsPage,
-    "Export": _when_asked("export", "ExportPage"),
-    "Measure": _when_asked("measure", "MeasurePage"),
+    "Export": _when_asked("export.page", "ExportPage"),
+    "Measure": _when_asked("measure.page", "MeasurePage"),
 }
 
 #: White on the header's blue; the page on show is filled.

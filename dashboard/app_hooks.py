@@ -10,11 +10,11 @@ from typing import Any
 
 from tornado.process import task_id
 
-from dashboard.samples import start_with
 from dashboard.server import guarded
 from dashboard.server.permission import at_start
 from dashboard.server.quiet import keep_quiet
-from dashboard.warming import warm_up
+from dashboard.server.warming import warm_up
+from dashboard.session.samples import start_with
 
 _START = start_with(sys.argv[1:])
 _USAGE = 2

@@ -3,6 +3,6 @@
 import sys
 
 from dashboard.app import create_app
-from dashboard.samples import start_with
+from dashboard.session.samples import start_with
 
 create_app(start_with(sys.argv[1:])).servable()

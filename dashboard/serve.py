@@ -12,13 +12,13 @@ from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.process import task_id
 
-from dashboard import spool
 from dashboard.app import TITLE, create_app
-from dashboard.samples import start_with
 from dashboard.server import guarded, reach
 from dashboard.server.access import Access
 from dashboard.server.quiet import keep_quiet
-from dashboard.warming import warm_up
+from dashboard.server.warming import warm_up
+from dashboard.session import spool
+from dashboard.session.samples import start_with
 
 #: As `panel serve dashboard` has it.
 PAGE = "dashboard"

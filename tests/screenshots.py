@@ -18,7 +18,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from dashboard.measuring.kept import ROOT_VARIABLE
-from dashboard.state import PAGES
+from dashboard.session.state import PAGES
 from tests.conftest import find_chromium
 from tests.serving import Served
 

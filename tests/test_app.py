@@ -19,9 +19,9 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from dashboard.app import App, Permalink, create_app
-from dashboard.registry import load_results
-from dashboard.samples import Start, sample_start
-from dashboard.state import PAGES, State
+from dashboard.session.registry import load_results
+from dashboard.session.samples import Start, sample_start
+from dashboard.session.state import PAGES, State
 from loaders import save_results
 from tests.conftest import FAST_ETHERNET, ROOT
 from tests.cubes import synthetic_cube

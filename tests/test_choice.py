@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.choice import Choice, differences, read_options, titles, write_options
 from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES, GIVEN
+from dashboard.session.choice import Choice, differences, read_options, titles, write_options
 
 
 def test_a_choice_has_all_options_and_tells_what_differs_from_the_defaults() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.history import KEPT, History
+from dashboard.session.history import KEPT, History
 
 
 def test_it_goes_back_and_forward() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.samples import DATA_VARIABLE, SAMPLES, sample_data, sample_start, start_with
+from dashboard.session.samples import DATA_VARIABLE, SAMPLES, sample_data, sample_start, start_with
 from loaders import open_results
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.registry import Bounded, Results, load_results, register, results_by_digest
-from dashboard.samples import sample_start
-from dashboard.state import PAGES, State
+from dashboard.session.registry import Bounded, Results, load_results, register, results_by_digest
+from dashboard.session.samples import sample_start
+from dashboard.session.state import PAGES, State
 from loaders import LoadError
 from tests.cubes import synthetic_cube
 

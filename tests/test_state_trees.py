@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from dashboard.choice import Choice
 from dashboard.decisions import decision_map
-from dashboard.registry import load_results, register
-from dashboard.samples import sample_start
-from dashboard.state import State
+from dashboard.session.choice import Choice
+from dashboard.session.registry import load_results, register
+from dashboard.session.samples import sample_start
+from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
 
 

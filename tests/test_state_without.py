@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.pages._controls import Controls
-from dashboard.pages._maps import method_key
-from dashboard.pages.compare import ComparePage
-from dashboard.pages.decisions import DecisionsPage
+from dashboard.pages.compare.page import ComparePage
+from dashboard.pages.decisions.controls import Controls
+from dashboard.pages.decisions.maps import method_key
+from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.plots.colors import SCHEME_TITLES, distinct_colors
-from dashboard.state import SCHEMES, State
+from dashboard.session.state import SCHEMES, State
 from tests.conftest import FAST_ETHERNET_PATTERN
 
 BINARY = "binary_tree *"

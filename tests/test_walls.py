@@ -17,22 +17,22 @@ DRAWING = {"panel", "holoviews", "bokeh", "panel_material_ui", "geoviews", "data
 
 # From the top down; a module imports from its own row and from those below it only.
 LAYERS = [
-    {"dashboard.main", "dashboard.serve", "dashboard.app_hooks", "dashboard.warming"},
+    {"dashboard.main", "dashboard.serve", "dashboard.app_hooks", "dashboard.server.warming"},
     {"dashboard.app"},
     {"dashboard.pages", "dashboard.report", "dashboard.server"},
     {
         "dashboard.plots",
-        "dashboard.state",
-        "dashboard.computed",
-        "dashboard.address",
-        "dashboard.treatment",
-        "dashboard.choice",
-        "dashboard.registry",
-        "dashboard.spool",
-        "dashboard.footprint",
-        "dashboard.history",
+        "dashboard.session.state",
+        "dashboard.session.view",
+        "dashboard.session.address",
+        "dashboard.session.treatment",
+        "dashboard.session.choice",
+        "dashboard.session.registry",
+        "dashboard.session.spool",
+        "dashboard.session.footprint",
+        "dashboard.session.history",
         "dashboard.measuring",
-        "dashboard.samples",
+        "dashboard.session.samples",
     },
     {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
     {"loaders"},
@@ -149,4 +149,4 @@ def test_one_module_knows_the_template_library() -> None:
     knowing = {
         name for name, file in modules() for _, target in imports(name, file) if within(target, ("panel_material_ui",))
     }
-    assert knowing == {"dashboard.pages.widgets"}
+    assert knowing == {"dashboard.pages.parts.widgets"}

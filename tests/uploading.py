@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from dashboard.pages.dropping import Dropper
+from dashboard.pages.data.dropping import Dropper
 
 
 def drop(dropper: Dropper, files: Mapping[str, bytes], piece: int = 1 << 20) -> None:

@@ -11,7 +11,7 @@ from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.state import State
+    from dashboard.session.state import State
 
 _ENDINGS = (".html", ".htm")
 
@@ -62,11 +62,11 @@ def report(args: argparse.Namespace) -> None:
 
 def _view(args: argparse.Namespace) -> State:
     """What the page would show with these choices."""
-    from dashboard.choice import Choice
     from dashboard.commands.load import load
     from dashboard.commands.treatment import named
-    from dashboard.registry import register
-    from dashboard.state import State
+    from dashboard.session.choice import Choice
+    from dashboard.session.registry import register
+    from dashboard.session.state import State
     from loaders.workload import read_workload
 
     state = State()

@@ -12,7 +12,7 @@ from dashboard.benchmarks.campaign import ENDED, Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.follow import Following, follow
 from dashboard.benchmarks.plan import Plan
-from dashboard.registry import Bounded
+from dashboard.session.registry import Bounded
 
 #: Environment variable with the folder of the campaigns.
 ROOT_VARIABLE = "COLLTUNE_CAMPAIGNS"

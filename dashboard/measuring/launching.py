@@ -18,7 +18,7 @@ from dashboard.benchmarks.launch import Launcher, LocalLauncher, launcher_of
 from dashboard.benchmarks.library import Installation, find
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import create, folder_of
-from dashboard.registry import Bounded
+from dashboard.session.registry import Bounded
 
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
 _CLOCK = re.compile(r"(?:(?P<days>\d{1,2})-)?(?P<first>\d{1,4}):(?P<second>\d{2})(?::(?P<third>\d{2}))?", re.ASCII)

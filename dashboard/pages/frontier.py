@@ -10,16 +10,16 @@ import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
 
-from dashboard.choice import Choice
 from dashboard.decisions import DecisionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.recommend import Recommendation, falls_below, recommend
-from dashboard.pages._growing import Background
-from dashboard.pages.widgets import Alert, Button, Select
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.widgets import Alert, Button, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
-from dashboard.state import DATA, ResultsOrState, State
+from dashboard.session.choice import Choice
+from dashboard.session.state import DATA, ResultsOrState, State
 
 PAGE = "Frontier"
 #: Tables of more cells wait for the button.

@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from dashboard.choice import Choice
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Progress
@@ -27,7 +26,8 @@ from dashboard.plots.units import format_count, format_percent
 from dashboard.report.maps import MapFigures
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section
-from dashboard.state import State
+from dashboard.session.choice import Choice
+from dashboard.session.state import State
 
 #: More rules than this nobody reads; the saved decision function beside them has them all.
 MOST_RULES = 200

@@ -14,7 +14,7 @@ from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import stacked
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
-from dashboard.state import State
+from dashboard.session.state import State
 
 #: More regions than this would cover the colours with their outlines.
 MOST_REGIONS = 5_000

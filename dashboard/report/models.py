@@ -16,11 +16,14 @@ from dashboard.models.family import FITTED_NAME
 from dashboard.models.fit import Fit, fit_all
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import ParameterSet
-from dashboard.plots import legend, model_chart, model_decision, model_fits
+from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
-from dashboard.plots.model_curves import View, evaluate
-from dashboard.plots.model_legend import legend_table
-from dashboard.plots.model_methods import ModelMethod, model_methods
+from dashboard.plots.models import chart as model_chart
+from dashboard.plots.models import decision as model_decision
+from dashboard.plots.models import fits as model_fits
+from dashboard.plots.models.curves import View, evaluate
+from dashboard.plots.models.legend import legend_table
+from dashboard.plots.models.methods import ModelMethod, model_methods
 from dashboard.plots.units import format_count, format_percent
 from dashboard.report.section import Part
 

@@ -16,7 +16,7 @@ from dashboard.decisions.family import Progress
 from dashboard.plots import cell, legend, source, ties
 from dashboard.plots.backend import use_bokeh
 from dashboard.report.contents import Contents
-from dashboard.state import State
+from dashboard.session.state import State
 
 
 def to_html(

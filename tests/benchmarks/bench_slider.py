@@ -32,7 +32,7 @@ CASES = ((64, 0.1, 6, 60), (512, 0.1, 7, 75))
 
 _BARE = """
 import holoviews as hv, numpy as np, panel as pn
-from dashboard.pages.widgets import float_slider
+from dashboard.pages.parts.widgets import float_slider
 from dashboard.plots.live import LiveSources
 hv.extension("bokeh")
 live, slider = LiveSources(), float_slider(start=0, end=1, step=0.01, value=0.5)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from dashboard.state import PAGES
+from dashboard.session.state import PAGES
 from tests.browser.maps import wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.serving import Served

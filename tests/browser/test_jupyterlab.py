@@ -26,20 +26,20 @@ EXACT, TREE = "Exact decision map", "Decision of the tree"
 CURVES = "Model and measurement"
 _EXTENSION = "import panel as pn\n\npn.extension('tabulator', inline=True)"
 _RESULTS = f"""
-from dashboard.samples import sample_data
+from dashboard.session.samples import sample_data
 from loaders import open_results
 
 results = open_results(sorted(sample_data().glob("bcast__*.sko")), pattern="{FAST_ETHERNET_PATTERN}")
 """
 _DECISIONS = """
-from dashboard.pages.decisions import DecisionsPage
+from dashboard.pages.decisions.page import DecisionsPage
 
 page = DecisionsPage(results)
 page
 """
 NOTEBOOKS = {
     "decisions": (_EXTENSION, _RESULTS, _DECISIONS, "page.state.max_depth = 1"),
-    "models": (_EXTENSION, _RESULTS, "from dashboard.pages.models import ModelsPage\n\nModelsPage(results)"),
+    "models": (_EXTENSION, _RESULTS, "from dashboard.pages.models.page import ModelsPage\n\nModelsPage(results)"),
 }
 # An empty page or one that is not connected stays so: what is waited for comes within seconds, or on a machine with
 # much else to do within a minute or two.

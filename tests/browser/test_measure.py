@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.launch import Status
-from dashboard.pages import measure as module
+from dashboard.pages.measure import page as module
 from tests.browser.maps import point_at, wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.measuring.played import HERE, Played, measured, play

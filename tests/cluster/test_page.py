@@ -15,8 +15,8 @@ from playwright.sync_api import Page, expect
 
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import Campaign
-from dashboard.pages._measure_where import SLURM
-from dashboard.pages.measure import MeasurePage
+from dashboard.pages.measure.page import MeasurePage
+from dashboard.pages.measure.where import SLURM
 from tests.cluster.conftest import until
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
 from tests.conftest import WatchedPage

@@ -15,9 +15,9 @@ import panel as pn
 from panel.io.server import get_server
 from playwright.sync_api import Locator, expect
 
-from dashboard.pages.measure import MeasurePage
-from dashboard.pages.widgets import Page
-from dashboard.state import State
+from dashboard.pages.measure.page import MeasurePage
+from dashboard.pages.parts.widgets import Page
+from dashboard.session.state import State
 
 WITHIN_S = 2.0
 _PATIENCE_S, _BUSY = 60.0, 5.0

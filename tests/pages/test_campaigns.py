@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import xarray as xr
 
-from dashboard.pages.campaigns import CampaignsView
-from dashboard.registry import register
-from dashboard.state import State
+from dashboard.pages.compare.campaigns import CampaignsView
+from dashboard.session.registry import register
+from dashboard.session.state import State
 from tests.cubes import synthetic_cube
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
-from dashboard.choice import Choice
-from dashboard.pages.compare import ComparePage
+from dashboard.pages.compare.page import ComparePage
 from dashboard.plots.difference import SAME
-from dashboard.registry import load_results
-from dashboard.samples import sample_start
-from dashboard.state import State
+from dashboard.session.choice import Choice
+from dashboard.session.registry import load_results
+from dashboard.session.samples import sample_start
+from dashboard.session.state import State
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.pages.chooser import FOLDER, SAMPLE, UPLOAD
-from dashboard.pages.data import NOTHING, DataPage
-from dashboard.pages.overview import COVERAGE, FILES, SKIPPED, SPREAD
-from dashboard.samples import Start, sample_start
-from dashboard.state import State
+from dashboard.pages.data.chooser import FOLDER, SAMPLE, UPLOAD
+from dashboard.pages.data.overview import COVERAGE, FILES, SKIPPED, SPREAD
+from dashboard.pages.data.page import NOTHING, DataPage
+from dashboard.session.samples import Start, sample_start
+from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
 from tests.uploading import drop
 

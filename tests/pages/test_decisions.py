@@ -15,10 +15,10 @@ from bokeh.plotting import figure
 
 from dashboard.decisions import decision_map
 from dashboard.export import source_lines
-from dashboard.pages._maps import MAPS
-from dashboard.pages.decisions import DecisionsPage
-from dashboard.registry import register
-from dashboard.state import State
+from dashboard.pages.decisions.maps import MAPS
+from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.session.registry import register
+from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, synthetic_cube
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.choice import Choice
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Option
-from dashboard.pages._family import UNLIMITED, FamilyControls, steps
-from dashboard.state import State
+from dashboard.pages.parts.family import UNLIMITED, FamilyControls, steps
+from dashboard.session.choice import Choice
+from dashboard.session.state import State
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.pages.files import Uploads, list_files, safe_name
+from dashboard.pages.data.files import Uploads, list_files, safe_name
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from dashboard.app import App
-from dashboard.pages._details import Table
-from dashboard.pages._first import First
-from dashboard.pages._report import Report
-from dashboard.registry import register
-from dashboard.samples import Start
-from dashboard.state import State
+from dashboard.pages.decisions.details import Table
+from dashboard.pages.frame.first import First
+from dashboard.pages.frame.report import Report
+from dashboard.session.registry import register
+from dashboard.session.samples import Start
+from dashboard.session.state import State
 from loaders import open_results
 from tests.pages.test_campaigns import campaign
 

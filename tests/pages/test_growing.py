@@ -11,15 +11,16 @@ import panel as pn
 import pytest
 from panel.io.document import MockSessionContext
 
-from dashboard import computed, registry, treatment
-from dashboard.choice import Choice
 from dashboard.decisions import DecisionError
 from dashboard.decisions.family import Progress
-from dashboard.pages import _growing
-from dashboard.pages._growing import Background, Growing
-from dashboard.registry import Bounded, load_results
-from dashboard.samples import sample_start
-from dashboard.state import State
+from dashboard.pages.parts import growing as _growing
+from dashboard.pages.parts.growing import Background, Growing
+from dashboard.session import registry, treatment
+from dashboard.session import view as computed
+from dashboard.session.choice import Choice
+from dashboard.session.registry import Bounded, load_results
+from dashboard.session.samples import sample_start
+from dashboard.session.state import State
 
 
 class Loop:

@@ -16,10 +16,10 @@ from bokeh.server.contexts import ApplicationContext
 from panel.io.document import MockSessionContext
 from tornado.ioloop import IOLoop
 
-from dashboard.pages import _growing
-from dashboard.pages._growing import Background
-from dashboard.pages._later import Rested, hand_over
-from dashboard.pages._measure_rhythm import Rhythm
+from dashboard.pages.measure.rhythm import Rhythm
+from dashboard.pages.parts import growing as _growing
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.later import Rested, hand_over
 
 PATIENCE_S = 30
 

@@ -10,8 +10,8 @@ import panel as pn
 import pytest
 from panel.io.document import MockSessionContext
 
-from dashboard.pages import _later
-from dashboard.pages._later import Newest, Rested
+from dashboard.pages.parts import later as _later
+from dashboard.pages.parts.later import Newest, Rested
 
 
 class Loop:

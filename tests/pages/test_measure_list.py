@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.pages._measure_list import CampaignList
+from dashboard.pages.measure.list import CampaignList
 
 
 def test_of_many_folders_that_cannot_be_read_it_says_how_many() -> None:

@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 from bokeh.document import Document
 
-from dashboard.pages.decisions import DecisionsPage
-from dashboard.registry import register
-from dashboard.state import State
+from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.session.registry import register
+from dashboard.session.state import State
 from tests.cubes import cube_of
 
 

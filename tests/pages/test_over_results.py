@@ -9,12 +9,12 @@ import pytest
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.pages.compare import ComparePage
-from dashboard.pages.decisions import DecisionsPage
-from dashboard.pages.export import ExportPage
+from dashboard.pages.compare.page import ComparePage
+from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
-from dashboard.pages.models import ModelsPage
-from dashboard.state import State
+from dashboard.pages.models.page import ModelsPage
+from dashboard.session.state import State
 from tests.cubes import synthetic_cube
 
 #: What of each page is there only once it has drawn its results.

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from dashboard.pages.reports import (
+from dashboard.pages.parts.reports import (
     files_table,
     headline,
     needed,

@@ -12,10 +12,10 @@ import xarray as xr
 
 from dashboard.models import MACHINES
 from dashboard.plots.live import LiveSources
-from dashboard.plots.model_chart import chart_columns, residual_chart, time_chart, update_charts
-from dashboard.plots.model_curves import View, evaluate, positions, predicted
-from dashboard.plots.model_legend import legend_table
-from dashboard.plots.model_methods import ModelMethod, model_methods
+from dashboard.plots.models.chart import chart_columns, residual_chart, time_chart, update_charts
+from dashboard.plots.models.curves import View, evaluate, positions, predicted
+from dashboard.plots.models.legend import legend_table
+from dashboard.plots.models.methods import ModelMethod, model_methods
 
 hv.extension("bokeh")
 

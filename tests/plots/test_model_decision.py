@@ -11,7 +11,7 @@ from dashboard.decisions.problem import Problem
 from dashboard.models.deciding import model_decision, model_penalties
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.model_decision import chosen_methods, marks_legend, penalties_table
+from dashboard.plots.models.decision import chosen_methods, marks_legend, penalties_table
 from tests.models.networks import NETWORKS
 
 NETWORK = ParameterSet("test network", NETWORKS)

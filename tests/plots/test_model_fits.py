@@ -8,7 +8,7 @@ import pytest
 from dashboard.models.fit import Fit, fit
 from dashboard.models.observations import observe
 from dashboard.models.predicting import Covered, candidates, predicted_cube
-from dashboard.plots.model_fits import interval_table, method_table, residual_chart
+from dashboard.plots.models.fits import interval_table, method_table, residual_chart
 from tests.models.networks import HOCKNEY
 
 

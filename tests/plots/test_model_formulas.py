@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.models import ALL, MODELS
 from dashboard.models.compare import table
 from dashboard.models.errata import errata
-from dashboard.plots.model_formulas import errata_list, formulas
+from dashboard.plots.models.formulas import errata_list, formulas
 
 
 def test_every_algorithm_stands_with_three_formulas() -> None:

@@ -9,7 +9,7 @@ import pytest
 from dashboard.models import ALL, MODEL_NAMES
 from dashboard.models.errata import errata
 from dashboard.models.segments import CLOSED
-from dashboard.plots.model_math import mathml
+from dashboard.plots.models.math import mathml
 
 
 def parsed(latex: str) -> ET.Element:

@@ -7,9 +7,9 @@ import numpy as np
 
 from dashboard.models.optimal_map import optimal_map
 from dashboard.models.presets import machine
-from dashboard.plots import model_optimal
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import as_seen
+from dashboard.plots.models import optimal as model_optimal
 from dashboard.plots.raster import Raster
 from dashboard.plots.units import format_bytes
 

@@ -9,9 +9,9 @@ import xarray as xr
 
 from dashboard.models import MACHINES
 from dashboard.plots.live import LiveSources
-from dashboard.plots.model_curves import View
-from dashboard.plots.model_methods import ModelMethod
-from dashboard.plots.model_segments import Segmentation, segment_chart, segment_columns, segment_table
+from dashboard.plots.models.curves import View
+from dashboard.plots.models.methods import ModelMethod
+from dashboard.plots.models.segments import Segmentation, segment_chart, segment_columns, segment_table
 
 hv.extension("bokeh")
 GRIG = MACHINES["grig-tcp"]

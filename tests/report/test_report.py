@@ -20,9 +20,9 @@ from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.plots.units import format_percent
-from dashboard.registry import register
 from dashboard.report import Contents, to_html
-from dashboard.state import State
+from dashboard.session.registry import register
+from dashboard.session.state import State
 from tests.cubes import synthetic_cube
 from tests.models.networks import HOCKNEY
 

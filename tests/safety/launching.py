@@ -9,9 +9,9 @@ import panel as pn
 
 from dashboard import serve as serving
 from dashboard.cli import main
-from dashboard.samples import Start
 from dashboard.server.access import Access
 from dashboard.server.permission import may_enter, may_launch
+from dashboard.session.samples import Start
 
 
 def page(start: Start) -> pn.pane.Str:

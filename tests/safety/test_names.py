@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dashboard.pages.tables import table
-from dashboard.state import PAGES
+from dashboard.pages.parts.tables import table
+from dashboard.session.state import PAGES
 from tests.conftest import WatchedPage
 from tests.serving import Served
 

@@ -12,8 +12,8 @@ import psutil
 import pytest
 import xarray as xr
 
-from dashboard import registry, spool
-from dashboard.registry import Bounded, Results, register, results_by_digest
+from dashboard.session import registry, spool
+from dashboard.session.registry import Bounded, Results, register, results_by_digest
 from tests.safety.client import Visitor
 from tests.serving import Served
 

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.pages import files
-from dashboard.pages.dropping import CHUNK_BYTES, Dropper
-from dashboard.pages.files import Uploads, confined, list_files
-from dashboard.pages.loading import read
+from dashboard.pages.data import files
+from dashboard.pages.data.dropping import CHUNK_BYTES, Dropper
+from dashboard.pages.data.files import Uploads, confined, list_files
+from dashboard.pages.parts.loading import read
 from loaders import LoadError, open_results
 from loaders import source as reading
 from tests.uploading import drop, send

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.pages.export import ExportPage
-from dashboard.registry import load_results
-from dashboard.samples import sample_start
-from dashboard.state import State
+from dashboard.pages.export.page import ExportPage
+from dashboard.session.registry import load_results
+from dashboard.session.samples import sample_start
+from dashboard.session.state import State
 
 
 @pytest.fixture

@@ -14,18 +14,18 @@ import xarray as xr
 from bokeh.document import Document
 
 from dashboard.benchmarks.proof.verdict import Proof
-from dashboard.choice import Choice
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
-from dashboard.pages._export_base import MOST_BYTES
-from dashboard.pages.compare import ComparePage
-from dashboard.pages.export import ExportPage
+from dashboard.pages.compare.page import ComparePage
+from dashboard.pages.export.base import MOST_BYTES
+from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
-from dashboard.registry import load_results, register
-from dashboard.samples import sample_start
 from dashboard.server.permission import Permission
-from dashboard.state import State
+from dashboard.session.choice import Choice
+from dashboard.session.registry import load_results, register
+from dashboard.session.samples import sample_start
+from dashboard.session.state import State
 from tests.cubes import cube_of
 
 RULES = """\
@@ -42,7 +42,7 @@ RULES = """\
 @pytest.fixture(autouse=True)
 def on_the_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks may launch: what this process listens on besides is another test's."""
-    monkeypatch.setattr("dashboard.pages._export_proof.may_launch", lambda: Permission(allowed=True, reason=""))
+    monkeypatch.setattr("dashboard.pages.export.proof.may_launch", lambda: Permission(allowed=True, reason=""))
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_a_collective_that_is_left_out_is_said(page: ExportPage, state: State) -
 
 
 def test_too_many_rules_are_pointed_out(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.pages.export.MANY_RULES", 3)
+    monkeypatch.setattr("dashboard.pages.export.page.MANY_RULES", 3)
     state.choose(Choice.of("exact"))
     assert "limit them" in page.message.object
     assert page.body.visible
@@ -266,7 +266,7 @@ def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State)
 
 
 def test_rules_stand_on_the_frontier(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.computed.titles", lambda: {"Quadtree": "quadtree"})
+    monkeypatch.setattr("dashboard.session.view.titles", lambda: {"Quadtree": "quadtree"})
     page.check.give("mine.conf", RULES)
     frontier = FrontierPage(state)
     frontier.scheme.value = ""
@@ -322,8 +322,8 @@ def test_a_proof_is_of_the_file_on_show(page: ExportPage, state: State, monkeypa
         seen.append((wish.rules.read_text(), wish.ranks))
         return Proof(str(wish.rules), "rules", "Open MPI 5.0.11", "message graphs", wish.ranks, "yes", ())
 
-    monkeypatch.setattr("dashboard.pages._export_proof.prove", run)
-    monkeypatch.setattr("dashboard.pages._export_proof.library.find", lambda: SimpleNamespace(mpiexec=Path("mpiexec")))
+    monkeypatch.setattr("dashboard.pages.export.proof.prove", run)
+    monkeypatch.setattr("dashboard.pages.export.proof.library.find", lambda: SimpleNamespace(mpiexec=Path("mpiexec")))
     page.prove.ranks.value = 6
     page.prove._prove()
     assert seen == [(page.file.written.text, 6)]
@@ -340,7 +340,7 @@ def test_a_proof_is_of_the_file_on_show(page: ExportPage, state: State, monkeypa
 
 def test_only_who_may_launch_proves(page: ExportPage, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = Permission(allowed=False, reason="nobody has logged in")
-    monkeypatch.setattr("dashboard.pages._export_proof.may_launch", lambda: refused)
-    monkeypatch.setattr("dashboard.pages._export_proof.prove", lambda *_: pytest.fail("launched"))
+    monkeypatch.setattr("dashboard.pages.export.proof.may_launch", lambda: refused)
+    monkeypatch.setattr("dashboard.pages.export.proof.prove", lambda *_: pytest.fail("launched"))
     page.prove._prove()
     assert "nobody has logged in" in page.prove.message.object

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.pages._export_base import MOST_BYTES
-from dashboard.pages._growing import Background, _run, _Task
-from dashboard.pages.export import ExportPage
-from dashboard.state import State
+from dashboard.pages.export.base import MOST_BYTES
+from dashboard.pages.export.page import ExportPage
+from dashboard.pages.parts.growing import Background, _run, _Task
+from dashboard.session.state import State
 
 RULES = "1\n7\n1\n0\n2\n0 6 0 0\n4096 3 0 8192\n"
 

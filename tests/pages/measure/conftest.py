@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.pages import measure as module
-from dashboard.pages.measure import MeasurePage
+from dashboard.pages.measure import page as module
+from dashboard.pages.measure.page import MeasurePage
 from dashboard.server.permission import Permission
 from tests.measuring.played import HERE, Played, play
 from tests.pages.measure.opened import page_of, press

@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from dashboard.benchmarks.campaign import Campaign
-from dashboard.pages.measure import MeasurePage
-from dashboard.state import State
+from dashboard.pages.measure.page import MeasurePage
+from dashboard.session.state import State
 
 
 def page_of(**chosen: Any) -> MeasurePage:

@@ -9,9 +9,9 @@ import pytest
 
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.measuring.kept import create
-from dashboard.pages import measure as module
-from dashboard.pages._measure_where import SLURM
-from dashboard.pages.measure import MeasurePage
+from dashboard.pages.measure import page as module
+from dashboard.pages.measure.page import MeasurePage
+from dashboard.pages.measure.where import SLURM
 from dashboard.server.permission import Permission
 from tests.measuring.played import HERE, Played
 from tests.pages.measure.opened import page_of, press

@@ -10,11 +10,11 @@ import pytest
 from panel.io.document import MockSessionContext
 
 from dashboard.measuring.kept import campaigns
-from dashboard.pages import _measure_rhythm as module
-from dashboard.pages import measure
-from dashboard.pages._measure_rhythm import Rhythm
-from dashboard.pages.measure import MeasurePage
-from dashboard.pages.reports import plain
+from dashboard.pages.measure import page as measure
+from dashboard.pages.measure import rhythm as module
+from dashboard.pages.measure.page import MeasurePage
+from dashboard.pages.measure.rhythm import Rhythm
+from dashboard.pages.parts.reports import plain
 
 
 class Loop:

@@ -7,8 +7,8 @@ import pytest
 
 from dashboard.benchmarks.campaign import write_json
 from dashboard.benchmarks.launch import Status
-from dashboard.pages import measure as module
-from dashboard.pages.measure import MeasurePage
+from dashboard.pages.measure import page as module
+from dashboard.pages.measure.page import MeasurePage
 from dashboard.server.permission import Permission
 from tests.measuring.played import Played, measured
 from tests.pages.measure.opened import campaign_of, page_of, press

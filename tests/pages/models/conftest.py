@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.pages.models import ModelsPage
-from dashboard.registry import Results, load_results
-from dashboard.samples import sample_start
-from dashboard.state import State
+from dashboard.pages.models.page import ModelsPage
+from dashboard.session.registry import Results, load_results
+from dashboard.session.samples import sample_start
+from dashboard.session.state import State
 from tests.pages.models.viewing import shown
 
 

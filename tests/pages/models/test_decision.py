@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction
-from dashboard.pages.models import ModelsPage
-from dashboard.registry import Results, register
-from dashboard.state import State
+from dashboard.pages.models.page import ModelsPage
+from dashboard.session.registry import Results, register
+from dashboard.session.state import State
 from tests.pages.models.viewing import open_tab, shown, source
 
 

@@ -11,9 +11,9 @@ from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.fit import residual_table
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import write_set
-from dashboard.pages.models import TABS, ModelsPage
-from dashboard.registry import Results
-from dashboard.state import State
+from dashboard.pages.models.page import TABS, ModelsPage
+from dashboard.session.registry import Results
+from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
 from tests.pages.models.viewing import open_tab, shown, source
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from bokeh.document import Document
 
-from dashboard.pages.models import TABS, ModelsPage
-from dashboard.state import State
+from dashboard.pages.models.page import TABS, ModelsPage
+from dashboard.session.state import State
 
 
 def shown(state: State) -> ModelsPage:

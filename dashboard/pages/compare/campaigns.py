@@ -1,0 +1,219 @@
+"""Two campaigns of the page *Compare*: what differs between them, and what the decision of one costs on the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError
+from dashboard.decisions.errors import OptionError
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.family import Progress
+from dashboard.decisions.portability import SIDES, Portability, campaign_facts, portability, time_ratios
+from dashboard.decisions.problem import Problem
+from dashboard.pages.compare.pair_maps import PairMaps
+from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.widgets import Alert, RadioButtonGroup, Select, Switch
+from dashboard.plots import campaigns as drawn
+from dashboard.plots import legend
+from dashboard.plots.axes import Axes
+from dashboard.plots.backend import use_bokeh
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.raster import Raster
+from dashboard.session.registry import results_by_digest
+from dashboard.session.state import DATA, TREE, State
+
+PAGE = "Compare"
+MAPS = {"a": "Decision of A", "b": "Decision of B", "gap": "B's decision against A's"}
+_EMPTY = (
+    "Only one campaign was loaded in this session. Load another one on the page Data, such as one of another machine "
+    "or of another version of the library; this one stays at hand, and both can be set beside each other here."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What the page shows of two campaigns."""
+
+    facts: pd.DataFrame
+    ratios: pd.DataFrame
+    ported: Portability
+
+
+class CampaignsView(Viewer):
+    """The campaign on show, A, beside another one that was loaded in this session, B.
+
+    Parameters
+    ----------
+    state
+        Choices: `State.against` is B.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = state
+        self._found: _Found | None = None
+        self._asked: Any = None
+        self.other = Select(
+            label="Campaign B",
+            options={},
+            width=420,
+            description="Results that were loaded in this session and are set beside those on show, which are A: "
+            "another machine, another version of the library, or before and after a change.",
+        )
+        self.common = Switch(
+            label="Only methods that both have",
+            value=True,
+            description="Both decisions are made from, and judged by, the methods that both campaigns measured. "
+            "Without this a decision may take what the other campaign lacks; such cells count as not measured there.",
+        )
+        self.judged = RadioButtonGroup(
+            label="",
+            options={"judged on A": "A", "judged on B": "B"},
+            value="B",
+            size="small",
+            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
+        )
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.background = Background(again=self._compute)
+        self.maps = PairMaps(MAPS, ("by A", "by B"))
+        html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
+        self.penalties, self.facts, self.ratios = (pn.pane.HTML("", **html) for _ in range(3))
+        self.facts.stylesheets = [legend.STYLE, "td { white-space: normal; }"]
+        self.body = pn.Column(
+            pn.FlexBox(self.penalties, self.facts, sizing_mode="stretch_width", align_items="start"),
+            self.judged,
+            self.maps,
+            pn.FlexBox(
+                self.maps.legend, self.maps.methods, self.ratios, sizing_mode="stretch_width", align_items="start"
+            ),
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=False,
+        )
+        self.other.param.watch(self._choose, "value")
+        self.common.param.watch(self.follow, "value")
+        self.judged.param.watch(self._draw, "value")
+        state.param.watch(self._draw, "scheme")
+        state.param.watch(self.follow, [*DATA, *TREE, "against", "loaded", "page"])
+        self.follow()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            pn.FlexBox(self.other, self.common, align_items="center"),
+            self.message,
+            self.background,
+            self.body,
+            sizing_mode="stretch_width",
+        )
+
+    def _choose(self, event: Any) -> None:
+        self.state.against = event.new or ""
+
+    def _key(self) -> tuple[Any, ...]:
+        state = self.state
+        return state.data_key(), state.choice(), state.against, self.common.value
+
+    def follow(self, *_: Any) -> None:
+        """Bring up to date what is looked at; it is computed once for the same choices."""
+        state = self.state
+        others = {title: digest for digest, title in state.loaded.items() if digest != state.results_id}
+        known = state.against if state.against in others.values() else ""
+        self.other.param.update(options={"choose …": "", **others}, value=known)
+        if not state.on_show(PAGE) or not self.visible or self._asked == self._key():
+            return
+        self._asked, self._found = self._key(), None
+        self.background.stop()
+        if state.cube() is None or not others:
+            self._tell(_EMPTY if state.results is not None else "No results are loaded; the page Data loads some.")
+        elif not known:
+            self._tell("Choose the campaign that this one is to be set beside.")
+        else:
+            self._compute()
+
+    #: Whether it is looked at; the page sets it.
+    visible = False
+
+    def _tell(self, text: str, severity: str = "info") -> None:
+        self.message.param.update(object=text, severity=severity, visible=bool(text))
+        self.body.visible = not text
+
+    def _compute(self, *_: Any) -> None:
+        key = self._key()
+        try:
+            work = self._work()
+        except DecisionError as error:
+            self._tell(str(error), "error")
+            return
+
+        def take(found: _Found) -> None:
+            if key == self._key():
+                self._found = found
+                self._tell("")
+                self._write()
+
+        self._tell("What the decisions cost stands here once it is computed.")
+        self.background.start("Two campaigns", work, take)
+
+    def _work(self) -> Any:
+        state, common = self.state, self.common.value
+        results = results_by_digest(state.against)
+        if results is None:
+            raise OptionError("campaign B is no longer kept here; load it again on the page Data")
+        if state.collective not in results.tree.children:
+            there = ", ".join(map(str, results.tree.children))
+            raise OptionError(f"campaign B has no {state.collective}; it holds {there}")
+        choice, first = state.choice(), state.problem()
+        if first is None:
+            raise OptionError("nothing was measured that could be decided on")
+        if len(first.slices) > 1:
+            raise OptionError("two campaigns are compared for one collective and one number of processes per node")
+        second = Problem.of(results.tree[state.collective].to_dataset(), ppn=first.slices[0].given.get("ppn"))
+        family = FAMILIES[choice.family]
+
+        def work(progress: Progress | None) -> _Found:
+            cubes = first.slices[0].cube, second.slices[0].cube
+            grow = lambda part: family.grow(state.learnt(part), progress=progress, **choice.options)  # noqa: E731
+            ported = portability(first, second, grow, common=common)
+            return _Found(campaign_facts(*cubes), time_ratios(*cubes), ported)
+
+        return work
+
+    def _write(self) -> None:
+        found = self._found
+        if found is None:
+            return
+        self.penalties.object = drawn.penalties_table(found.ported.table) + _words(found.ported)
+        self.facts.object = drawn.facts_table(found.facts)
+        self.ratios.object = drawn.ratios_table(found.ratios)
+        self._draw()
+
+    def _draw(self, *_: Any) -> None:
+        if self._found is None:
+            return
+        ported, judged = self._found.ported, self.judged.value
+        part = ported.problems[SIDES.index(judged)].slices[0]
+        axes = Axes.of(part.dmap)
+        data = (self._key(), self.state.collective, judged, self.state.scheme)
+        key = MethodKey.of([part.dmap], self.state.scheme)
+        scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
+        first, second = (ported.problems[SIDES.index(judged)].penalties(each)[0] for each in ported.decisions)
+        self.maps.show(scene, (first, second), ported.decisions)
+
+
+def _words(ported: Portability) -> str:
+    costs = ported.mean("A", "B") - ported.mean("B", "B"), ported.mean("B", "A") - ported.mean("A", "A")
+    told = [
+        f"On {there} the decision of {here} costs {gap:+.2f} points more than one made from {there} itself."
+        for here, there, gap in (("A", "B", costs[0]), ("B", "A", costs[1]))
+        if math.isfinite(gap)
+    ]
+    return f"<p>{escape(' '.join(told))}</p>"

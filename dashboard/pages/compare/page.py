@@ -1,0 +1,192 @@
+"""Page *Compare*: any two decision functions, or two campaigns: where they differ and what that costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import xarray as xr
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError
+from dashboard.pages.compare.campaigns import CampaignsView
+from dashboard.pages.compare.pair_maps import PairMaps
+from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.parts.family import FamilyControls, follow_state
+from dashboard.pages.parts.growing import Background, grow
+from dashboard.pages.parts.later import Newest
+from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup, Select
+from dashboard.plots import comparison, legend
+from dashboard.plots.backend import use_bokeh
+from dashboard.session.choice import RULES, Choice, differences, titles
+from dashboard.session.state import DATA, DRAWN, ResultsOrState, State
+
+PAGE = "Compare"
+MODES = {"two trees": "trees", "two campaigns": "campaigns"}
+MAPS = {"a": "A", "b": "B", "gap": "B against A"}
+
+
+class ComparePage(Viewer):
+    """Tree A, which is the one of the page *Decisions*, beside tree B; or this campaign beside another one.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too.
+        `State.choice` is A, `State.other` is B; `State.compare` says what is set beside each other.
+    """
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = state = State.of(shown)
+        self.maps = PairMaps(MAPS)
+        self.mode = RadioButtonGroup(
+            label="",
+            options=MODES,
+            value=state.compare,
+            size="small",
+            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
+        )
+        self.mode.link(state, value="compare", bidirectional=True)
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            description="The operation that is decided on; all pages follow. Both trees or campaigns are of this one.",
+        )
+        self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
+        self.second = FamilyControls(lambda: state.other, self._put_other, self._begin_other, label="Tree B")
+        for controls in (self.first, self.second):
+            follow_state(controls, state)
+        self.growing = Background(again=self._ask)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
+        self.settings, self.figures = (pn.pane.HTML("", **html) for _ in range(2))
+        self.settings.stylesheets = [legend.STYLE, "td { white-space: normal; }"]
+        self.all = Button(label="Compare all approaches", variant="outlined", on_click=self._compare_all)
+        self.comparing = Background(again=self._compare_all)
+        self.approaches = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=(4, 8))
+        self.body, self.trees, self.place = (pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(3))
+        self.campaigns: CampaignsView | None = None
+        self.redraw = Newest(self._update)
+        self.collective.param.watch(self._set_collective, "value")
+        state.param.watch(self._ask, [*DATA, "other"])
+        state.param.watch(self._forget, list(DATA))
+        state.param.watch(self._follow, [*DRAWN, "other", "rules", "shown", "page", "compare"])
+        state.param.watch(self._show_mode, ["page", "compare"])
+        self._ask()
+        self._follow()
+        self._show_mode()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        tables = [self.settings, self.figures, self.maps.legend, self.maps.methods]
+        self.body.objects = [
+            self.maps,
+            pn.FlexBox(*tables, sizing_mode="stretch_width", align_items="start"),
+            self.all,
+            self.comparing,
+            self.approaches,
+        ]
+        sides = [
+            pn.Column(each, sizing_mode="stretch_width", min_width=480, styles={"flex": "1 1 480px"}, margin=0)
+            for each in (self.first, self.second)
+        ]
+        self.trees.objects = [
+            pn.FlexBox(*sides, sizing_mode="stretch_width", margin=0, align_items="start"),
+            self.growing,
+            self.message,
+            self.body,
+        ]
+        bar = pn.FlexBox(self.mode, self.collective, align_items="center")
+        return pn.Column(bar, self.trees, self.place, sizing_mode="stretch_width")
+
+    def _begin_other(self, name: str) -> Choice:
+        # A rules file has no default; the one that was checked last is meant.
+        return self.state.choice(name) if name == RULES else Choice.of(name)
+
+    def _put_other(self, choice: Any) -> None:
+        self.state.other = choice
+
+    def _set_collective(self, event: Any) -> None:
+        if event.new in self.state.param.collective.objects:
+            self.state.collective = event.new
+
+    def _ask(self, *_: Any) -> None:
+        grow(self.state, self.state.other, self.growing, self.redraw.ask)
+
+    def _forget(self, *_: Any) -> None:
+        self.comparing.stop()
+        self.approaches.object = ""
+
+    def _compare_all(self, *_: Any) -> None:
+        state = self.state
+        # Without several tables an octree is the quadtree once more.
+        names = [name for name in titles().values() if name != "octree" or state.across]
+        names += state.given().values()
+        try:
+            work = state.approaches_job([state.choice(name) for name in names])
+        except DecisionError as error:
+            self.comparing.say(str(error))
+            return
+        self.comparing.start("Comparing", work, self._show_all)
+
+    def _show_all(self, found: Any) -> None:
+        self.approaches.object = comparison.approaches_table(found)
+
+    def _follow(self, *_: Any) -> None:
+        names = [name for name in self.state.param.collective.objects if name is not None]
+        self.collective.param.update(options=names, value=self.state.collective)
+        if self.state.on_show(PAGE) and self.state.compare == "trees":
+            self.redraw.ask()
+
+    def _show_mode(self, *_: Any) -> None:
+        wanted = self.state.compare == "campaigns"
+        if wanted and self.campaigns is None and self.state.on_show(PAGE):
+            self.campaigns = CampaignsView(self.state)
+            self.place.append(self.campaigns)
+        self.trees.visible, self.place.visible = not wanted, wanted
+        if self.campaigns is not None:
+            self.campaigns.visible = wanted
+            self.campaigns.follow()
+
+    def _update(self) -> None:
+        state = self.state
+        self.first.refresh()
+        self.second.refresh()
+        try:
+            found = self._found()
+        except DecisionError as error:
+            self._tell(str(error), "error")
+            return
+        if found is None:
+            told = "One of the trees is still to be grown." if state.cube() is not None else "No results are loaded."
+            self._tell(told, "info")
+            return
+        self._tell("", "info")
+        scene, tables = found
+        with hold(pn.state.curdoc):
+            self.maps.show(scene, tables, [self.state.decision(choice) for choice in self._choices()])
+            self._write()
+
+    def _tell(self, text: str, severity: str) -> None:
+        self.message.param.update(object=text, severity=severity, visible=bool(text))
+        self.body.visible = not text
+
+    def _choices(self) -> tuple[Any, Any]:
+        return self.state.shown, self.state.other
+
+    def _found(self) -> tuple[Scene, tuple[xr.Dataset, xr.Dataset]] | None:
+        scene = Scene.of(self.state)
+        tables = [None if choice is None else self.state.penalty(choice) for choice in self._choices()]
+        if scene is None or tables[0] is None or tables[1] is None:
+            return None
+        return scene, (tables[0], tables[1])
+
+    def _write(self) -> None:
+        first, second = self._choices()
+        self.settings.object = comparison.settings_table(differences(first, second))
+        statistics = [self.state.statistics(choice) for choice in (first, second)]
+        if statistics[0] is not None and statistics[1] is not None:
+            self.figures.object = comparison.figures_table(*statistics)

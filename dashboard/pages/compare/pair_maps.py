@@ -1,0 +1,116 @@
+"""Maps of two decisions side by side, and of what one costs more than the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import panel as pn
+import xarray as xr
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionFunction
+from dashboard.pages.decisions.maps import Scene
+from dashboard.plots import decision_map as drawn
+from dashboard.plots import difference, hover, legend
+from dashboard.plots.live import LiveSources
+from dashboard.plots.maps import HEIGHT, stacked
+
+SIDES = ("a", "b")
+#: More regions than this would cover the colours with their outlines.
+MOST_REGIONS = 5000
+Tables = tuple[xr.Dataset, xr.Dataset]
+
+
+class PairMaps(Viewer):
+    """Map of A, map of B, and B against A; legends are panes of their own.
+
+    Parameters
+    ----------
+    titles
+        Of the three: ``a``, ``b`` and ``gap``.
+    shares
+        Heads of the shares in the legend of methods.
+    """
+
+    def __init__(self, titles: Mapping[str, str], shares: tuple[str, str] = ("in A", "in B")) -> None:
+        super().__init__()
+        self._titles, self._shares = titles, shares
+        self.live = LiveSources()
+        self.scene: Scene | None = None
+        self._hovers: dict[str, hover.CellFigures] = {}
+        self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in titles}
+        html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
+        self.legend, self.methods = (pn.pane.HTML("", **html) for _ in range(2))
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        flex = {"flex": "1 1 340px"}
+        maps = [
+            pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles=flex)
+            for pane in self.panes.values()
+        ]
+        return pn.FlexBox(*maps, sizing_mode="stretch_width", margin=0)
+
+    def show(self, scene: Scene, tables: Tables, trees: Sequence[DecisionFunction | None]) -> None:
+        """Draw two decisions.
+
+        Parameters
+        ----------
+        scene
+            What both share.
+        tables
+            What they cost, as `dashboard.decisions.penalty` gives it.
+        trees
+            They, for the outlines of their regions; None without.
+        """
+        segments = [scene.segments(tree, MOST_REGIONS) for tree in trees]
+        with hold(pn.state.curdoc):
+            if self.scene is None or self.scene.data != scene.data:
+                self._rebuild(scene, tables, segments)
+            else:
+                self._redraw(scene, tables, segments)
+            self.legend.object = difference.difference_legend(_gaps(tables)[0])
+            shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
+            self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
+
+    def _rebuild(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
+        self.scene = scene
+        for name, table, lines in zip(SIDES, tables, segments, strict=True):
+            chosen = table["chosen"].values
+            layers = scene.method_layers(name, chosen, lines)
+            self._hovers[name] = hover.CellFigures(scene.axes, scene.key, scene.collective)
+            self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+            hook = self._hovers[name].hook
+            self.panes[name].object = stacked(self._titles[name], scene.axes, layers, self.live, hook)
+        classes, gap = _gaps(tables)
+        layers = {
+            "gap ground": drawn.unmeasured_ground(scene.axes),
+            "gap": difference.difference_image(classes, scene.raster),
+        }
+        if drawn.has_letters(scene.axes):
+            layers["gap text"] = difference.gap_figures(gap, scene.axes)
+        self.panes["gap"].object = stacked(self._titles["gap"], scene.axes, layers, self.live)
+
+    def _redraw(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
+        letters = drawn.has_letters(scene.axes)
+        for name, table, lines in zip(SIDES, tables, segments, strict=True):
+            chosen = table["chosen"].values
+            self.live.update(name, {"image": [drawn.paint_codes(chosen, scene.raster, len(scene.key.labels))]})
+            self.live.update(f"{name} regions", drawn.outline_columns(lines))
+            if letters:
+                column = drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]
+                self.live.update(f"{name} text", {"letter": column})
+            self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+        classes, gap = _gaps(tables)
+        self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})
+        if letters:
+            self.live.update("gap text", {"figure": difference.gap_columns(gap, scene.axes)["figure"]})
+
+
+def _gaps(tables: Tables) -> tuple[Any, Any]:
+    first, second = (table["penalty"].values for table in tables)
+    same = tables[0]["chosen"].values == tables[1]["chosen"].values
+    same &= tables[0]["best"].values >= 0
+    return difference.difference_classes(first, second, same), second - first

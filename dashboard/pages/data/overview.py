@@ -1,0 +1,217 @@
+"""What was loaded: files, coverage, spread, skipped rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import param
+import xarray as xr
+from panel.viewable import Viewer
+
+from dashboard.pages.parts.reports import files_table, plain, skipped_table, skipped_text
+from dashboard.pages.parts.tables import table
+from dashboard.pages.parts.widgets import RadioButtonGroup, Select
+from dashboard.plots import coverage
+from dashboard.session.registry import COMPUTED
+from dashboard.session.state import State
+
+FILES, COVERAGE, SPREAD, SKIPPED = "Files", "Coverage", "Spread", "Skipped rows"
+NOTHING = "Nothing is loaded yet."
+#: Results of more bytes than this are summed up beside the event loop.
+AT_ONCE_BYTES = 64 << 20
+_PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
+_FILE_WIDTHS = {"file": 275, "result": 80, "format": 80, "rows": 70, "skipped": 80, "collectives": 105}
+_SPREAD_TITLES = {
+    "median": "median σ [%]",
+    "90 %": "90 % quantile [%]",
+    "largest": "largest [%]",
+    "time": "what a time is",
+}
+
+
+@dataclass(frozen=True)
+class Views:
+    """Labelled arrays of one collective, ready to be drawn."""
+
+    share: xr.DataArray
+    counts: xr.DataArray
+    spread: xr.Dataset | None
+    methods: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All that the overview shows of some results."""
+
+    coverage: pd.DataFrame
+    spread: pd.DataFrame
+    views: Mapping[str, Views]
+
+
+def summarise(tree: xr.DataTree) -> Summary:
+    """Compute coverage and spread of all collectives."""
+    views = {}
+    for name, node in tree.children.items():
+        cube = node.to_dataset()
+        views[name] = Views(
+            coverage.measured_share(cube),
+            coverage.methods_measured(cube),
+            coverage.spread_by_size(cube),
+            cube.sizes["method"],
+        )
+    return Summary(coverage.coverage_table(tree), coverage.spread_table(tree), views)
+
+
+class Overview(Viewer):
+    """Shows reports of files, and coverage and spread of the results of a state.
+
+    Only the section that is looked at exists in the browser; it is made anew when what it shows changes.
+
+    Parameters
+    ----------
+    state
+        Its results are shown.
+    """
+
+    section = param.Selector(default=FILES, objects=[FILES, COVERAGE, SPREAD, SKIPPED], doc="Section on show.")
+    collective = param.Selector(
+        default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective looked at."
+    )
+
+    def __init__(self, state: State, **params: Any) -> None:
+        super().__init__(**params)
+        self.state = state
+        self.summary: Summary | None = None
+        self.files = files_table(())
+        self.skipped, self.skipped_rows = skipped_table(())
+        self.skipped_text = ""
+        self.switch = RadioButtonGroup(
+            label="",
+            options=list(self.param.section.objects),
+            value=self.section,
+            size="small",
+            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
+        )
+        self.switch.link(self, value="section", bidirectional=True)
+        self.select = Select.from_param(
+            self.param.collective,
+            label="Collective",
+            width=220,
+            description="The operation whose sizes are shown. The other pages stay at theirs.",
+        )
+        self.waiting = pn.pane.Markdown("", visible=False)
+        self.body = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._show_section()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self.switch, self.waiting, self.body, sizing_mode="stretch_width", margin=0)
+
+    def show_reports(self, reports: Sequence[Mapping[str, Any]], folders: Sequence[Path]) -> None:
+        """Show what each file gave."""
+        self.files = files_table(reports, folders)
+        self.skipped, self.skipped_rows = skipped_table(reports, folders)
+        self.skipped_text = skipped_text(reports, len(self.skipped))
+        if self.section in (FILES, SKIPPED):
+            self._show_section()
+
+    def refresh(self) -> None:
+        """Show the state's results; large ones are summed up in a thread, and follow."""
+        tree, digest = self.state.results, self.state.results_id
+        if tree is None:
+            return
+        size = sum(node.to_dataset()["time"].nbytes for node in tree.children.values())
+        known = COMPUTED.get((digest, "overview"))
+        if known is not None or size <= AT_ONCE_BYTES:
+            self._take(COMPUTED.once((digest, "overview"), lambda: summarise(tree)))
+        else:
+            pn.state.execute(self._refresh_beside)
+
+    async def _refresh_beside(self) -> None:
+        tree, digest = self.state.results, self.state.results_id
+        self.waiting.param.update(object="Looking at all results …", visible=True)
+        try:
+            summary = await asyncio.to_thread(COMPUTED.once, (digest, "overview"), lambda: summarise(tree))
+        finally:
+            self.waiting.visible = False
+        if digest == self.state.results_id:
+            self._take(summary)
+
+    def _take(self, summary: Summary) -> None:
+        self.summary = summary
+        names = list(summary.views)
+        with param.parameterized.discard_events(self):
+            wanted = self.collective if self.collective in names else self.state.collective
+            self.param.collective.objects = names
+            self.collective = wanted
+        self.select.param.update(options=names, value=wanted)
+        self._show_section()
+
+    @param.depends("section", "collective", watch=True)
+    def _show_section(self) -> None:
+        make = {FILES: self._files, COVERAGE: self._coverage, SPREAD: self._spread, SKIPPED: self._skipped}
+        self.body.objects = make[self.section]()
+
+    def _files(self) -> list[Any]:
+        if self.files.empty:
+            return [_text("No file was read yet.")]
+        detail = pn.pane.Markdown("", sizing_mode="stretch_width")
+
+        def show(event: Any) -> None:
+            row = self.files.iloc[event.row]
+            detail.object = f"**{plain(row['file'])}**: {plain(row['remarks'] or row['result'])}"
+
+        shown = table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=_FILE_WIDTHS)
+        shown.on_click(show)
+        return [shown, detail]
+
+    def _coverage(self) -> list[Any]:
+        if self.summary is None:
+            return [_text(NOTHING)]
+        figures = self.summary.coverage.round(1).rename(columns={"share": "share [%]"})
+        views = self.summary.views[self.collective]
+        return [
+            table(figures, layout="fit_data_stretch", formatters={"share [%]": _PERCENT}),
+            self.select,
+            _heading("Methods measured at each size"),
+            _plot(coverage.draw_methods_measured(views.counts, views.methods)),
+            _heading("Share of the message sizes measured, by method and number of processes"),
+            _plot(coverage.draw_share(views.share)),
+        ]
+
+    def _spread(self) -> list[Any]:
+        if self.summary is None:
+            return [_text(NOTHING)]
+        views = self.summary.views[self.collective]
+        shown = [
+            table(self.summary.spread.round(2).rename(columns=_SPREAD_TITLES), layout="fit_data_stretch"),
+            self.select,
+        ]
+        if views.spread is None:
+            return [*shown, _text("These files tell no spread: neither standard deviations nor single repetitions.")]
+        heading = _heading("Standard deviation over the message size: median, and middle 80 % of the cells")
+        return [*shown, heading, _plot(coverage.draw_spread(views.spread))]
+
+    def _skipped(self) -> list[Any]:
+        shown = [_text(plain(self.skipped_text or "No file was read yet."))]
+        if not self.skipped.empty:
+            shown.append(table(self.skipped, height=520, widths={"file": 240, "line": 75, "reason": 300}))
+        return shown
+
+
+def _plot(element: Any) -> pn.pane.HoloViews:
+    # Linked axes would make one plot take the sizes of another as its own.
+    return pn.pane.HoloViews(element, linked_axes=False, sizing_mode="stretch_width")
+
+
+def _text(markdown: str) -> pn.pane.Markdown:
+    return pn.pane.Markdown(markdown, sizing_mode="stretch_width")
+
+
+def _heading(text: str) -> pn.pane.Markdown:
+    return pn.pane.Markdown(f"#### {text}", sizing_mode="stretch_width", margin=(8, 10, 0, 10))

@@ -1,0 +1,159 @@
+"""The page *Data*: choose files, say what they do not say, see what they gave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import param
+from panel.viewable import Viewer
+
+from dashboard.pages.data.chooser import SAMPLE, UPLOAD, FileChooser
+from dashboard.pages.data.hints import HintForm
+from dashboard.pages.data.overview import FILES, Overview
+from dashboard.pages.parts.columns import columns
+from dashboard.pages.parts.loading import load
+from dashboard.pages.parts.reports import headline, needed, plain, usable, without_folders
+from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.session.registry import Results
+from dashboard.session.samples import Start, sample_start
+from dashboard.session.state import ResultsOrState, State
+
+NOTHING = "Nothing is loaded yet: choose files on the left and load them."
+
+
+class DataPage(Viewer):
+    """Chooses and loads results, and shows what they are.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too. What is loaded goes there.
+    start
+        What the dashboard was started with; default: the sample data.
+    """
+
+    def __init__(self, shown: ResultsOrState, start: Start | None = None, **params: Any) -> None:
+        super().__init__(**params)
+        self.state = state = State.of(shown)
+        self.chooser = FileChooser(sample_start() if start is None else start)
+        self.hints = HintForm(self.chooser.start.hints if not self.chooser.start.sample else None)
+        self.overview = Overview(state)
+        self.failed: list[dict[str, Any]] = []
+        self.load_button = Button(label="Load", color="primary", variant="contained", on_click=self.load)
+        self.load_usable = Button(label="", visible=False, variant="outlined", on_click=self.load_the_usable)
+        self.progress = pn.indicators.Progress(visible=False, sizing_mode="stretch_width", margin=(0, 10))
+        self.under_way = pn.pane.Markdown("", visible=False, margin=(0, 10))
+        self.error = Alert(severity="error", visible=False, sizing_mode="stretch_width")
+        self.headline = pn.pane.Markdown(NOTHING, sizing_mode="stretch_width")
+        self._hint_card = pn.Column(
+            pn.pane.Markdown("### What the files do not say", margin=(5, 10)),
+            self.hints,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.chooser.param.watch(self._chosen, ["changed", "kind"])
+        self.chooser.param.watch(self._show_error, "refusal")
+        state.param.watch(self._show_error, "error")
+        state.param.watch(self._show_busy, ["busy", "progress"])
+        state.param.watch(self._show_results, "results_id")
+        if pn.state.curdoc is not None:
+            pn.state.on_session_destroyed(lambda context: self.chooser.close())
+        given = self.chooser.start
+        # A folder that is there but empty has nothing to say; one that is not there says so.
+        if (
+            state.results is None
+            and not given.sample
+            and not self.chooser.listed
+            and all(p.exists() for p in given.paths)
+        ):
+            self.chooser.kind = UPLOAD
+        self._chosen()
+        self._show_error()
+        self._show_results()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        choose = [
+            pn.pane.Markdown("### Files", margin=(5, 10)),
+            self.chooser,
+            self._hint_card,
+            pn.Row(self.load_button, self.load_usable, margin=0),
+            self.under_way,
+            self.progress,
+        ]
+        return columns(choose, [self.error, self.headline, self.overview], width=430)
+
+    async def load(self, event: param.parameterized.Event | None = None) -> None:
+        """Load the chosen files with the hints given."""
+        await self._load(self.chooser.paths)
+
+    async def load_the_usable(self, event: param.parameterized.Event | None = None) -> None:
+        """Load those of the chosen files that can be loaded as they are."""
+        await self._load(usable(self.failed))
+
+    async def _load(self, paths: list[Path]) -> None:
+        sample = self.chooser.kind == SAMPLE
+        why = "" if sample else self.hints.check()
+        if not paths:
+            why = "No file is chosen."
+        self.state.error = why
+        if why:
+            return
+        self.load_button.disabled = self.load_usable.disabled = True
+        try:
+            reports = await load(self.state, paths, self.chooser.sample.hints if sample else self.hints.values())
+        finally:
+            self.load_button.disabled = self.load_usable.disabled = False
+        self.show_failed(reports)
+
+    def show_failed(self, reports: list[dict[str, Any]] | None) -> None:
+        """Show why files could not be loaded, and ask for what they need.
+
+        Parameters
+        ----------
+        reports
+            As `loaders.scan` makes them; None or empty if nothing failed.
+        """
+        self.failed = reports or []
+        can = usable(self.failed)
+        self.load_usable.param.update(
+            visible=bool(can) and len(can) < len(self.failed),
+            label=f"Load the {len(can):,} of {len(self.failed):,} that can be loaded",
+        )
+        self.hints.ask(needed(self.failed))
+        if self.failed:
+            self.overview.show_reports(self.failed, self.chooser.folders)
+            self.overview.section = FILES
+        else:
+            self._show_results()
+
+    def _chosen(self, *events: param.parameterized.Event) -> None:
+        self.hints.names = self.chooser.names
+        self._hint_card.visible = self.chooser.kind != SAMPLE
+        count = len(self.hints.names)
+        self.load_button.label = "Load the sample data" if self.chooser.kind == SAMPLE else f"Load {count:,} files"
+
+    def _show_error(self, *events: param.parameterized.Event) -> None:
+        text = "\n".join(filter(None, (self.chooser.refusal, self.state.error)))
+        text = without_folders(text, self.chooser.folders)
+        self.error.param.update(object=plain(text), visible=bool(text))
+
+    def _show_busy(self, *events: param.parameterized.Event) -> None:
+        share = self.state.progress
+        self.under_way.param.update(object=plain(self.state.busy), visible=bool(self.state.busy))
+        self.progress.param.update(
+            visible=bool(self.state.busy), value=-1 if share is None else round(100 * share), active=True
+        )
+
+    def _show_results(self, *events: param.parameterized.Event) -> None:
+        if self.state.results is None:
+            self.headline.object = NOTHING
+            return
+        self.overview.refresh()
+        if self.overview.summary is None:
+            return
+        table = self.overview.summary.coverage
+        reports = Results(self.state.results, self.state.results_id).sources
+        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
+        self.overview.show_reports(reports, self.chooser.folders)

@@ -1,0 +1,202 @@
+"""Choices of the page *Decisions*: collective, processes per node, and how the tree is grown."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions.selection import selectable
+from dashboard.pages.parts.family import FamilyControls, follow_state
+from dashboard.pages.parts.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
+from dashboard.plots.colors import SCHEME_TITLES
+from dashboard.session.choice import QUADTREE, Choice
+from dashboard.session.state import DATA, TREE, State
+
+#: Stands for the number of processes per node measured most.
+_MOST = 0
+
+
+class Controls(Viewer):
+    """Widgets for what the state holds; both follow each other.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=150,
+            description="The operation that is decided on; all pages follow. Each has methods, that is algorithms with "
+            "their segment sizes, of its own (dissertation, chapter 4).",
+        )
+        self.ppn = Select(
+            label="Processes per node",
+            options=[],
+            width=190,
+            description="The slice of the measurements on show: what is best depends on how many processes share a "
+            "node. The octree decides over all of them (dissertation, 5.3.2).",
+        )
+        self.across = Switch(
+            label="One tree for all of them",
+            value=state.across,
+            description="Decide for all numbers of processes per node at once; the maps show the one chosen beside. "
+            "The octree splits all three sizes in halves (dissertation, 5.3.2).",
+        )
+        self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
+        follow_state(self.tree, state)
+        self.together = MultiChoice(
+            label="Decided together with",
+            options=[],
+            value=list(state.together),
+            width=300,
+            description="One tree for several collectives, which takes the collective as an attribute. The "
+            "dissertation combines collectives so with C4.5 (5.4, 6.3).",
+        )
+        self.without = MultiChoice(
+            label="Methods left out",
+            options=[],
+            width=300,
+            description="What the library in use does not have, or what must not be chosen. All pages decide without "
+            "them; an algorithm with * stands for all its segment sizes and parameters.",
+        )
+        self.depth = int_slider(
+            label="Maximum depth",
+            start=0,
+            end=6,
+            value=state.max_depth,
+            width=170,
+            description="Levels of the quadtree below its root at most; a block there takes its prevalent method. "
+            "Fewer give smaller code and a larger penalty (quadtree report, 2006; dissertation, 5.3).",
+        )
+        self.limit = Switch(
+            label="Limit depth",
+            value=state.limit_depth,
+            description="Without the limit the accuracy threshold alone ends the tree. Both were studied in the "
+            "quadtree report, 2006.",
+        )
+        self.threshold = float_slider(
+            label="Accuracy threshold",
+            start=0,
+            end=1,
+            step=0.01,
+            format="0 %",
+            value=state.threshold,
+            width=215,
+            description="A block of which at least this share of cells has one method becomes a leaf; 100 % is exact. "
+            "A lower one trades accuracy for size (quadtree report, 2006; dissertation, 5.3).",
+        )
+        self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact)
+        self.regions = Switch(
+            label="Regions",
+            value=True,
+            description="Outlines of the tree's leaves on the maps: each region is one rule. Off: the colours alone.",
+        )
+        self.scheme = Select(
+            label="Colours",
+            options=SCHEME_TITLES,
+            value=state.scheme,
+            width=190,
+            description="Colours of the methods in the maps of all pages: the palette of Okabe and Ito (2008) or of "
+            "Tol (2021), both safe with colour blindness, or greys for print. Lines keep darker colours of their own.",
+        )
+        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
+        self._link(state)
+        self.refresh()
+        self._refresh_tree()
+
+    def _link(self, state: State) -> None:
+        """Have widgets and state follow each other."""
+        self.limit.link(state, value="limit_depth", bidirectional=True)
+        self.threshold.link(state, value="threshold", bidirectional=True)
+        self.across.param.watch(lambda event: state.ask(across=event.new), "value")
+        self.depth.param.watch(self._set_depth, "value")
+        self.scheme.link(state, value="scheme", bidirectional=True)
+        self.without.param.watch(self._set_without, "value")
+        self.collective.param.watch(self._set_collective, "value")
+        self.ppn.param.watch(self._set_ppn, "value")
+        self.together.param.watch(self._set_together, "value")
+        state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
+        state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        switches = {"align": "end", "margin": (10, 10, 14, 10)}
+        self.limit.param.update(**switches)
+        self.regions.param.update(**switches)
+        self.across.param.update(**switches)
+        self.exact.align = "end"
+        return pn.Column(self.bar, self.tree.source, sizing_mode="stretch_width", margin=0)
+
+    def refresh(self, *_: Any) -> None:
+        """Follow the state."""
+        state, cube = self._state, self._state.cube()
+        collectives = [name for name in state.param.collective.objects if name is not None]
+        self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
+        # A select shows nothing where its value is None.
+        ppns = {"most measured" if ppn is None else str(ppn): ppn or _MOST for ppn in state.param.ppn.objects}
+        label = "Slice: processes per node" if state.across else "Processes per node"
+        self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
+        others = [name for name in collectives if name != state.collective]
+        self.together.param.update(options=others, value=list(state.together), visible=bool(others))
+        known = {} if state.measured() is None else selectable(state.measured())
+        self.without.param.update(
+            options=list(known), value=[name for name in state.without if name in known], visible=len(known) > 1
+        )
+        self.across.param.update(visible=len(ppns) > 2, value=state.across)
+        deepest = 6 if cube is None else levels(cube.sizes["comm_size"], cube.sizes["message_size"])
+        end = min(max(deepest, 1), state.param.max_depth.bounds[1])
+        self.depth.param.update(end=end, value=min(state.max_depth, end), disabled=not state.limit_depth)
+
+    def _refresh_tree(self, *_: Any) -> None:
+        self.tree.refresh()
+        own = [self.depth, self.limit, self.threshold, self.exact] if self._state.family == QUADTREE else []
+        shown = [self.collective, self.ppn, self.across, self.tree.family]
+        if "attributes" in self.tree.widgets or self._state.together:
+            shown.append(self.together)
+        shown += [*own, *self.tree.widgets.values(), self.without, self.regions, self.scheme]
+        if shown != list(self.bar.objects):
+            self.bar.objects = shown
+
+    def _set_depth(self, event: Any) -> None:
+        # The slider ends at the depth of the exact tree; a deeper choice made elsewhere is the same tree.
+        if event.new != min(self._state.max_depth, self.depth.end):
+            self._state.max_depth = event.new
+
+    def _set_collective(self, event: Any) -> None:
+        if event.new in self._state.param.collective.objects:
+            self._state.ask(collective=event.new)
+
+    def _set_ppn(self, event: Any) -> None:
+        ppn = None if event.new == _MOST else event.new
+        if ppn in self._state.param.ppn.objects:
+            self._state.ask(ppn=ppn)
+
+    def _set_together(self, event: Any) -> None:
+        self._state.ask(together=tuple(event.new))
+
+    def _set_without(self, event: Any) -> None:
+        others = tuple(name for name in self._state.without if name not in self.without.options)
+        if (wanted := (*others, *event.new)) != self._state.without:
+            self._state.ask(without=wanted)
+
+    def _choose(self, choice: Choice) -> None:
+        # An octree has a third axis; without it, it would be the quadtree once more.
+        if choice.family == "octree" and len(self._state.param.ppn.objects) > 2:
+            self._state.across = True
+        self._state.choose(choice)
+
+    def _make_exact(self, *_: Any) -> None:
+        self._state.param.update(limit_depth=False, threshold=1.0)
+
+
+def levels(rows: int, columns: int) -> int:
+    """Depth that no quadtree over a map of this many rows and columns exceeds."""
+    return math.ceil(math.log2(max(rows, columns, 1)))

@@ -1,0 +1,291 @@
+"""What the page *Decisions* tells beside its maps: statistics, generated source, table."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import xarray as xr
+from panel.viewable import Viewer
+
+from dashboard.export import TARGETS, ExportError, source_lines
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
+from dashboard.plots import legend, source
+from dashboard.plots.statistics import statistics_table
+from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
+from dashboard.plots.table_filter import HELP, matching
+from dashboard.plots.units import format_bytes
+from dashboard.session.state import DATA, TREE, State
+from loaders import save_results
+
+#: The clipboard of the browser needs a secure page; through a tunnel to another machine there may be none.
+_COPY = """
+const text = holder.value
+const by_hand = () => {
+    const area = document.createElement('textarea')
+    area.value = text
+    document.body.append(area)
+    area.select()
+    document.execCommand('copy')
+    area.remove()
+}
+if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(text).catch(by_hand)
+else by_hand()
+"""
+
+
+#: Rows of a page of the table.
+ROWS = 50
+#: The source of a tree of more leaves than this is waited for; what else there is to tell comes before.
+COUNTED_SOON = 1000
+
+
+def provenance(state: State) -> dict[str, Any]:
+    """What the generated source tells of itself beside what its decision function knows."""
+    cube = state.cube()
+    sources = cube.attrs.get("sources") if cube is not None else None
+    return {"statistics": state.statistics(), **({"sources": sources} if sources else {})}
+
+
+class Statistics(Viewer):
+    """Statistics of the decision function, over what it was made from and, where judged, over what it was not.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self._lines: int | None = None
+        self._counted = Rested(self._show, 0.0, self._count)
+        self.table = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0)
+        self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, visible=False)
+        self.judge = Button(label="Judge it at sizes left out", variant="outlined", size="small", on_click=self._judge)
+        self.background = Background(again=self._judge)
+        state.param.watch(lambda *_: self.background.stop(), [*DATA, *TREE])
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            self.table,
+            self.judge,
+            self.background,
+            self.note,
+            min_width=260,
+            margin=(4, 8),
+            styles={"flex": "1 1 260px"},
+        )
+
+    def update(self) -> None:
+        """Follow the state."""
+        decision = self._state.decision()
+        if decision is not None and decision.leaves > COUNTED_SOON:
+            self._lines = None
+            self._write()
+        self._counted.ask()
+
+    def _write(self) -> None:
+        statistics, choice = self._state.statistics(), self._state.shown
+        held = None if choice is None else self._state.known_heldout(choice)
+        told = None if held is None else held.figures._asdict()
+        everywhere = self._state.summary()
+        whole = None if everywhere is None else everywhere._asdict()
+        self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, told, whole)
+        self.judge.visible = statistics is not None and held is None
+        notes = [] if held is None else [f"{len(held.folds)} folds by lines of the grid", *held.notes]
+        self.note.param.update(object=f"<p>Held out: {escape('; '.join(notes))}.</p>", visible=bool(notes))
+
+    def _judge(self, *_: Any) -> None:
+        state, choice = self._state, self._state.shown
+        if choice is not None and state.cube() is not None:
+            self.background.start("Judging", state.heldout_job(choice), lambda _: self._write())
+
+    def _count(self) -> int | None:
+        # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.
+        decision = self._state.decision()
+        return None if decision is None else source_lines(decision)
+
+    def _show(self, lines: int | None) -> None:
+        self._lines = lines
+        self._write()
+
+
+class Source(Viewer):
+    """Generated C source, to read, copy and download.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self.view = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width")
+        self.size = pn.pane.HTML("", margin=(14, 10))
+        # Holds the text for the browser's clipboard; nobody sees it.
+        self._written = Rested(self._show, 0.0, self.text_and_html)
+        self.holder = pn.widgets.TextAreaInput(visible=False, max_length=1 << 26)
+        self.copy = Button(label="Copy", icon="content_copy", variant="outlined", description="Copy the whole source")
+        self.copy.js_on_click(args={"holder": self.holder}, code=_COPY)
+        self.download = FileDownload(
+            label="Download",
+            callback=lambda: io.BytesIO(self.text().encode()),
+            filename="colltune.c",
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            pn.Row(self.copy, self.download, self.size), self.view, self.holder, sizing_mode="stretch_width"
+        )
+
+    def text(self) -> str:
+        """Whole source of the decision on show; empty without one."""
+        decision = self._state.decision()
+        return "" if decision is None else TARGETS["c"].write([decision], provenance(self._state))
+
+    def update(self) -> None:
+        """Follow the state."""
+        self._written.ask()
+
+    def text_and_html(self) -> tuple[str, str, str]:
+        """Whole source, what is shown of it, and why there is none."""
+        try:
+            text = self.text()
+        except ExportError as error:
+            return "", "", f"The source cannot be generated: {error}"
+        return text, source.highlighted(text) if text else "", ""
+
+    def _show(self, found: tuple[str, str, str]) -> None:
+        text, html, error = found
+        if error:
+            self._state.error = error
+        self.holder.value, self.view.object = text, html
+        self.size.object = f"{text.count(chr(10)):,} lines, {format_bytes(len(text.encode()))} in all"
+        self.download.filename = f"colltune_{self._state.collective}.c"
+
+
+class Table(Viewer):
+    """The maps as a table, a page of rows at a time.
+
+    Plain HTML: it is read out well, and Panel's Tabulator keeps the browser busy while its tab is not shown.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self._frame = pd.DataFrame()
+        self.view = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
+        self.order = Select(
+            label="Order",
+            options=list(ORDERS),
+            value=next(iter(ORDERS)),
+            width=240,
+            description="How the rows of all pages are sorted. Rows without the figure come last.",
+        )
+        self.filter = TextInput(
+            label="Filter",
+            value=state.rows,
+            placeholder="binomial, penalty > 10, size <= 64KiB",
+            width=340,
+            description=HELP,
+        )
+        self.filter.link(state, value="rows", bidirectional=True)
+        self.pages = Pagination(count=1, value=0)
+        self.downloads = {
+            kind: FileDownload(label=f"Download {title}", callback=beside(make), filename=f"decisions.{kind}")
+            for kind, (title, make) in self._kinds().items()
+        }
+        self._made = Rested(self._show, 0.0, self._asked)
+        self.order.param.watch(self._made.ask, "value")
+        self.filter.param.watch(self._made.ask, "value")
+        self.pages.param.watch(self._show_page, "value")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        bar = pn.FlexBox(
+            self.order,
+            self.filter,
+            self.pages,
+            *self.downloads.values(),
+            align_items="center",
+            sizing_mode="stretch_width",
+        )
+        return pn.Column(bar, self.view, sizing_mode="stretch_width")
+
+    def update(self) -> None:
+        """Follow the state."""
+        for kind, download in self.downloads.items():
+            what = "results" if kind == "nc" else "decisions"
+            download.filename = f"{self._state.collective}_{what}.{kind}"
+        self._made.ask()
+
+    def _kinds(self) -> dict[str, tuple[str, Callable[[], io.BytesIO]]]:
+        # The rows on show go into the tables, the measurements as they were loaded into the netCDF.
+        return {"csv": ("CSV", self._csv), "parquet": ("Parquet", self._parquet), "nc": ("NetCDF", self._netcdf)}
+
+    def _ordered(self) -> pd.DataFrame:
+        dmap, penalties = self._state.decision_map(), self._state.penalty()
+        if dmap is None or penalties is None:
+            return pd.DataFrame()
+        return ordered(decision_table(dmap, penalties), self.order.value)
+
+    def _asked(self) -> tuple[pd.DataFrame, str]:
+        """Rows on show, and what is wrong with the filter."""
+        frame = self._ordered()
+        try:
+            return (matching(frame, self.filter.value or ""), "") if len(frame) else (frame, "")
+        except ValueError as error:
+            return frame, str(error)
+
+    def _show(self, found: tuple[pd.DataFrame, str]) -> None:
+        frame, wrong = found
+        self._frame = frame
+        self.filter.param.update(error_state=bool(wrong), helper_text=wrong)
+        count = max(-(-len(frame) // ROWS), 1)
+        self.pages.param.update(count=count, value=min(self.pages.value, count - 1))
+        self._show_page()
+
+    def _show_page(self, *_: Any) -> None:
+        first = self.pages.value * ROWS
+        nothing = "<p>No cell is as the filter asks.</p>" if self.filter.value else ""
+        self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else nothing
+
+    def _csv(self) -> io.BytesIO:
+        return io.BytesIO(self._asked()[0].to_csv(index=False).encode())
+
+    def _parquet(self) -> io.BytesIO:
+        return io.BytesIO(self._asked()[0].to_parquet(index=False))
+
+    def _netcdf(self) -> io.BytesIO:
+        tree, name = self._state.results, self._state.collective
+        if tree is None or name is None:
+            return io.BytesIO()
+        alone = xr.DataTree.from_dict({"/": xr.Dataset(attrs=tree.attrs), f"/{name}": tree[name].to_dataset()})
+        with TemporaryDirectory() as folder:
+            return io.BytesIO(save_results(alone, Path(folder) / "results.nc").read_bytes())
+
+
+def beside(make: Callable[[], io.BytesIO]) -> Callable[[], Any]:
+    """What makes a file to download without holding up the session."""
+
+    async def made() -> io.BytesIO:
+        return await asyncio.to_thread(make)
+
+    return made

@@ -1,0 +1,274 @@
+"""The three maps of the page *Decisions*, their legends and the pinned cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import panel as pn
+import xarray as xr
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard import decisions
+from dashboard.pages.parts.later import LAG, Newest, Rested
+from dashboard.plots import cell as cells
+from dashboard.plots import decision_map as drawn
+from dashboard.plots import hover, legend, penalty, ties
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.live import LiveSources
+from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.plots.raster import Raster
+from dashboard.plots.scene import TITLES, MapScene
+from dashboard.session.registry import COMPUTED
+from dashboard.session.state import State
+from dashboard.session.view import TIE_TESTS
+
+#: More regions than this would cover the colours with their outlines; they are left out, as the page says.
+MOST_REGIONS = 50_000
+REST = 0.15
+MAPS = tuple(TITLES)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene(MapScene):
+    """What the maps of one collective share, of a state.
+
+    Attributes
+    ----------
+    data
+        What tells these data from others, such as the state's `drawn_key`.
+    """
+
+    data: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, state: State) -> Scene | None:
+        """Take it from the state; None while there is nothing to show."""
+        cube, dmap = state.cube(), state.decision_map()
+        if cube is None or dmap is None:
+            return None
+        axes = Axes.of(dmap)
+        flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
+        name = str(state.collective)
+        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), name, state.drawn_key())
+
+
+def method_key(state: State) -> MethodKey:
+    """Colours and letters of the methods of the collective on show.
+
+    They are the same for every number of processes per node, and whichever methods are left out.
+    """
+    cube = state.measured()
+    ppns = [int(ppn) for ppn in cube["ppn"].values] if "ppn" in cube.dims else [None]
+
+    def make() -> MethodKey:
+        return MethodKey.of((decisions.decision_map(cube, ppn=ppn) for ppn in ppns), state.scheme)
+
+    key: MethodKey = COMPUTED.once((state.results_id, state.collective, "method key", state.scheme), make)
+    return key.only(map(str, state.cube()["method"].values)) if state.without else key
+
+
+def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
+    """What stands for penalties while there is no tree."""
+    absent = xr.full_like(dmap["best"], -1)
+    times = xr.full_like(dmap["best_time"], np.nan)
+    return xr.Dataset({"penalty": times, "chosen": absent, "chosen_time": times, "best": dmap["best"]})
+
+
+class Maps(Viewer):
+    """Exact map, tree's map and penalty map, moving with the sliders.
+
+    Plots are made anew when the data change. A slider changes only columns of what is on the screen: first the
+    tree's map, then the penalties, and once the slider rests what is read rather than watched.
+
+    Parameters
+    ----------
+    state
+        Choices; a tap on a map sets ``pinned``.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self.live = LiveSources()
+        self.scene: Scene | None = None
+        self.figures: hover.CellFigures | None = None
+        self.show_regions = True
+        self.panes = {
+            name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0) for name in MAPS
+        }
+        # Each in a column: the page gives its theme to what a column takes in, but a flex box does not tell it.
+        self._columns = {
+            name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles={"flex": "1 1 340px"})
+            for name, pane in self.panes.items()
+        }
+        html = {
+            "sizing_mode": "stretch_width",
+            "margin": (4, 8),
+            "stylesheets": [legend.STYLE + cells.STYLE + ties.STYLE],
+        }
+        self.methods = pn.pane.HTML("", min_width=330, styles={"flex": "1 1 340px"}, **html)
+        self.classes = pn.pane.HTML("", min_width=260, styles={"flex": "1 1 260px"}, **html)
+        self.pinned = pn.pane.HTML("", **html)
+        self.redraw = Newest(self._redraw)
+        self._repaint = Newest(self._redraw_penalty, lag=LAG)
+        self._follow = Rested(lambda _: self.follow(), REST)
+        self._taps: list[hv.streams.Tap] = []
+        self._marked: tuple[int, int] | None = None
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0)
+
+    def rebuild(self, *, exact_only: bool = False) -> None:
+        """Make the plots for other data.
+
+        Parameters
+        ----------
+        exact_only
+            Leave the other maps to `complete`: the page's first map is so on the screen sooner.
+        """
+        self.scene = scene = Scene.of(self._state)
+        found = None if scene is None else self._state.penalty()
+        self.figures = None
+        self._taps = []
+        for name in MAPS:
+            self._columns[name].visible = scene is not None and (name == "exact" or found is not None)
+        if scene is None:
+            for pane in (*self.panes.values(), self.methods, self.classes, self.pinned):
+                pane.object = None
+            return
+        self._marked = self._state.pinned
+        self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
+        known = found if found is not None else nothing_chosen(scene.dmap)
+        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known))
+        self._draw(MAPS[:1] if found is None or exact_only else MAPS, scene, known)
+        self._legends(scene, known)
+        self.show_pinned()
+
+    def complete(self) -> None:
+        """Draw the maps that were left out at first."""
+        found = self._state.penalty()
+        if self.scene is not None and found is not None and len(self._taps) < len(MAPS):
+            self._draw(MAPS[len(self._taps) :], self.scene, found)
+
+    def _draw(self, names: Sequence[str], scene: Scene, found: xr.Dataset) -> None:
+        hook = None if self.figures is None else self.figures.hook
+        for name in names:
+            plot = stacked(TITLES[name], scene.axes, self._layers(name, scene, found), self.live, hook)
+            tap = hv.streams.Tap(source=plot)
+            tap.add_subscriber(self._tap)
+            self._taps.append(tap)
+            self.panes[name].object = plot
+
+    @property
+    def stale(self) -> bool:
+        """Whether the plots are of other data than the state's, or a tree has come that they lack."""
+        if self.scene is None or self.scene.data != self._state.drawn_key():
+            return True
+        return (len(self._taps) < len(MAPS)) == (self._state.penalty() is not None)
+
+    def _layers(self, name: str, scene: Scene, found: xr.Dataset) -> dict[str, hv.Element]:
+        if name == "penalty":
+            layers = scene.penalty_layers(found["penalty"].values)
+        elif name == "tree":
+            layers = scene.method_layers(name, found["chosen"].values, self._segments(scene))
+        else:
+            hatched = {"tied": self._tied(scene), "estimated": self._state.estimated()}
+            layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
+        return {**layers, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
+
+    def _tied(self, scene: Scene) -> Any:
+        found = self._state.tied()
+        return np.zeros(scene.axes.shape, dtype=bool) if found is None else found[0]
+
+    def _segments(self, scene: Scene) -> Any:
+        return scene.segments(self._state.decision() if self.show_regions else None, MOST_REGIONS)
+
+    def _redraw(self) -> None:
+        scene, found = self.scene, self._state.penalty()
+        if scene is None or found is None or self.stale:
+            return
+        chosen = found["chosen"].values
+        outline = drawn.outline_columns(self._segments(scene))
+        with hold(pn.state.curdoc):
+            self._paint_tree(scene, scene.raster.quick, found)
+            self.live.update("tree regions", outline)
+            if drawn.has_letters(scene.axes):
+                self.live.update("tree text", {"letter": drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]})
+        self._repaint.ask()
+        self._follow.ask()
+
+    def _redraw_penalty(self) -> None:
+        scene, found = self.scene, self._state.penalty()
+        if scene is None or found is None or self.stale:
+            return
+        percent = found["penalty"].values
+        with hold(pn.state.curdoc):
+            self._paint_penalty(scene, scene.raster.quick, found)
+            if drawn.has_letters(scene.axes):
+                self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
+
+    def _paint_tree(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
+        tree = drawn.paint_codes(found["chosen"].values, raster, len(scene.key.labels))
+        self.live.update("tree", {"image": [tree]})
+
+    def _paint_penalty(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
+        self.live.update("penalty", {"image": [penalty.penalty_pixels(found["penalty"].values, raster)]})
+
+    def follow(self) -> None:
+        """Bring up to date what is read rather than watched: the finest pixels, the exact map's regions, legends."""
+        scene, found = self.scene, self._state.penalty()
+        if scene is None or found is None or self.figures is None or self.stale:
+            return
+        with hold(pn.state.curdoc):
+            if scene.raster.quick is not scene.raster:
+                self._paint_tree(scene, scene.raster, found)
+                self._paint_penalty(scene, scene.raster, found)
+            self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
+            self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
+            self._legends(scene, found)
+            self.show_pinned()
+
+    def _legends(self, scene: Scene, found: xr.Dataset) -> None:
+        shares = legend.method_shares(scene.key, scene.dmap["best"].values, found["chosen"].values)
+        told = legend.method_legend(shares, len(scene.key.labels))
+        tied = self._state.tied()
+        if tied is not None and (tied[0].any() or self._state.tie_test != TIE_TESTS[0] or self._state.tolerance):
+            told += ties.tie_legend(tied[0], int((scene.dmap["best"].values >= 0).sum()), tied[1])
+        estimated = self._state.estimated()
+        if estimated is not None:
+            told += ties.estimate_legend(estimated)
+        self.methods.object = told
+        self.classes.object = legend.penalty_legend(penalty.class_shares(found))
+
+    def show_pinned(self) -> None:
+        """Mark the pinned cell on every map and list what was measured there."""
+        scene, cell, found = self.scene, self._state.pinned, self._state.penalty()
+        if scene is None or scene.data != self._state.drawn_key():
+            return
+        with hold(pn.state.curdoc):
+            if cell != self._marked:
+                self._marked = cell
+                for name in MAPS:
+                    self.live.update(f"{name} pin", drawn.pin_columns(cell, scene.axes))
+            self.pinned.object = self._told(scene, cell, found)
+
+    def _told(self, scene: Scene, cell: tuple[int, int] | None, found: xr.Dataset | None) -> str:
+        if cell is None:
+            return "<p>Tap a cell of a map to list every method measured there.</p>"
+        chosen = -1 if found is None else int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
+        methods = cells.measured_at(scene.cube, cell, float(self._state.tolerance))
+        return cells.cell_table(methods, scene.key, cell, chosen)
+
+    def _tap(self, x: float | None, y: float | None) -> None:
+        if self.scene is None or x is None or y is None:
+            return
+        cell = self.scene.axes.cell(x, y)
+        if cell is not None:
+            self._state.pinned = None if cell == self._state.pinned else cell

@@ -1,0 +1,284 @@
+"""Rules files that somebody has, on the page *Export*: what is wrong with them, what they cost, their uses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError
+from dashboard.decisions.family import Progress
+from dashboard.decisions.workload import called
+from dashboard.export.rules import Fault, RulesError, RulesFile
+from dashboard.export.rules.given import keep
+from dashboard.export.rules.over import Cost, costs
+from dashboard.pages.compare.pair_maps import PairMaps
+from dashboard.pages.data.files import safe_name
+from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.export.base import MOST_BYTES, decoded
+from dashboard.pages.export.translate import Translate
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, Button, FileInput, Select, TextAreaInput
+from dashboard.plots import exported, legend, source
+from dashboard.plots.units import format_bytes
+from dashboard.session.choice import RULES, Choice
+from dashboard.session.state import DATA, State
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MAPS = {"a": "A: the tree", "b": "B: the rules file", "gap": "B against A"}
+_VERSIONS = ("4.1", "5.0", "6.0")
+_PASTED = "pasted"
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A file that was checked.
+
+    Attributes
+    ----------
+    key, name
+        By which it can be decided with, and what it is called.
+    text
+        The file.
+    rules
+        As it was read; None of a saved decision function.
+    faults
+        What is wrong, by itself and over the measurements.
+    costs
+        What it costs over the measurements.
+    """
+
+    key: str
+    name: str
+    text: str
+    rules: RulesFile | None
+    faults: tuple[Fault, ...]
+    costs: tuple[Cost, ...]
+
+
+class CheckRules(Viewer):
+    """Takes a file, and shows what is wrong with it and what it costs.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self.checked: Checked | None = None
+        self._given: tuple[str, str] | None = None
+        most = format_bytes(MOST_BYTES)
+        self.upload = FileInput(
+            label="Upload a rules file",
+            margin=(10, 10),
+            description=f"A file of rules that a library reads; at most {most}.",
+        )
+        self.version = Select(
+            label="Read by Open MPI",
+            options=list(_VERSIONS),
+            value="5.0",
+            width=160,
+            description="What classic rules mean depends on the version that reads them. Numbers of algorithms, and "
+            "the rules for sizes between two lines, differ.",
+        )
+        self.paste = TextAreaInput(
+            label="Or paste it here",
+            placeholder="rules of Open MPI, MPICH, Intel MPI (I_MPI_ADJUST_…), UCC or NCCL",
+            rows=4,
+            max_length=MOST_BYTES,
+            sizing_mode="stretch_width",
+            description="The text of the file. Which library's it is is seen from the text itself.",
+        )
+        self.button = Button(label="Check what is pasted", variant="contained", on_click=self._check_pasted)
+        self.checking = Background(again=self._again)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        html = {"stylesheets": [legend.STYLE + exported.STYLE], "sizing_mode": "stretch_width", "margin": (4, 8)}
+        self.table, self.faults = (pn.pane.HTML("", **html) for _ in range(2))
+        self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
+        self.adopt = Button(label="Use as the decision", variant="outlined", on_click=self._adopt)
+        self.compare = Button(label="Compare with the tree", variant="outlined", on_click=self._compare)
+        self.frontier = Button(label="Put on the frontier", variant="outlined", on_click=self._to_frontier)
+        self.uses = pn.FlexBox(self.adopt, self.compare, self.frontier, align_items="center", margin=0)
+        self.maps = PairMaps(MAPS, ("in the tree", "in the rules"))
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            description="The operation whose rules are drawn and used; all pages follow. The file may hold others.",
+        )
+        self.told = pn.pane.HTML("", margin=(4, 10), min_width=300)
+        self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self.translate = Translate(state)
+        self.body = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self.collective.param.watch(self._set_collective, "value")
+        self.upload.param.watch(self._check_uploaded, "value")
+        self.version.param.watch(self._again, "value")
+        state.param.watch(self._again, [*DATA, "results_id"])
+        state.param.watch(self._draw, ["shown", "page", "scheme"])
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        legends = pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start")
+        self.drawing.objects = [self.maps, legends]
+        self.body.objects = [
+            self.table,
+            self.faults,
+            pn.FlexBox(self.collective, self.uses, self.told, align_items="center", margin=0),
+            self.drawing,
+            self.translate,
+            self.preview,
+        ]
+        entry = pn.Column(self.paste, self.button, sizing_mode="stretch_width", margin=0)
+        return pn.Column(
+            pn.FlexBox(self.upload, self.version, align_items="center", margin=(14, 0, 0, 0)),
+            entry,
+            self.checking,
+            self.message,
+            self.body,
+            sizing_mode="stretch_width",
+        )
+
+    def give(self, name: str, content: bytes | str) -> None:
+        """Check a file.
+
+        Parameters
+        ----------
+        name
+            What it is called.
+        content
+            What stands in it.
+        """
+        try:
+            text = decoded(content)
+        except RulesError as error:
+            self._given = None
+            self.checking.stop()
+            self._tell(f"{name}: {error}", "error")
+            return
+        self._given = name, text
+        self._again()
+
+    def _set_collective(self, event: Any) -> None:
+        if event.new in self._state.param.collective.objects:
+            self._state.collective = event.new
+
+    def _check_uploaded(self, event: Any) -> None:
+        if event.new:
+            self.give(str(self.upload.filename or "file"), event.new)
+
+    def _check_pasted(self, *_: Any) -> None:
+        if not self.paste.value:
+            self._tell("Nothing is pasted yet.", "info")
+            return
+        self.give(_PASTED, self.paste.value)
+
+    def _again(self, *_: Any) -> None:
+        if self._given is None:
+            return
+        name, text = self._given
+        self.checking.start("Checking", check_job(self._state, name, text, self.version.value), self._take)
+
+    def _take(self, found: Checked | str) -> None:
+        if isinstance(found, str):
+            self.checked = None
+            self._tell(found, "error")
+            return
+        self.checked = found
+        self._state.give(found.key, found.name)
+        self._tell("", "info")
+        lines = found.text.split("\n")
+        self.table.object = "" if found.rules is None else exported.rules_table(found.rules, found.costs)
+        self.faults.object = exported.faults_table(found.faults, lines)
+        self.preview.object = source.highlighted(found.text, "json" if found.text.lstrip().startswith("{") else "bash")
+        self.translate.take(found.name, found.rules)
+        self._draw()
+
+    def _tell(self, text: str, severity: str) -> None:
+        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+        self.body.visible = not text
+
+    @property
+    def choice(self) -> Choice | None:
+        """The rules as a way of deciding; None while nothing is checked."""
+        if self.checked is None:
+            return None
+        options = {"file": self.checked.key, "read_by": self.version.value}
+        return Choice.of(RULES, options)
+
+    def _draw(self, *_: Any) -> None:
+        state, choice = self._state, self.choice
+        if choice is None or not state.on_show("Export"):
+            return
+        names = [name for name in state.param.collective.objects if name is not None]
+        self.collective.param.update(options=names, value=state.collective, visible=bool(names))
+        told = ""
+        try:
+            scene, penalties = Scene.of(state), state.penalty(choice)
+            shown = state.penalty()
+        except DecisionError as error:
+            scene = penalties = shown = None
+            told = str(error)
+        there = scene is not None and penalties is not None
+        self.drawing.visible, self.uses.visible = there, there
+        if scene is not None and penalties is not None:
+            first = penalties if shown is None else shown
+            trees = (None if shown is None else state.decision(), state.decision(choice))
+            self.maps.show(scene, (first, penalties), trees)
+            statistics = state.statistics(choice)
+            mean = None if statistics is None else statistics["penalty"]["mean"]
+            cells = 0 if statistics is None else statistics["penalty"]["unmeasured"]
+            rest = f"; {cells:,} cells have none, since what is chosen there was not measured" if cells else ""
+            told = "" if mean is None else f"{state.collective}: mean penalty {mean:.2f} %{rest}."
+        elif not told:
+            told = "No results are loaded: without measurements nothing is known of what the rules cost."
+        self.told.object = f"<p>{escape(told)}</p>" if told else ""
+
+    def _adopt(self, *_: Any) -> None:
+        if self.choice is not None:
+            self._state.choose(self.choice)
+            self._state.page = "Decisions"
+
+    def _compare(self, *_: Any) -> None:
+        if self.choice is not None:
+            self._state.other = self.choice
+            self._state.page = "Compare"
+
+    def _to_frontier(self, *_: Any) -> None:
+        self._state.page = "Frontier"
+
+
+def check_job(state: State, name: str, text: str, version: str) -> Callable[[Progress | None], Checked | str]:
+    """What checks a file over the measurements of a state; gives why where it cannot be read."""
+    tree, digest = state.results, hashlib.sha256(text.encode()).hexdigest()[:16]
+    key = f"{safe_name(name)[-_LONGEST_NAME:]}-{digest}"
+    cubes: dict[str, xr.Dataset] = {}
+    if tree is not None:
+        cubes = {collective: state.cube(collective) for collective in tree.children if collective is not None}
+    workload = state.calls()
+
+    def make(progress: Progress | None) -> Checked | str:
+        """Read and check it."""
+        if progress is not None:
+            progress(0.0, name)
+        try:
+            rules = keep(key, name, text, version)
+        except RulesError as error:
+            return f"{name}: {error}"
+        if rules is None:
+            return Checked(key, name, text, None, (), ())
+        weights = {} if workload is None else called(workload, cubes)
+        prices, more = costs(rules, cubes, version, weights)
+        return Checked(key, name, text, rules, (*rules.faults, *more), tuple(prices))
+
+    return make

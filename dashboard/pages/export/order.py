@@ -1,0 +1,97 @@
+"""What the page *Export* is to write: the choices of the session, as an order that can be worked on beside it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dashboard import decisions
+from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.decisions.family import Progress
+from dashboard.decisions.statistics import statistics_of
+from dashboard.export.bundle import Order, Written, write
+from dashboard.export.parts import per_collective
+from dashboard.export.target import ExportError
+from dashboard.session.registry import COMPUTED
+from dashboard.session.state import State
+
+Made = Written | str
+"""What was written, or why nothing could be."""
+
+
+def collectives_of(state: State) -> tuple[str, ...]:
+    """Collectives that are to be written together, the one on show where nothing is chosen."""
+    return state.exported or ((state.collective,) if state.collective is not None else ())
+
+
+def order_key(state: State, base: str | None) -> tuple[Any, ...]:
+    """What tells one file from another."""
+    digest = None if base is None else hashlib.sha256(base.encode()).hexdigest()[:16]
+    wanted = collectives_of(state), state.target, state.target_version, state.most_rules
+    return "export", state.data_key(), state.choice(), *wanted, digest
+
+
+def order_job(state: State, base: str | None) -> Callable[[Progress | None], Made]:
+    """What writes the file that is chosen now.
+
+    Raises
+    ------
+    OptionError
+        Where there is nothing to decide on. The function raises `DecisionError` where a tree cannot be grown.
+    """
+    names, key = collectives_of(state), order_key(state, base)
+    twins = {name: state.beside(name) for name in names}
+    together = {state.collective, *state.together} if state.together else set()
+    joint = state.job(state.choice()) if together & set(names) else None
+    given = {
+        "target": state.target,
+        "version": state.target_version,
+        "most_rules": state.most_rules or None,
+        "base": base,
+    }
+
+    def make(progress: Progress | None) -> Made:
+        """Grow the trees, write them and read them back."""
+        say = progress or (lambda _share, _text: None)
+        grown: dict[str, DecisionFunction] = {}
+        if joint is not None:
+            say(0.0, "the tree of several collectives")
+            grown = {part.collective: part for part in per_collective(joint(None)) if part.collective in names}
+        for number, (name, twin) in enumerate(twins.items()):
+            say(number / (len(twins) + 1), name)
+            if name not in grown:
+                grown[name] = twin.job(twin.choice())(partial(_still, say, number / (len(twins) + 1), name))
+        say(len(twins) / (len(twins) + 1), "writing and reading back")
+        try:
+            return write(_order(twins, [grown[name] for name in names], given))
+        except ExportError as error:
+            return str(error)
+
+    return lambda progress: COMPUTED.once(key, lambda: make(progress))
+
+
+def _still(say: Progress, share: float, name: str, _share: float, _text: str) -> None:
+    # Only whether to go on is asked from inside: how far one tree is says nothing of them all.
+    say(share, name)
+
+
+def _order(twins: dict[str, State], grown: list[DecisionFunction], given: dict[str, Any]) -> Order:
+    cubes, weights, statistics, sources = {}, {}, {}, {}
+    for decision in grown:
+        name = decision.collective
+        twin = twins[name]
+        problem, dmap = twin.problem(), twin.decision_map()
+        cube = twin.cube(filled=False)
+        if problem is None or dmap is None or cube is None:
+            raise DecisionError(f"nothing is measured of {name}")
+        ppn = dmap.attrs.get("ppn")
+        cubes[name] = decisions.select_ppn(cube, ppn)[0]
+        for part in problem.slices:
+            if part.weights is not None and part.given.get("ppn") == ppn:
+                weights[name] = part.weights
+        statistics[name] = statistics_of(decision, problem.penalties(decision))
+        sources[name] = cube.attrs.get("sources")
+    facts = {"statistics": statistics, "sources": sources}
+    return Order(decisions=tuple(grown), cubes=cubes, weights=weights, provenance=facts, **given)

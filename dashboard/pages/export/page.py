@@ -1,0 +1,179 @@
+"""Page *Export*: the decision as a file that a library obeys, and files of others checked."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError
+from dashboard.export import TARGETS
+from dashboard.pages.export.base import BaseFile
+from dashboard.pages.export.check import CheckRules
+from dashboard.pages.export.gain import Gain
+from dashboard.pages.export.order import Made, collectives_of, order_job, order_key
+from dashboard.pages.export.proof import ProveFile
+from dashboard.pages.export.written import MANY_RULES, WrittenFile
+from dashboard.pages.frame.report import TAB, Report
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs
+from dashboard.plots.backend import use_bokeh
+from dashboard.session.state import DATA, TREE, ResultsOrState, State
+
+PAGE = "Export"
+_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
+_VERSIONED = ("4.1", "5.0")
+TABS = ("Write a file", "Check a rules file", "Prove and compare with the default")
+
+
+class ExportPage(Viewer):
+    """Writes decisions for libraries and programs, and checks rules files.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too.
+        What is written is the tree of the page *Decisions*, for each collective that is chosen.
+    """
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = state = State.of(shown)
+        self._asked: Any = None
+        titles = {target.title: name for name, target in TARGETS.items()}
+        self.target = Select(
+            label="Target",
+            options=titles,
+            value=state.target,
+            width=400,
+            description="The library that is to obey the decision, or the language of the source. What a target cannot "
+            "say is listed with what it costs.",
+        )
+        self.version = Select(
+            label="Open MPI",
+            options=list(_VERSIONED),
+            width=120,
+            description="The version that will read the file. Numbers of algorithms differ between versions.",
+        )
+        self.most = IntInput(
+            label="Most rules for each collective",
+            value=state.most_rules,
+            start=0,
+            end=state.param.most_rules.bounds[1],
+            width=230,
+            description="0: as many as it takes. Fewer are the best so many over the measurements.",
+        )
+        self.collectives = MultiChoice(
+            label="Collectives in the file",
+            options=[],
+            placeholder="the one on show",
+            width=380,
+            description="Each is decided by the tree of the page Decisions, as its options are set there.",
+        )
+        self.base = BaseFile(self._follow)
+        self.writing = Background(again=self._write)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.file = WrittenFile(state)
+        self.body = pn.Column(self.file, sizing_mode="stretch_width", margin=0, visible=False)
+        self.check = CheckRules(state)
+        self.prove, self.gain = ProveFile(lambda: self.file.written if self.body.visible else None), Gain(state)
+        self.file.further = self.prove.further
+        self.tabs = Tabs(sizing_mode="stretch_width")
+        self._link()
+        self._follow()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        choices = [self.target, self.version, self.most, self.collectives, self.base]
+        write = pn.Column(
+            pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0)),
+            self.writing,
+            self.message,
+            self.body,
+            sizing_mode="stretch_width",
+        )
+        against = pn.Column(self.prove, self.gain, sizing_mode="stretch_width", margin=0)
+        self.tabs[:] = list(zip((*TABS, TAB), (write, self.check, against, Report(self.state)), strict=True))
+        return self.tabs
+
+    def _link(self) -> None:
+        state = self.state
+        self.target.link(state, value="target", bidirectional=True)
+        self.most.param.watch(self._set_most, "value")
+        self.version.param.watch(self._set_version, "value")
+        self.collectives.param.watch(self._set_collectives, "value")
+        chosen = ["target", "target_version", "most_rules", "exported"]
+        state.param.watch(self._follow, [*DATA, *TREE, "rules", *chosen, "page"])
+
+    def _set_most(self, event: Any) -> None:
+        self.state.most_rules = int(event.new or 0)
+
+    def _set_version(self, event: Any) -> None:
+        if event.new:
+            self.state.target_version = event.new
+
+    def _set_collectives(self, event: Any) -> None:
+        alone = [self.state.collective]
+        self.state.exported = () if list(event.new) == alone else tuple(event.new)
+
+    def _refresh(self) -> None:
+        state, options = self.state, TARGETS[self.state.target].options
+        versions = list(dict.fromkeys((*_VERSIONED, state.target_version)))
+        self.version.param.update(options=versions, value=state.target_version, visible="version" in options)
+        self.most.param.update(value=state.most_rules, visible="most_rules" in options)
+        names = [name for name in state.param.collective.objects if name is not None]
+        self.collectives.param.update(options=names, value=list(collectives_of(state)), disabled=not names)
+        self.base.visible = "base" in options
+
+    def _follow(self, *_: Any) -> None:
+        self._refresh()
+        if self.state.on_show(PAGE):
+            self._write()
+
+    def _base(self) -> str | None:
+        return self.base.text if "base" in TARGETS[self.state.target].options else None
+
+    def _write(self) -> None:
+        state = self.state
+        if state.collective is None or state.results is None:
+            self._forget()
+            self._tell(_EMPTY, "info", empty=True)
+            return
+        try:
+            key = order_key(state, self._base())
+            if self._asked == key:
+                return
+            work = order_job(state, self._base())
+        except DecisionError as error:
+            self._forget()
+            self._tell(str(error), "error", empty=True)
+            return
+        self._asked = None
+        self.writing.start("Writing", work, partial(self._take, key))
+
+    def _forget(self) -> None:
+        # What was written before is no longer on show, and is to be shown again when it is asked for again.
+        self._asked = None
+        self.writing.stop()
+
+    def _take(self, key: Any, made: Made) -> None:
+        self._asked = key
+        if isinstance(made, str):
+            lacking = self._base() is None and "base" in TARGETS[self.state.target].options
+            self._tell(made, "info" if lacking else "error", empty=True)
+            return
+        self.file.show(made)
+        told = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
+        if self.file.rules > MANY_RULES:
+            told.append(
+                f"The file has up to {self.file.rules:,} rules for a collective; limit them, or take a smaller tree."
+            )
+        self._tell("\n".join(told), "warning", empty=False)
+
+    def _tell(self, text: str, severity: str, *, empty: bool) -> None:
+        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+        self.body.visible = not empty
+        self.prove.follow()

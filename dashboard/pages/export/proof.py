@@ -1,0 +1,126 @@
+"""Proof on the page *Export*: the installed library runs with the written file, and shows whether it obeys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.benchmarks import library
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.proof.prove import Wish, prove
+from dashboard.benchmarks.proof.report import lines_of, markdown
+from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.decisions.family import Progress
+from dashboard.export.bundle import Written
+from dashboard.export.rules import RulesError
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, Button, IntInput
+from dashboard.plots import exported
+from dashboard.server.permission import may_launch
+
+#: Targets that a library can be run with.
+PROVABLE = ("openmpi", "mpich")
+MOST_RANKS = 32
+_SECONDS = 300.0
+_RANKS = 4
+_NOT_PROVABLE = (
+    "Only rules of Open MPI (version 1) and MPICH's selection can be proven, by the library that is installed beside "
+    "this dashboard."
+)
+
+
+class ProveFile(Viewer):
+    """Runs the installed library with the file that is written.
+
+    Parameters
+    ----------
+    written
+        Gives the file; None while there is none.
+    """
+
+    def __init__(self, written: Callable[[], Written | None]) -> None:
+        super().__init__()
+        self._written = written
+        self.proof: Proof | None = None
+        self.ranks = IntInput(
+            label="Processes at most",
+            value=_RANKS,
+            start=2,
+            end=MOST_RANKS,
+            width=170,
+            description="Processes that are started on this machine. Regions of larger communicators are not run, and "
+            "counted as such.",
+        )
+        self.button = Button(label="Prove on this machine", variant="contained", on_click=self._prove)
+        self.working = Background(again=self._prove)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.report = pn.pane.HTML("", stylesheets=[exported.STYLE], sizing_mode="stretch_width", margin=(4, 8))
+        self._of = ""
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        head = pn.pane.HTML("<b>Proof on the installed library</b>", margin=(10, 10, 0, 10))
+        bar = pn.FlexBox(self.ranks, self.button, align_items="center", margin=0)
+        return pn.Column(head, bar, self.working, self.message, self.report, sizing_mode="stretch_width")
+
+    def follow(self) -> None:
+        """Follow the file that is written: a proof is of one file."""
+        written = self._written()
+        if self._of and (written is None or written.text != self._of):
+            self.working.stop()
+            self._of, self.proof, self.report.object = "", None, ""
+            self._tell("", "info")
+        told = "" if written is None or written.order.target in PROVABLE else _NOT_PROVABLE
+        self.button.disabled = written is None or bool(told)
+        if told or not self._of:
+            self._tell(told, "info")
+
+    def further(self) -> list[tuple[str, str]]:
+        """What a bundle of the file is to hold beside: the report, if there is one."""
+        written = self._written()
+        there = self.proof is not None and written is not None and written.text == self._of
+        return [("PROOF.md", markdown(self.proof))] if there else []
+
+    def _tell(self, text: str, severity: str) -> None:
+        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+
+    def _prove(self, *_: Any) -> None:
+        allowed, written = may_launch(), self._written()
+        if not allowed:
+            self._tell(allowed.reason, "warning")
+            return
+        if written is None:
+            return
+        self._of, self.proof, self.report.object = written.text, None, ""
+        self._tell("", "info")
+        ranks = min(max(int(self.ranks.value or _RANKS), 2), MOST_RANKS)
+        self.working.start("Proving", lambda progress: proven(written, ranks, progress), self._show)
+
+    def _show(self, found: Proof | str) -> None:
+        if isinstance(found, str):
+            self._of = ""
+            self._tell(found, "error")
+            return
+        self.proof = found
+        told = "The library does what the file asks." if found.holds else "Not proven: the report says where."
+        self._tell(told, "success" if found.holds else "warning")
+        self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(found)))}</pre>'
+
+
+def proven(written: Written, ranks: int, progress: Progress | None) -> Proof | str:
+    """Prove a written file with the library beside this Python; gives why where that cannot be done."""
+    with TemporaryDirectory(prefix="colltune-") as folder:
+        path = Path(folder) / written.name
+        path.write_text(written.text, encoding="utf-8")
+        try:
+            found = prove(Wish(path, library.find().mpiexec, ranks=ranks, seconds=_SECONDS), progress)
+        except (BenchError, RulesError) as error:
+            return str(error)
+    return replace(found, rules=written.name)

@@ -1,0 +1,165 @@
+"""Rules of one library as rules of another, on the page *Export*."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionFunction, select_ppn
+from dashboard.decisions.family import Progress
+from dashboard.export import TARGETS
+from dashboard.export.bundle import Order, Written, bundle, write
+from dashboard.export.library_names import DEFAULT_VERSION
+from dashboard.export.rules import RulesFile
+from dashboard.export.rules.over import by_blocks, fitted
+from dashboard.export.target import ExportError
+from dashboard.pages.export.base import BaseFile
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, Button, FileDownload, Select, Switch
+from dashboard.plots import exported, legend, source
+from dashboard.session.state import State
+
+#: Collectives whose reasons are told; a complete file of MPICH has forty.
+_TOLD = 6
+
+
+class Translate(Viewer):
+    """Writes a rules file that was checked for another target, as it is meant.
+
+    Parameters
+    ----------
+    state
+        Results, for substitutes and penalties.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self._given: tuple[str, RulesFile] | None = None
+        self.written: Written | None = None
+        titles = {target.title: name for name, target in TARGETS.items()}
+        self.target = Select(
+            label="Translate for",
+            options=titles,
+            value="openmpi",
+            width=400,
+            description="The library or language that the checked file is written for, as it is meant. Methods that "
+            "the target has not are replaced, which is told.",
+        )
+        self.version = Select(
+            label="Open MPI",
+            options=["4.1", "5.0"],
+            value=DEFAULT_VERSION,
+            width=120,
+            description="The version that will read the file. Numbers of algorithms differ between versions.",
+        )
+        self.blocks = Switch(
+            label="Its sizes are blocks per process",
+            value=False,
+            margin=(10, 10, 14, 10),
+            description="The file has bytes per process where the library compares the total: repair that. The check "
+            "shows what the penalty is with either reading.",
+        )
+        self.base = BaseFile(self._offer)
+        self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
+        self.working = Background(again=self._translate)
+        self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
+        self.file = FileDownload(label="Download the file", callback=self._file, filename="rules.conf")
+        self.bundle = FileDownload(label="Download the bundle", callback=self._bundle, filename="rules.zip")
+        # Told with the others, Panel takes it for its older name and warns.
+        self.bundle.variant = "outlined"
+        html = {"stylesheets": [legend.STYLE + exported.STYLE + source.STYLE], "sizing_mode": "stretch_width"}
+        self.costs, self.notes, self.preview = (pn.pane.HTML("", margin=(4, 8), **html) for _ in range(3))
+        self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
+        for choice in (self.target, self.version, self.blocks):
+            choice.param.watch(self._offer, "value")
+        self._offer()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        self.result.objects = [pn.Row(self.file, self.bundle), self.costs, self.notes, self.preview]
+        choices = [self.target, self.version, self.blocks, self.base, self.button]
+        bar = pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=0)
+        self.line.objects = [bar, self.working, self.message, self.result]
+        return self.line
+
+    def take(self, name: str, rules: RulesFile | None) -> None:
+        """Take a file that was checked; None of what is no rules file of a library."""
+        self._given = None if rules is None or not rules.meant else (name, rules)
+        self.line.visible = self._given is not None
+        self._forget()
+
+    def _offer(self, *_: Any) -> None:
+        options = TARGETS[self.target.value].options
+        self.version.visible, self.base.visible = "version" in options, "base" in options
+        self._forget()
+
+    def _forget(self) -> None:
+        # What comes of another file, or of other choices, is not shown under these.
+        self.working.stop()
+        self.result.visible = self.message.visible = False
+
+    def _translate(self, *_: Any) -> None:
+        if self._given is None:
+            return
+        name, rules = self._given
+        options = {"target": self.target.value, "version": self.version.value, "base": self.base.text}
+        work = translate_job(self._state, name, rules, as_blocks=self.blocks.value, **options)
+        self.working.start("Translating", work, self._show)
+
+    def _show(self, made: Written | str) -> None:
+        self.result.visible = not isinstance(made, str)
+        if isinstance(made, str):
+            self.message.param.update(object=plain(made), severity="error", visible=True)
+            return
+        self.written = made
+        left = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
+        if len(left) > _TOLD:
+            left = [*left[:_TOLD], f"And {len(left) - _TOLD} more collectives are left out."]
+        self.message.param.update(object=plain("\n".join(left)), severity="warning", visible=bool(left))
+        ending = TARGETS[made.order.target].extension
+        self.file.filename = made.name
+        self.bundle.filename = made.name.removesuffix(ending) + ".zip"
+        self.costs.object = exported.parts_table(made.parts)
+        self.notes.object = exported.notes_list(made.parts)
+        self.preview.object = source.highlighted(made.text, source.LANGUAGES.get(ending, "bash"))
+
+    def _file(self) -> io.BytesIO:
+        return io.BytesIO(b"" if self.written is None else self.written.text.encode())
+
+    def _bundle(self) -> io.BytesIO:
+        return io.BytesIO(b"" if self.written is None else bundle(self.written))
+
+
+def translate_job(
+    state: State, name: str, rules: RulesFile, *, as_blocks: bool, **options: Any
+) -> Callable[[Progress | None], Written | str]:
+    """What writes rules, as they are meant, for another target; gives why where nothing of them can be said."""
+    chosen: dict[str, DecisionFunction] = {}
+    for decision in rules.meant.values():
+        chosen.setdefault(decision.collective, by_blocks(decision) if as_blocks else decision)
+    measured = (
+        {} if state.results is None else {one: state.cube(one) for one in chosen if one in state.results.children}
+    )
+    flat = {one: select_ppn(cube)[0] for one, cube in measured.items() if cube is not None}
+
+    def make(progress: Progress | None) -> Written | str:
+        """Fit the rules to the measurements and write them."""
+        if progress is not None:
+            progress(0.0, name)
+        meant = tuple(
+            fitted(decision, flat[one], options["version"]) if one in flat else decision
+            for one, decision in chosen.items()
+        )
+        order = Order(decisions=meant, cubes=flat, provenance={"translated_from": name}, **options)
+        try:
+            return write(order)
+        except ExportError as error:
+            return "\n".join(str(error).split("\n")[:_TOLD])
+
+    return make

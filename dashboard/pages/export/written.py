@@ -1,0 +1,153 @@
+"""The written file on the page *Export*: preview, downloads, what is lost, and its map read back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.export.bundle import Part, Written, bundle
+from dashboard.export.usage import how_to_use
+from dashboard.pages.compare.pair_maps import PairMaps
+from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.parts.widgets import FileDownload, Select
+from dashboard.plots import exported, legend, source
+from dashboard.plots.units import format_bytes
+from dashboard.session.state import State
+
+MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A"}
+#: Files of more rules are written, but nobody reads them and some libraries search them at every call.
+MANY_RULES = 1000
+_NO_READER = "There is no independent reader of this target here; its own self-test answers for it."
+_CHANGED = "The measurements, or how they are treated, have changed since this file was written."
+_HTML = [legend.STYLE + exported.STYLE]
+
+
+class WrittenFile(Viewer):
+    """Shows one written file.
+
+    Parameters
+    ----------
+    state
+        Choices, for the maps.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self.written: Written | None = None
+        #: What a bundle is to hold beside: names and texts.
+        self.further: Callable[[], list[tuple[str, str]]] = list
+        self.file = FileDownload(label="Download the file", callback=self._file, filename="colltune.conf")
+        self.bundle = FileDownload(label="Download the bundle", callback=self._bundle, filename="colltune.zip")
+        # Told with the others, Panel takes it for its older name and warns.
+        self.bundle.variant = "outlined"
+        self.size = pn.pane.HTML("", margin=(14, 10))
+        self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
+        table = {"stylesheets": _HTML, "sizing_mode": "stretch_width", "margin": (4, 8)}
+        self.costs, self.notes, self.faults, self.steps = (pn.pane.HTML("", **table) for _ in range(4))
+        self.part = Select(
+            label="Maps of",
+            options=[],
+            width=170,
+            description="Which of the collectives in the file the maps below are of. B is the file read back by a "
+            "reader of its own.",
+        )
+        self.maps = PairMaps(MAPS, ("as decided", "in the file"))
+        self.told = pn.pane.HTML("", margin=(14, 10), sizing_mode="stretch_width")
+        self._drawn: Any = None
+        self._of: Any = None
+        self.part.param.watch(self._draw, "value")
+        state.param.watch(self._draw, "scheme")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        halves = [
+            pn.Column(
+                pn.Row(self.file, self.bundle, self.size),
+                self.preview,
+                min_width=480,
+                styles={"flex": "3 1 560px"},
+                sizing_mode="stretch_width",
+                margin=0,
+            ),
+            pn.Column(
+                self.costs,
+                self.notes,
+                self.faults,
+                self.steps,
+                min_width=420,
+                styles={"flex": "2 1 470px"},
+                sizing_mode="stretch_width",
+                margin=0,
+            ),
+        ]
+        return pn.Column(
+            pn.FlexBox(*halves, sizing_mode="stretch_width", align_items="start", margin=0),
+            pn.Row(self.part, self.told),
+            self.maps,
+            pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start"),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def show(self, written: Written) -> None:
+        """Show a file."""
+        self.written, self._of = written, self._state.data_key()
+        order, text = written.order, written.text
+        ending = written.name[written.name.rindex(".") :]
+        self.file.filename = written.name
+        self.bundle.filename = written.name.removesuffix(ending) + ".zip"
+        self.size.object = f"{text.count(chr(10)):,} lines, {format_bytes(len(text.encode()))}"
+        self.preview.object = source.highlighted(text, source.LANGUAGES.get(ending, "bash"))
+        self.costs.object = exported.parts_table(written.parts, weighted=bool(order.weights))
+        self.notes.object = exported.notes_list(written.parts)
+        read = any(part.read is not None for part in written.parts)
+        self.faults.object = exported.faults_table(written.faults, text.split("\n")) if read else f"<p>{_NO_READER}</p>"
+        self.steps.object = exported.steps_html(how_to_use(order.target, written.name, written.collectives))
+        names = written.collectives
+        chosen = self._state.collective if self._state.collective in names else names[0]
+        self._drawn = None
+        if self.part.value == chosen and self.part.options == names:
+            self._draw()
+        else:
+            self.part.param.update(options=names, value=chosen)
+        self.part.visible = len(names) > 1
+
+    @property
+    def rules(self) -> int:
+        """Most rules of a collective, as the file was read back."""
+        parts = [] if self.written is None else self.written.parts
+        return max((part.read.leaves for part in parts if part.read is not None), default=0)
+
+    def _draw(self, *_: Any) -> None:
+        written = self.written
+        part = (
+            next((one for one in written.parts if one.source.collective == self.part.value), None) if written else None
+        )
+        if written is None or part is None or self._drawn == (id(written), self.part.value, self._state.scheme):
+            return
+        self._drawn = id(written), self.part.value, self._state.scheme
+        # Another file is being written where the measurements are no longer those that this one was made from.
+        known = self._state.data_key() == self._of
+        there = part.read is not None and part.source.collective in written.order.cubes and known
+        self.maps.visible = self.maps.legend.visible = self.maps.methods.visible = there
+        self.told.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
+        if there:
+            self._maps(written, part)
+
+    def _maps(self, written: Written, part: Part) -> None:
+        name = part.source.collective
+        state = self._state
+        scene = Scene.of(state if name == state.collective else state.beside(name))
+        if scene is None or part.read is None:
+            return
+        self.maps.show(scene, part.tables, (part.source, part.read))
+
+    def _file(self) -> io.BytesIO:
+        return io.BytesIO(b"" if self.written is None else self.written.text.encode())
+
+    def _bundle(self) -> io.BytesIO:
+        return io.BytesIO(b"" if self.written is None else bundle(self.written, self.further()))

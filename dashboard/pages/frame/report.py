@@ -1,0 +1,155 @@
+"""The part of the page *Export* that writes a report: one HTML file to send, which opens without a network."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions.family import Progress
+from dashboard.export import TARGETS
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
+from dashboard.plots.units import format_count
+from dashboard.report import Contents, to_html
+from dashboard.session.state import DATA, TREE, State
+
+TAB = "Write a report"
+HELD_OUT = {
+    "nothing": "",
+    "communicator and message sizes": "lines",
+    "communicator sizes": "comm_size",
+    "message sizes": "message_size",
+    "half of the repetitions": "repetitions",
+}
+_WHAT = (
+    "Maps, penalties, the frontier, rules, source and where the measurements come from, in **one HTML file**: it opens "
+    "in any browser, without a network and without a server."
+)
+_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
+
+
+class Report(Viewer):
+    """Writes a report on the view, off the event loop, and offers it.
+
+    Parameters
+    ----------
+    state
+        The view; it is reported on as it is when the button is pressed.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self._text = ""
+        self.collectives = MultiChoice(
+            label="Collectives in the report",
+            options=[],
+            placeholder="all",
+            width=380,
+            description="Each has a chapter of its own, decided by the tree of the page Decisions. Empty: all of them.",
+        )
+        self.frontier = Switch(
+            label="Compare all ways of deciding",
+            value=True,
+            margin=(10, 10, 14, 10),
+            description="Leaves against penalty for every family of trees, with a recommendation, as on the page "
+            "Frontier. It is the longest part of the work.",
+        )
+        self.models = Switch(
+            label="Communication models",
+            value=False,
+            margin=(10, 10, 14, 10),
+            description="Hockney, LogGP and PLogP are fitted to the measurements of each collective, and deciding by "
+            "them is judged by the measurements (dissertation, 5.2 and 6.2). The fits take some seconds each.",
+        )
+        self.held_out = Select(
+            label="Left out for judging",
+            options=HELD_OUT,
+            value="",
+            width=290,
+            description="Ways of deciding are grown again without these measurements, and judged by them "
+            "(cross-validation; M. Stone, J. R. Stat. Soc. B 36, 1974). It takes several times as long.",
+        )
+        self.write = Button(label="Write the report", color="primary", variant="contained", on_click=self._write)
+        self.background = Background(again=self._write)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.download = FileDownload(
+            label="Download the report", callback=self._bytes, filename="colltune_report.html", visible=False
+        )
+        self.frontier.param.watch(self._follow, "value")
+        state.param.watch(self._stale, [*DATA, *TREE, "rules", "target"])
+        self._follow()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        choices = pn.FlexBox(
+            self.collectives,
+            self.frontier,
+            self.held_out,
+            self.models,
+            align_items="center",
+            sizing_mode="stretch_width",
+        )
+        return pn.Column(
+            pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10)),
+            choices,
+            self.write,
+            self.background,
+            self.message,
+            self.download,
+            sizing_mode="stretch_width",
+        )
+
+    def _follow(self, *_: Any) -> None:
+        names = [name for name in self._state.param.collective.objects if name is not None]
+        kept = [name for name in self.collectives.value or self._state.exported if name in names]
+        self.collectives.param.update(options=names, value=kept)
+        self.held_out.disabled = not self.frontier.value
+        self.write.disabled = not names
+        if not names:
+            self._tell(_EMPTY)
+        elif self.message.object == _EMPTY:
+            self._tell("")
+
+    def _stale(self, *_: Any) -> None:
+        # What was written is of the view as it was then.
+        if self.background.running or self.download.visible:
+            self._tell("The view has changed since; write the report again.")
+        self.background.stop()
+        self._text, self.download.visible = "", False
+        self._follow()
+
+    def _write(self, *_: Any) -> None:
+        state = self._state
+        if state.results is None:
+            return
+        asked = state.as_chosen()
+        contents = Contents(
+            collectives=tuple(self.collectives.value),
+            frontier=self.frontier.value,
+            held_out=(self.held_out.value or None) if self.frontier.value else None,
+            target=state.target if state.target in TARGETS else Contents.target,
+            models=self.models.value,
+        )
+
+        def work(progress: Progress) -> str:
+            return to_html(asked, contents, progress=progress)
+
+        self._tell("")
+        self._text, self.download.visible = "", False
+        self.background.start("Writing the report", work, self._take)
+
+    def _take(self, text: str) -> None:
+        self._text = text
+        size = f"{len(text.encode()) / 1e6:.1f} MB"
+        count = format_count(len(self.collectives.value or self.collectives.options), "collective")
+        self._tell(f"The report on {count} is written: {size}.", "success")
+        self.download.visible = True
+
+    def _bytes(self) -> io.BytesIO:
+        return io.BytesIO(self._text.encode())
+
+    def _tell(self, text: str, severity: str = "info") -> None:
+        self.message.param.update(object=text, severity=severity, visible=bool(text))

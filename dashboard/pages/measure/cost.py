@@ -1,0 +1,98 @@
+"""What a campaign would cost, and its start."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.benchmarks.pace import GUESSED, roughly
+from dashboard.measuring.asked import Offer
+from dashboard.measuring.kept import NAME_RULE
+from dashboard.pages.measure.form import WIDTH, Fold
+from dashboard.pages.measure.watch import format_duration
+from dashboard.pages.parts.widgets import Alert, Button, TextInput
+from dashboard.plots.units import format_count
+
+_STYLE = """
+table { border-collapse: collapse; font-size: 13px; }
+td { padding: 1px 14px 1px 0; vertical-align: top; }
+td:last-child { font-variant-numeric: tabular-nums; }
+ul { margin: 6px 0 0; padding-left: 18px; font-size: 12.5px; }
+pre { max-height: 320px; overflow: auto; font: 12px/1.4 ui-monospace, monospace; margin: 0;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+"""
+
+
+class Cost(Viewer):
+    """Estimate, name, script and the button that starts.
+
+    Parameters
+    ----------
+    start
+        Called when the button is pressed.
+    """
+
+    def __init__(self, start: Any) -> None:
+        super().__init__()
+        self.estimate = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10), stylesheets=[_STYLE])
+        self.fault = Alert(object="", severity="warning", width=WIDTH, visible=False, margin=(4, 10))
+        self.named = TextInput(
+            label="Name of the campaign",
+            description=f"Of its folder: {NAME_RULE}. Results, log and plan are kept there.",
+            width=WIDTH,
+            size="small",
+        )
+        self.start = Button(label="Start", color="primary", variant="contained", on_click=start, disabled=True)
+        self.script = pn.pane.HTML("", stylesheets=[_STYLE], width=WIDTH - 30)
+        self.fold = Fold("What will be run", self.script)
+        self._suggested = ""
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            self.estimate, self.fault, self.named, self.fold, pn.Row(self.start, margin=0), width=WIDTH + 20, margin=0
+        )
+
+    def suggest(self, name: str) -> None:
+        """Suggest a name, unless one was typed."""
+        if self.named.value in ("", self._suggested):
+            self._suggested = self.named.value = name
+
+    def show(self, offered: Offer | None, fault: str, script: str, seconds: float | None) -> None:
+        """Show what was worked out.
+
+        Parameters
+        ----------
+        offered
+            What would be measured; None: nothing can be.
+        fault
+            Why not, or why it cannot be started.
+        script
+            What would be run; empty: not known.
+        seconds
+            Time limit.
+        """
+        self.estimate.object = "" if offered is None else _told(offered, seconds)
+        self.fault.param.update(object=escape(fault), visible=bool(fault))
+        self.fold.whole.visible = bool(script)
+        if script:
+            self.script.object = f"<pre tabindex='0'>{escape(script)}</pre>"
+
+
+def _told(offered: Offer, seconds: float | None) -> str:
+    methods = ", ".join(f"{escape(name)} {count:,}" for name, count in offered.methods.items())
+    rows = [
+        ("Points", f"{offered.points:,} in {format_count(offered.cells, 'cell')}"),
+        ("Methods", methods),
+        ("Likely to take", f"about {format_duration(roughly(offered.seconds))} ({GUESSED})"),
+        ("At most", format_duration(roughly(offered.at_most))),
+        ("Core-hours", f"about {roughly(offered.core_hours):g}"),
+        ("Time limit", format_duration(offered.limit if seconds is None else seconds)),
+    ]
+    body = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
+    notes = [f"{format_count(count, 'cell')} left out: {escape(why)}" for why, count in offered.left_out.items()]
+    notes += map(escape, offered.remarks)
+    listed = f"<ul>{''.join(f'<li>{note}</li>' for note in notes)}</ul>" if notes else ""
+    return f"<table aria-label='Estimate'>{body}</table>{listed}"

@@ -1,0 +1,212 @@
+"""The decision map of a campaign, filling as its points arrive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import holoviews as hv
+import panel as pn
+import xarray as xr
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard import decisions
+from dashboard.benchmarks.follow import Following
+from dashboard.pages.decisions.maps import nothing_chosen
+from dashboard.pages.parts.widgets import Select
+from dashboard.plots import cell as cells
+from dashboard.plots import decision_map as drawn
+from dashboard.plots import hover, legend
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.filling_map import Order, palette, winners_legend
+from dashboard.plots.live import LiveSources
+from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.plots.raster import Raster
+from dashboard.session.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What is measured of one collective at one moment.
+
+    Attributes
+    ----------
+    shown
+        Campaign, collective and processes per node: another needs another plot.
+    points
+        Version of the campaign's points that this was made of.
+    cube, dmap
+        Of one number of processes per node.
+    planned
+        Cells that are to be measured.
+    """
+
+    shown: tuple[str, str, int | None]
+    points: int
+    cube: xr.Dataset
+    dmap: xr.Dataset
+    planned: int
+
+    @classmethod
+    def of(cls, following: Following, collective: str, ppn: int | None, points: int) -> Measured:
+        """Take it from a campaign that is watched; needs no session."""
+        cube = following.cube(collective)
+        ppn = ppn if "ppn" in cube.dims else None
+        flat = cube if ppn is None else decisions.select_ppn(cube, ppn)[0]
+        shown = (following.campaign.folder.name, collective, ppn)
+        return cls(shown, points, flat, decisions.decision_map(flat), following.cells(collective, ppn))
+
+
+class FillingMap(Viewer):
+    """Decision map of what is measured so far; points that come change its image alone.
+
+    Parameters
+    ----------
+    asked
+        Called when another collective or number of processes per node is chosen.
+    state
+        Its colour scheme.
+    """
+
+    def __init__(self, asked: Any, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self.live = LiveSources()
+        self.measured: Measured | None = None
+        self.order = Order()
+        self.figures: hover.CellFigures | None = None
+        self._axes: Axes | None = None
+        self._raster: Raster | None = None
+        self._pinned: tuple[int, int] | None = None
+        self._tap: hv.streams.Tap | None = None
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=170,
+            size="small",
+            description="Which of the campaign's collectives the map is of. The map fills while points are measured.",
+        )
+        self.ppn = Select(
+            label="Processes per node",
+            options=[],
+            width=190,
+            size="small",
+            visible=False,
+            description="Which of the placements the map is of. Each has a map of its own.",
+        )
+        self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0)
+        html = {"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE + cells.STYLE]}
+        self.legend, self.pinned = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
+        for field in (self.collective, self.ppn):
+            field.param.watch(asked, "value")
+        state.param.watch(self._recolor, "scheme")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        plot = pn.Column(self.pane, sizing_mode="stretch_width", min_width=420, margin=4, styles={"flex": "2 1 460px"})
+        beside = pn.Column(self.legend, min_width=280, margin=4, styles={"flex": "1 1 280px"})
+        return pn.Column(
+            pn.Row(self.collective, self.ppn, margin=0),
+            pn.FlexBox(plot, beside, sizing_mode="stretch_width", margin=0, align_items="start"),
+            self.pinned,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def offer(self, following: Following | None) -> None:
+        """Offer the collectives of a campaign; None: there is none."""
+        plan = None if following is None else following.plan
+        collectives = [] if plan is None else list(plan.methods)
+        ppns = [] if plan is None or len(plan.ppns) < 2 else list(plan.ppns)
+        value = self.collective.value if self.collective.value in collectives else next(iter(collectives), None)
+        ppn = self.ppn.value if self.ppn.value in ppns else next(iter(ppns), None)
+        self.collective.param.update(options=collectives, value=value, visible=len(collectives) > 1)
+        self.ppn.param.update(options=ppns, value=ppn, visible=bool(ppns))
+        if plan is None:
+            self.measured = None
+            self.pane.object, self.legend.object, self.pinned.object = None, "", ""
+
+    def _recolor(self, *_: Any) -> None:
+        measured, self.measured = self.measured, None
+        if measured is not None:
+            self.show(measured)
+
+    def _key(self, measured: Measured) -> MethodKey:
+        return self.order.key([str(label) for label in measured.cube["method"].values], self._state.scheme)
+
+    def show(self, measured: Measured) -> None:
+        """Show what is measured; does nothing when that is on show already."""
+        known = self.measured
+        if known is not None and (known.shown, known.points) == (measured.shown, measured.points):
+            return
+        anew = known is None or known.shown != measured.shown
+        self.measured = measured
+        if anew:
+            self.order, self._pinned = Order(), None
+        self.order = self.order.follow(measured.dmap["best"].values)
+        with hold(pn.state.curdoc):
+            if anew:
+                self._draw(measured)
+            else:
+                self._fill(measured)
+            self._tell(measured)
+
+    def _draw(self, measured: Measured) -> None:
+        axes = Axes.of(measured.dmap)
+        self._axes, self._raster = axes, Raster.of(axes)
+        key = self._key(measured)
+        best = measured.dmap["best"].values
+        # The names under the pointer are written once; letters are given when methods first win.
+        names = replace(key, letters=("",) * len(key.labels))
+        self.figures = hover.CellFigures(axes, names, measured.shown[1], compares=False)
+        self._offer_figures(measured)
+        layers: dict[str, hv.Element] = {
+            "ground": drawn.unmeasured_ground(axes),
+            "map": drawn.method_image(
+                self.order.codes(best, len(key.labels)), self._raster, palette(len(key.labels), key.scheme)
+            ),
+        }
+        if drawn.has_letters(axes):
+            layers["letters"] = drawn.cell_letters(best, axes, key)
+        layers["pin"] = drawn.pin_marker(self._pinned, axes)
+        plot = stacked("Fastest method so far", axes, layers, self.live, self.figures.hook)
+        self._tap = hv.streams.Tap(source=plot)
+        self._tap.add_subscriber(self._pin)
+        self.pane.object = plot
+
+    def _fill(self, measured: Measured) -> None:
+        axes, raster, best = self._axes, self._raster, measured.dmap["best"].values
+        if axes is None or raster is None:
+            return
+        count = measured.cube.sizes["method"]
+        key = self._key(measured)
+        self.live.update("map", {"image": [drawn.paint_codes(self.order.codes(best, count), raster, count)]})
+        if drawn.has_letters(axes):
+            self.live.update("letters", {"letter": drawn.letter_columns(best, axes, key)["letter"]})
+        self._offer_figures(measured)
+
+    def _offer_figures(self, measured: Measured) -> None:
+        if self.figures is not None:
+            chosen = nothing_chosen(measured.dmap)
+            self.figures.offer(partial(hover.cell_columns, measured.cube, measured.dmap, chosen))
+
+    def _tell(self, measured: Measured) -> None:
+        key = self._key(measured)
+        self.legend.object = winners_legend(key, measured.dmap, measured.planned)
+        if self._axes is not None:
+            self.live.update("pin", drawn.pin_columns(self._pinned, self._axes))
+        if self._pinned is None:
+            self.pinned.object = "<p>Tap a cell of the map to list every method measured there.</p>"
+            return
+        self.pinned.object = cells.cell_table(cells.measured_at(measured.cube, self._pinned), key, self._pinned, -1)
+
+    def _pin(self, x: float | None, y: float | None) -> None:
+        if self.measured is None or self._axes is None or x is None or y is None:
+            return
+        cell = self._axes.cell(x, y)
+        if cell is not None:
+            self._pinned = None if cell == self._pinned else cell
+            with hold(pn.state.curdoc):
+                self._tell(self.measured)

@@ -1,0 +1,144 @@
+"""One campaign: how far it is, what its ranks print, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.benchmarks.campaign import ENDED
+from dashboard.benchmarks.follow import Sight
+from dashboard.measuring.launching import UNDER_WAY
+from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
+from dashboard.plots.units import format_count
+
+_LOG_STYLE = """
+div.log { display: flex; flex-direction: column-reverse; max-height: 220px; overflow: auto;
+  border: 1px solid rgba(120, 120, 120, 0.4); border-radius: 4px; }
+pre { font: 12px/1.4 ui-monospace, monospace; margin: 0; padding: 8px;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+p { margin: 2px 0; }
+"""
+_SEVERITY = {"failed": "error", "timed out": "warning", "cancelled": "warning"}
+_MOST_REASONS = 6
+
+
+class Watch(Viewer):
+    """State, progress, log and buttons of the campaign on show.
+
+    Parameters
+    ----------
+    actions
+        By ``cancel``, ``resume``, ``rerun`` and ``open``: what the buttons do.
+    """
+
+    def __init__(self, actions: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__()
+        self.title = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10, 0, 10))
+        self.bar = LinearProgress(value=0, sizing_mode="stretch_width", margin=(6, 10), sx={"height": "8px"})
+        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[_LOG_STYLE])
+        self.reason = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False, margin=(6, 10))
+        small: dict[str, Any] = {"size": "small", "margin": (6, 4)}
+        self.cancel = Button(label="Cancel", color="error", variant="outlined", on_click=actions["cancel"], **small)
+        self.resume = Button(label="Resume", variant="contained", on_click=actions["resume"], **small)
+        self.rerun = Button(label="Rerun failed points", variant="outlined", on_click=actions["rerun"], **small)
+        self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
+        self.buttons = (self.cancel, self.resume, self.rerun, self.open)
+        self.refused = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[_LOG_STYLE])
+        self.log = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), stylesheets=[_LOG_STYLE])
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(
+            self.title,
+            self.bar,
+            self.text,
+            self.reason,
+            pn.Row(*self.buttons, margin=(0, 6)),
+            self.refused,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def show(self, name: str, sight: Sight, *, allowed: bool, busy: bool) -> None:
+        """Show what was seen.
+
+        Parameters
+        ----------
+        name
+            Of the campaign.
+        sight
+            What was seen of it.
+        allowed
+            Whether this session may launch and cancel.
+        busy
+            Whether something that was asked for is under way.
+        """
+        now = sight.status
+        state, done = now["state"], now["measured"] + now["refused"]
+        self.title.object = f"<h3 style='margin: 0'>{escape(name)}: {escape(state)}</h3>"
+        self.bar.value = int(100 * done / max(1, now["points"]))
+        self.text.object = f"<p>{escape(_progress(now))}</p>"
+        reason = _reason(now)
+        severity = _SEVERITY.get(state, "info")
+        self.reason.param.update(object=escape(reason), severity=severity, visible=bool(reason))
+        missing = done < now["points"]
+        self.cancel.param.update(visible=state in UNDER_WAY, disabled=busy or not allowed)
+        again = "Start" if state == "planned" else "Resume"
+        may_resume = missing and state not in UNDER_WAY
+        self.resume.param.update(visible=may_resume, disabled=busy or not allowed, label=again)
+        self.rerun.param.update(
+            visible=bool(now["refused"]) and state in ENDED,
+            disabled=busy or not allowed,
+            label=f"Rerun {format_count(now['refused'], 'failed point')}",
+        )
+        self.open.param.update(visible=True, disabled=not now["measured"])
+        self._show_texts(sight)
+
+    def _show_texts(self, sight: Sight) -> None:
+        rows = [f"<p>{count:,} × {escape(why)}</p>" for why, count in sight.refused[:_MOST_REASONS]]
+        if len(sight.refused) > _MOST_REASONS:
+            rows.append(f"<p>and {len(sight.refused) - _MOST_REASONS} further reasons</p>")
+        told = f"<details><summary>Refused or wrong</summary>{''.join(rows)}</details>" if rows else ""
+        # Turned about, it shows its end without being scrolled there.
+        body = f"<div class='log' tabindex='0'><pre>{escape(chr(10).join(sight.log))}</pre></div>"
+        log = f"<p><strong>Log</strong></p>{body}" if sight.log else ""
+        for pane, text in ((self.refused, told), (self.log, log)):
+            # A details element that is written anew closes under the reader's eyes.
+            if pane.object != text:
+                pane.object = text
+
+
+def _progress(now: Mapping[str, Any]) -> str:
+    said = [f"{now['measured']:,} of {format_count(now['points'], 'point')} measured"]
+    if now["refused"]:
+        said.append(f"{now['refused']:,} refused or wrong")
+    if now["remaining"] is not None:
+        said.append(f"about {format_duration(now['remaining'])} left")
+    if now["state"] == "running" and now["now"]:
+        said.append(f"now {now['now']}")
+    if now["attempt"] > 1:
+        said.append(f"launch {now['attempt']}")
+    return ", ".join(said)
+
+
+def _reason(now: Mapping[str, Any]) -> str:
+    said = [now["reason"]] if now["reason"] not in ("", now["state"]) else []
+    if now["state"] == "failed" and (now["exit_code"] or 0) > 0:
+        code = f"exit code {now['exit_code']}"
+        said += [code] if code not in now["reason"] else []
+    said += [
+        f"job {job['id']}: {job['state']}" + (f", {job['reason']}" if job.get("reason") else "")
+        for job in now.get("jobs", ())
+        if len(now["jobs"]) > 1
+    ]
+    return "; ".join(map(str, said))
+
+
+def format_duration(seconds: float) -> str:
+    """Write how long something takes, roughly: ``45 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

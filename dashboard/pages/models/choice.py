@@ -1,0 +1,235 @@
+"""What is chosen on the page *Models*: no widgets, no drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import param
+import xarray as xr
+
+from dashboard.decisions.map import methods_of, select_ppn
+from dashboard.decisions.nodes import Method
+from dashboard.models import MACHINES, MODEL_NAMES, MODELS, LogGP, ModelError, ModelName, PLogP, PointToPointModel
+from dashboard.models.aliases import algorithm_of, covered
+from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE
+from dashboard.models.family import ENCODINGS, write_trust
+from dashboard.models.fit import Fit
+from dashboard.models.parameter_set import ParameterSet, of_machine, write_set
+from dashboard.models.predicting import candidates
+from dashboard.plots.models.chart import MOST_METHODS
+from dashboard.plots.models.curves import AXES, AxisName, View
+from dashboard.plots.models.methods import SEGMENTS, ModelMethod, model_methods
+from dashboard.session.choice import Choice
+from dashboard.session.state import State
+
+FIRST_MACHINE = "grig-tcp"
+#: Sizes that can be held where none were measured: processes, bytes.
+COMM_SIZES = tuple(2**power for power in range(1, 11))
+MESSAGE_SIZES = tuple(2**power for power in range(25))
+#: Lines that are drawn at first.
+FEW = 4
+
+
+class ModelChoice(param.Parameterized):
+    """Choices of the page; measurements come from the state.
+
+    Parameters
+    ----------
+    state
+        Of the session: its results, and its collective where there are models of it.
+    """
+
+    collective = param.Selector(default="bcast", objects=list(MODELS), doc="Collective on show.")
+    methods = param.Parameter(default=(), doc="Methods on show, `ModelMethod`.")
+    models = param.Parameter(default=MODEL_NAMES[:2], doc="Models on show.")
+    axis = param.Selector(default="message_size", objects=list(AXES), doc="The size that runs to the right.")
+    log = param.Boolean(default=True, doc="Whether the axes are logarithmic.")
+    variant = param.Selector(
+        default="corrected", objects=["corrected", "as_published"], doc="Formulas: corrected, or to the letter."
+    )
+    case = param.Selector(default="worst", objects=["worst", "best"], doc="T_max or T_min, where both are given.")
+    comm_size = param.Integer(default=16, bounds=(1, 1 << 24), doc="Processes, where they are held.")
+    message_size = param.Integer(default=65536, bounds=(0, 1 << 40), doc="Bytes, where they are held.")
+    name_of_set = param.String(default=FIRST_MACHINE, doc="Which parameter set the sliders began with.")
+    parameters = param.Parameter(default={}, doc="Parameters by model, replaced as a whole.")
+    by = param.Selector(default=VOTE, objects=[*MODEL_NAMES, *TOGETHER], doc="What chooses the method, to decide.")
+    trust = param.String(default=write_trust(TRUST), doc="Weights of the votes.")
+    candidates = param.Parameter(default=(), doc="Labels of the methods to decide between; empty: all measured ones.")
+    fill = param.Boolean(default=False, doc="Whether models decide only where nothing was measured.")
+    encode = param.Selector(default=ENCODINGS[0], objects=list(ENCODINGS), doc="Tree that the decision is written as.")
+    optimal = param.Boolean(default=False, doc="Whether segment sizes are optimal ones, not those of methods.")
+    tab = param.Integer(default=0, bounds=(0, None), doc="Tab on show.")
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._effective: tuple[Any, Mapping[ModelName, PointToPointModel]] | None = None
+        #: Parameter sets by title: the published machines, and what was fitted or measured here.
+        self.sets: dict[str, ParameterSet] = {name: of_machine(machine) for name, machine in MACHINES.items()}
+        #: What is known of the fits that sets came from, by title.
+        self.fits: dict[str, Mapping[ModelName, Fit]] = {}
+        super().__init__()
+        self.take(FIRST_MACHINE)
+        self.fit_to_results()
+
+    def cube(self) -> xr.Dataset | None:
+        """Measurements of the collective at one number of processes per node; None without any."""
+        state = self._state
+        whole = state.cube(self.collective)
+        if whole is None:
+            return None
+        known = "ppn" in whole.dims and state.ppn in whole["ppn"].values
+        return select_ppn(whole, state.ppn if known else None)[0]
+
+    @property
+    def scheme(self) -> str:
+        """Colours of the methods."""
+        return str(self._state.scheme)
+
+    def data(self) -> tuple[Any, ...]:
+        """What tells the measurements on show from others."""
+        return self.collective, *self._state.drawn_key()
+
+    def offered(self) -> tuple[ModelMethod, ...]:
+        """Methods that can be shown."""
+        return model_methods(self.collective, self.cube())
+
+    def could_choose(self) -> tuple[Method, ...]:
+        """Methods that models can decide between: measured ones, then each algorithm with further segment sizes."""
+        cube = self.cube()
+        measured = () if cube is None else tuple(covered(self.collective, methods_of(cube))[0])
+        known = {(algorithm_of(self.collective, each.algorithm), each.segment_size) for each in measured}
+        more = candidates(self.collective, segment_sizes=(0, *SEGMENTS))
+        return (*measured, *(each for each in more if (each.algorithm, each.segment_size) not in known))
+
+    def sizes(self, name: str) -> list[int]:
+        """Sizes that can be held: what was measured, and powers of two."""
+        cube = self.cube()
+        known = {int(each) for each in cube[name].values} if cube is not None else set()
+        more = COMM_SIZES if name == "comm_size" else MESSAGE_SIZES
+        return sorted(known | set(more))
+
+    def show(self, collective: str) -> None:
+        """Show another collective, with some of its methods."""
+        if collective != self.collective:
+            self.param.update(collective=collective, methods=())
+
+    def fit_to_results(self) -> None:
+        """Follow other results or another collective: keep what can still be shown."""
+        offered, cube = self.offered(), self.cube()
+        labels = {each.label: each for each in offered}
+        kept = tuple(labels[each.label] for each in self.methods if each.label in labels)
+        sizes: dict[str, Any] = {}
+        if cube is not None and self.comm_size not in cube["comm_size"].values:
+            sizes["comm_size"] = int(cube["comm_size"].values[-1])
+        if cube is not None and self.message_size not in cube["message_size"].values:
+            known = cube["message_size"].values
+            sizes["message_size"] = int(known[np.abs(np.log2(known + 1.0) - np.log2(self.message_size + 1.0)).argmin()])
+        if self.collective == "barrier" and self.axis != "comm_size":
+            sizes["axis"] = "comm_size"
+        known = {each.label for each in self.could_choose()}
+        if not known.issuperset(self.candidates):
+            sizes["candidates"] = tuple(label for label in self.candidates if label in known)
+        if cube is None and self.fill:
+            sizes["fill"] = False
+        if self.methods != (chosen := kept or _first(offered)):
+            sizes["methods"] = chosen
+        if sizes:
+            self.param.update(**sizes)
+
+    def take(self, name: str) -> None:
+        """Set the parameters to those of a set."""
+        self.param.update(name_of_set=name, parameters=dict(self.sets[name].parameters))
+
+    def add(self, name: str, found: ParameterSet, fits: Mapping[ModelName, Fit] | None = None) -> None:
+        """Offer a further set and take it; with what is known of its fits."""
+        self.sets[name] = found
+        self.fits[name] = fits or {}
+        self.take(name)
+        self.models = tuple(each for each in MODEL_NAMES if each in self.models or each in found.models)
+
+    def put(self, model: ModelName, **values: float) -> None:
+        """Change single parameters.
+
+        Raises
+        ------
+        ParameterError
+            When a value is outside its range; nothing changes then.
+        """
+        self.parameters = {**self.parameters, model: replace(self.parameters[model], **values)}
+
+    def put_parameters(self, found: PointToPointModel) -> None:
+        """Replace the parameters of one model."""
+        self.parameters = {**self.parameters, found.name: found}
+
+    def current(self) -> ParameterSet:
+        """The parameters as they are now, as a set; its provenance says whether they were changed by hand."""
+        known = self.sets[self.name_of_set]
+        if known.parameters == self.parameters:
+            return known
+        how = {"how": "changed by hand", "from": {"name": known.name, **known.provenance}}
+        return ParameterSet(known.name, self.parameters, how)
+
+    def network(self) -> ParameterSet:
+        """The set that decisions are made with: PLogP converted from LogGP only where it alone is asked."""
+        known = self.current()
+        if self.by == "plogp" and "plogp" not in known.parameters and "plogp" in self.effective():
+            return ParameterSet(known.name, self.effective(), known.provenance)
+        return known
+
+    def decision(self) -> Choice:
+        """How models decide, as a choice like all others.
+
+        Raises
+        ------
+        OptionError
+            When the weights are none.
+        """
+        options = {
+            "model": self.by,
+            "parameters": write_set(self.network()),
+            "trust": self.trust,
+            "methods": ",".join(self.candidates),
+            "variant": self.variant,
+            "fill": self.fill,
+            "encode": self.encode,
+        }
+        return Choice.of(KIND, options)
+
+    def effective(self) -> Mapping[ModelName, PointToPointModel]:
+        """Parameters of every model that has any: PLogP's follow from LogGP's (Table 4.1) where there are none."""
+        known = self._effective
+        # Parameters are replaced as a whole; converting them for each who asks would take longer than to draw a curve.
+        if known is None or known[0] is not self.parameters:
+            found = dict(self.parameters)
+            if "plogp" not in found and (converted := self.converted()) is not None:
+                found["plogp"] = converted
+            known = self._effective = self.parameters, {name: found[name] for name in MODEL_NAMES if name in found}
+        return known[1]
+
+    def converted(self) -> PLogP | None:
+        """PLogP's parameters as LogGP's give them; None without these, or where they give none."""
+        known = self.parameters.get("loggp")
+        try:
+            return known.to_plogp() if isinstance(known, LogGP) else None
+        except ModelError:
+            return None
+
+    def view(self, axis: AxisName | None = None) -> View:
+        """What the chart shows, over the axis chosen or another one."""
+        effective = self.effective()
+        shown = tuple(name for name in self.models if name in effective)
+        methods = tuple(self.methods)[:MOST_METHODS]
+        held = self.comm_size, self.message_size, self.log
+        return View(self.collective, axis or self.axis, methods, shown, *held, self.variant, self.case)
+
+
+def _first(offered: Sequence[ModelMethod]) -> tuple[ModelMethod, ...]:
+    """One method of each of the first algorithms, the measured ones first."""
+    known = [each for each in offered if each.measured] or list(offered)
+    one: dict[str, ModelMethod] = {}
+    for each in known:
+        one.setdefault(each.algorithm, each)
+    return tuple(one.values())[:FEW]

@@ -1,0 +1,317 @@
+"""The tab of the page *Models* that decides: the models' map beside the measured one, and what it costs."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from typing import Any
+
+import numpy as np
+import panel as pn
+import xarray as xr
+from panel.io import hold
+
+from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.models import MODEL_TITLES, ModelError
+from dashboard.models.collectives.model import Variant
+from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
+from dashboard.models.family import ENCODINGS, FAMILY, read_trust
+from dashboard.models.predicting import Covered, methods_named
+from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
+from dashboard.pages.models.parts import REST, Part, chart, html
+from dashboard.pages.parts.growing import Background, grow
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.widgets import Alert, Button, MultiChoice, Select, Switch, TextInput
+from dashboard.plots import decision_map as drawn
+from dashboard.plots import hover, legend, penalty, ties
+from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.plots.models import decision as model_decision
+from dashboard.plots.raster import Raster
+from dashboard.plots.units import format_count
+from dashboard.session.choice import Choice
+from dashboard.session.state import State
+
+MAPS = {"measured": "Best measured", "model": "By the models", "penalty": "Performance penalty"}
+BY = {**{title: name for name, title in MODEL_TITLES.items()}, "vote of all": "vote", "weight of all": "weight"}
+_SHARES = ("best measured", "chosen by the models")
+_TAKEN = (
+    "The models decide now: the page Decisions shows their tree, Compare and Frontier set it beside others, and it is "
+    "exported as all others are."
+)
+_ALONE = "Nothing of this collective was measured: the models decide alone, over sizes that are powers of two."
+
+
+class Deciding(Part):
+    """Decision map and decision function made by models.
+
+    Parameters
+    ----------
+    state
+        Measurements, and where the decision function goes to.
+    choice
+        Of the page.
+    """
+
+    def __init__(self, state: State, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self._state = state
+        self._asked: Any = None
+        self._hover: Any = None
+        self.by = Select(
+            label="Decide by",
+            options=BY,
+            value=choice.by,
+            width=150,
+            description="The model whose prediction takes the fastest method of each cell (dissertation, 5.2). Vote: "
+            "what most models take; weight: what the most trusted ones take.",
+        )
+        self.trust = TextInput(
+            label="Weights of the votes",
+            value=choice.trust,
+            width=290,
+            size="small",
+            margin=(14, 10, 6, 10),
+            description="How much each model's vote counts, as NAME=NUMBER with commas between. Among equal votes the "
+            "model that is trusted more decides.",
+        )
+        self.candidates = MultiChoice(
+            label="Methods to choose from",
+            options=[],
+            width=380,
+            placeholder="all measured",
+            description="Measured ones, and algorithms with further segment sizes; none chosen: all measured ones. A "
+            "method that was not measured can be taken, but has no penalty.",
+        )
+        self.encode = Select(
+            label="Written as",
+            options=list(ENCODINGS),
+            value=choice.encode,
+            width=120,
+            description="The tree that the models' choices are written as; exact keeps every cell. The others have the "
+            "options that they begin with on the page Decisions (dissertation, 5.3, 5.4).",
+        )
+        self.fill = Switch(
+            label="Only where nothing was measured",
+            value=choice.fill,
+            description=FAMILY.option("fill").help,
+            margin=(18, 10),
+        )
+        self.take = Button(label="Take as the decision", variant="contained", size="small", on_click=self._take)
+        self.beside = Button(label="Set beside tree A", variant="outlined", size="small", on_click=self._set_beside)
+        self.taken = Alert(object=_TAKEN, severity="success", sizing_mode="stretch_width", visible=False)
+        self.growing = Background(again=self.update)
+        self.panes = {name: chart(HEIGHT) for name in MAPS}
+        flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 330px"}}
+        self.columns = {name: pn.Column(pane, **flex) for name, pane in self.panes.items()}
+        self.note = pn.pane.HTML("", margin=(2, 12))
+        wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
+        self.figures = html(min_width=330, styles={"flex": "1 1 560px"})
+        self.methods, self.classes = (html(**wide) for _ in range(2))
+        style = legend.STYLE + ties.STYLE
+        self.methods.stylesheets = [style]
+        self.bar.objects = [self.by, self.trust, self.candidates, self.encode, self.fill, self.take, self.beside]
+        self.found.objects = [
+            self.note,
+            pn.FlexBox(*self.columns.values(), sizing_mode="stretch_width", margin=0),
+            pn.FlexBox(self.figures, self.methods, self.classes, sizing_mode="stretch_width", align_items="start"),
+        ]
+        self.rested = Rested(self._decide, REST)
+        for name in ("by", "encode", "fill"):
+            getattr(self, name).link(choice, value=name, bidirectional=True)
+        self.trust.param.watch(self._set_trust, "value")
+        self.candidates.param.watch(self._set_candidates, "value")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        body = [self.bar, self.taken, self.growing, self.message, self.found]
+        return pn.Column(*body, sizing_mode="stretch_width", margin=0)
+
+    def update(self) -> None:
+        """Follow the choice."""
+        choice = self._choice
+        with self.filling():
+            labels = [each.label for each in choice.could_choose()]
+            self.candidates.param.update(options=labels, value=list(choice.candidates))
+            self.trust.param.update(value=choice.trust, visible=choice.by in TOGETHER)
+        measured = self._measured()
+        self.taken.visible = False
+        self.fill.visible = self.take.visible = self.beside.visible = measured
+        self.rested.ask()
+
+    def _measured(self) -> bool:
+        return self._choice.cube() is not None and self._choice.collective == self._state.collective
+
+    def _set_trust(self, event: Any) -> None:
+        if self._quiet:
+            return
+        try:
+            read_trust(event.new)
+        except ModelError as error:
+            self.tell(str(error))
+        else:
+            self._choice.trust = event.new
+
+    def _set_candidates(self, event: Any) -> None:
+        if not self._quiet:
+            self._choice.candidates = tuple(event.new)
+
+    def _decide(self, _: Any = None) -> None:
+        try:
+            if not self._measured():
+                self._show_alone()
+                return
+            wanted = self._choice.decision()
+            if self._state.ready(wanted):
+                self._show(wanted)
+            else:
+                grow(self._state, wanted, self.growing, partial(self._grown, wanted))
+        except (ModelError, DecisionError) as error:
+            self.growing.stop()
+            self.tell(str(error))
+
+    def _grown(self, wanted: Choice) -> None:
+        try:
+            if wanted == self._choice.decision():
+                self._show(wanted)
+        except (ModelError, DecisionError) as error:
+            self.tell(str(error))
+
+    def _show(self, wanted: Choice) -> None:
+        state, scene = self._state, Scene.of(self._state)
+        decision, table = state.decision(wanted), state.penalty(wanted)
+        if scene is None or decision is None or table is None:
+            return
+        self.growing.stop()
+        self.tell("")
+        if self._asked == (wanted, scene.data):
+            return
+        self._asked = wanted, scene.data
+        key, chosen = model_decision.chosen_methods(decision, scene)
+        marks = self._marks(scene, chosen)
+        with hold(pn.state.curdoc):
+            for each in self.columns.values():
+                each.visible = True
+            if self._drawn == (scene.data, key.labels):
+                self._redraw(scene, key, chosen, table, marks)
+            else:
+                self._draw(scene, key, chosen, table, marks)
+                self._drawn = scene.data, key.labels
+            self.note.object = self._note(decision)
+            shares = legend.method_shares(key, scene.dmap["best"].values, chosen)
+            told = legend.method_legend(shares, len(key.labels), _SHARES)
+            self.methods.object = told + ("" if marks is None else model_decision.marks_legend(marks))
+            self.classes.object = legend.penalty_legend(penalty.class_shares(table))
+            self.figures.object = self._penalties()
+
+    def _draw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
+        self._hover = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
+        self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+        for name, title in MAPS.items():
+            layers: dict[str, Any] = {f"{name} ground": drawn.unmeasured_ground(scene.axes)}
+            if name == "penalty":
+                layers[name] = penalty.penalty_image(table["penalty"].values, scene.raster)
+                if drawn.has_letters(scene.axes):
+                    layers["penalty text"] = penalty.cell_figures(table["penalty"].values, scene.axes)
+            else:
+                methods = chosen if name == "model" else scene.dmap["best"].values
+                layers |= model_decision.method_layers(name, methods, scene.axes, scene.raster, key)
+            if name == "model":
+                layers["model marks"] = ties.tie_hatch(_none(chosen) if marks is None else marks, scene.axes, "dot")
+            self.panes[name].object = stacked(title, scene.axes, layers, self.live, self._hover.hook)
+
+    def _redraw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
+        percent = table["penalty"].values
+        self.live.update("model", {"image": [drawn.paint_codes(chosen, scene.raster, len(key.labels))]})
+        self.live.update("penalty", {"image": [penalty.penalty_pixels(percent, scene.raster)]})
+        if drawn.has_letters(scene.axes):
+            self.live.update("model text", {"letter": drawn.letter_columns(chosen, scene.axes, key)["letter"]})
+            self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
+        boxes = ties.tie_boxes(_none(chosen) if marks is None else marks, scene.axes)
+        self.live.update("model marks", dict(zip(("left", "bottom", "right", "top"), boxes.T, strict=True)))
+        self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+
+    def _marks(self, scene: Scene, chosen: Any) -> Any:
+        """Cells whose chosen method was predicted, where measurements are completed; else None."""
+        choice = self._choice
+        if not choice.fill:
+            return None
+        options = choice.decision().options
+        cube = completed_like(
+            scene.cube, self._network(), choice.by, trust=read_trust(choice.trust), variant=options["variant"]
+        )
+        modelled = cube["modelled"].transpose("method", "comm_size", "message_size").values
+        return np.take_along_axis(modelled, np.maximum(chosen, 0)[None], axis=0)[0] & (chosen >= 0)
+
+    def _network(self) -> Any:
+        return self._choice.network()
+
+    def _note(self, decision: DecisionFunction) -> str:
+        about = decision.provenance["models"]
+        size = f"{format_count(decision.leaves, 'leaf', 'leaves')}, {format_count(decision.depth, 'level')}"
+        told = [f"Parameters of {about['parameters_name']}; {size}"]
+        told += [f"no model covers {', '.join(about['not_covered'])}"] if about.get("not_covered") else []
+        told += [about["completion"]] if "completion" in about else []
+        return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in told) + ".")
+
+    def _penalties(self) -> str:
+        choice, problem = self._choice, self._state.problem()
+        if problem is None:
+            return ""
+        found = model_penalties(problem, choice.current(), trust=read_trust(choice.trust), variant=choice.variant)
+        return model_decision.penalties_table(found)
+
+    def _show_alone(self) -> None:
+        choice = self._choice
+        labels = choice.candidates or tuple(each.label for each in choice.could_choose())
+        known = Covered.of(choice.collective, methods_named(choice.collective, labels))
+        sizes = COMM_SIZES, (0,) if choice.collective == "barrier" else MESSAGE_SIZES
+        variant: Variant = choice.variant
+        network = self._network()
+        found = model_map(known, *sizes, network, choice.by, trust=read_trust(choice.trust), variant=variant)
+        decision = decision_of_map(found, network, choice.by, variant=variant)
+        self.growing.stop()
+        self.tell("")
+        self._asked = self._drawn = None
+        axes = Axes.of(found.cube)
+        key = MethodKey.by_wins(
+            [method.label for method in known.methods], _wins(found.best, len(known.methods)), self._state.scheme
+        )
+        layers = {"model ground": drawn.unmeasured_ground(axes)}
+        layers |= model_decision.method_layers("model", found.best, axes, Raster.of(axes), key)
+        with hold(pn.state.curdoc):
+            for name, each in self.columns.items():
+                each.visible = name == "model"
+            self.panes["model"].object = stacked(MAPS["model"], axes, layers, self.live)
+            self.note.object = escape(f"{_ALONE} {self._note(decision)}")
+            shares = legend.method_shares(key, np.full(found.best.shape, -1), found.best)
+            self.methods.object = legend.method_legend(shares, len(key.labels), _SHARES)
+            self.classes.object = self.figures.object = ""
+
+    def _take(self, *_: Any) -> None:
+        def put() -> None:
+            self._state.choose(self._choice.decision())
+            self.taken.visible = True
+
+        self._guarded(put)
+
+    def _set_beside(self, *_: Any) -> None:
+        def put() -> None:
+            self._state.param.update(other=self._choice.decision(), page="Compare")
+
+        self._guarded(put)
+
+    def _guarded(self, work: Any) -> None:
+        try:
+            work()
+        except (ModelError, DecisionError) as error:
+            self.tell(str(error))
+
+
+def _none(chosen: Any) -> Any:
+    return np.zeros(chosen.shape, dtype=bool)
+
+
+def _wins(best: Any, count: int) -> Any:
+    return np.bincount(best[best >= 0].ravel(), minlength=count)

@@ -1,0 +1,123 @@
+"""The tab of the page *Models* with the optimal implementation: each algorithm with its best segment size."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import panel as pn
+import xarray as xr
+from panel.io import hold
+
+from dashboard.models import MODEL_TITLES, ModelError
+from dashboard.models.deciding import decision_of_optimal
+from dashboard.models.optimal_map import optimal_map
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
+from dashboard.pages.models.parts import REST, Part, chart, html
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.widgets import FileDownload, Select
+from dashboard.plots.axes import Axes
+from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.plots.models import optimal as model_optimal
+from dashboard.plots.raster import Raster
+
+MULTIPLES = {"1 byte": 1, "4 bytes": 4, "8 bytes (doubles)": 8, "1 KiB": 1024}
+
+
+class Optimal(Part):
+    """Optimal algorithms and their optimal segment sizes (Figure 6.2).
+
+    Parameters
+    ----------
+    choice
+        Of the page.
+    """
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self.model = Select(
+            label="Model",
+            options=[],
+            width=150,
+            description="The model that predicts every algorithm with every segment size; the fastest is shown. This "
+            "is how Figure 6.2 of the dissertation was made.",
+        )
+        self.multiple = Select(
+            label="Segments in multiples of",
+            options=MULTIPLES,
+            value=8,
+            width=210,
+            description="Segments hold whole elements, so only such sizes are tried. 8 bytes are an element of type "
+            "double.",
+        )
+        self.panes = {name: chart(HEIGHT) for name in ("algorithm", "segment")}
+        flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 400px"}}
+        columns = [pn.Column(pane, **flex) for pane in self.panes.values()]
+        wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
+        self.algorithms, self.segments = (html(**wide) for _ in range(2))
+        self.save = FileDownload(
+            label="Save the decision function", callback=self._save, filename="optimal.json", size="small"
+        )
+        self.bar.objects = [self.model, self.multiple, self.save]
+        self.found.objects = [
+            pn.FlexBox(*columns, sizing_mode="stretch_width", margin=0),
+            pn.FlexBox(self.algorithms, self.segments, sizing_mode="stretch_width", align_items="start"),
+        ]
+        self.optimal: xr.Dataset | None = None
+        self.rested = Rested(self._show, REST)
+        self.model.param.watch(self.again, "value")
+        self.multiple.param.watch(self.again, "value")
+
+    def update(self) -> None:
+        """Follow the choice."""
+        models = {MODEL_TITLES[name]: name for name in self._choice.effective()}
+        with self.filling():
+            value = self.model.value if self.model.value in models.values() else next(iter(models.values()), None)
+            self.model.param.update(options=models, value=value)
+        self.rested.ask()
+
+    def _save(self) -> io.BytesIO:
+        network = ParameterSet(self._choice.current().name, self._choice.effective())
+        return io.BytesIO(decision_of_optimal(self.optimal, network).to_json().encode())
+
+    def _sizes(self) -> tuple[Any, Any]:
+        cube = self._choice.cube()
+        if cube is None:
+            return np.array(COMM_SIZES), np.array(MESSAGE_SIZES)
+        count = cube["comm_size"].values
+        return count[count > 1], cube["message_size"].values
+
+    def _show(self, _: Any = None) -> None:
+        choice, model = self._choice, self.model.value
+        effective = choice.effective()
+        if model not in effective:
+            self.tell("There are no parameters of any model.")
+            return
+        if choice.collective == "barrier":
+            self.tell("A barrier has no message to cut.")
+            return
+        key = choice.data(), effective[model], self.multiple.value
+        if key == self._drawn:
+            self.tell("")
+            return
+        try:
+            found = optimal_map(choice.collective, effective[model], *self._sizes(), multiple=int(self.multiple.value))
+        except ModelError as error:
+            self.tell(str(error))
+            return
+        self.tell("")
+        self._drawn, self.optimal = key, found
+        axes = Axes.of(found)
+        raster, colors = Raster.of(axes), model_optimal.algorithm_key(found, choice.scheme)
+        where = f"{choice.collective}, {MODEL_TITLES[model]}"
+        with hold(pn.state.curdoc):
+            for name, layers in (
+                ("algorithm", model_optimal.algorithm_layers(found, axes, raster, colors)),
+                ("segment", model_optimal.segment_layers(found, axes, raster)),
+            ):
+                title = f"Optimal {'algorithms' if name == 'algorithm' else 'segment sizes'}: {where}"
+                self.panes[name].object = stacked(title, axes, layers, self.live)
+            self.algorithms.object = model_optimal.algorithm_legend(found, colors)
+            self.segments.object = model_optimal.segment_legend(found)

@@ -1,0 +1,221 @@
+"""Page *Models*: what the communication models say, beside what was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
+from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.models.curves import Curves
+from dashboard.pages.models.decide import Deciding
+from dashboard.pages.models.fits import Fits
+from dashboard.pages.models.optimal import Optimal
+from dashboard.pages.models.parameters import ParameterPanel
+from dashboard.pages.models.parts import REST
+from dashboard.pages.models.segments import OptimalSegments
+from dashboard.pages.models.texts import Errata, Formulas
+from dashboard.pages.models.timeline import TimeLine
+from dashboard.pages.models.view import read_view, write_view
+from dashboard.pages.parts.later import Newest, Rested
+from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch, Tabs
+from dashboard.plots.backend import use_bokeh
+from dashboard.plots.models.chart import MOST_METHODS
+from dashboard.session.state import DRAWN, ResultsOrState, State
+
+PAGE = "Models"
+TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata")
+#: Tabs that need methods and models to be chosen.
+_CURVES = 2
+_NOTHING = "Choose at least one method and one model."
+VARIANTS = {"corrected": "corrected", "as published": "as_published"}
+
+
+class ModelsPage(Viewer):
+    """Models against measurement, and what follows from them; works without measurements too.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too.
+    """
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = state = State.of(shown)
+        self.choice = choice = ModelChoice(state)
+        self._quiet = False
+        self._data: Any = None
+        self._written = ""
+        self.collective = Select(
+            label="Collective",
+            options=[],
+            width=150,
+            description="The operation that is modelled; all pages follow where it was measured. Its algorithms have "
+            "formulas in chapter 4 of the dissertation.",
+        )
+        self.methods = MultiChoice(
+            label="Methods",
+            options=[],
+            width=400,
+            max_items=MOST_METHODS,
+            description=f"Algorithms with their segment sizes that the curves are of, {MOST_METHODS} at most. Those "
+            "that were measured stand beside their models.",
+        )
+        titles = {MODEL_TITLES[name]: name for name in MODEL_NAMES}
+        self.models = MultiChoice(
+            label="Models",
+            options=titles,
+            value=[*choice.models],
+            width=320,
+            description="Of a message between two processes: Hockney (Parallel Computing 20, 1994), LogP and LogGP "
+            "(Culler et al., PPoPP 1993; Alexandrov et al., SPAA 1995), PLogP (Kielmann et al., IPDPS 2000). Formulas "
+            "of the collectives build on it (dissertation, chapter 4).",
+        )
+        self.variant = Select(
+            label="Formulas",
+            options=VARIANTS,
+            value=choice.variant,
+            width=150,
+            description="Formulas as they are printed in chapter 4 of the dissertation, or with its misprints set "
+            "right. The tab Errata lists what differs, and why.",
+        )
+        self.best = Switch(
+            label="Best case",
+            value=False,
+            description="T_min rather than T_max, for the algorithms of which the dissertation (chapter 4) gives both. "
+            "Off: the worst case.",
+            margin=(18, 10),
+        )
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.panel = ParameterPanel(state, choice)
+        further = (Deciding(state, choice), Optimal(choice), Fits(choice), TimeLine(choice))
+        self.parts = (Curves(choice), OptimalSegments(choice), *further, Formulas(choice), Errata(choice))
+        self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
+        self.redraw = Newest(self._update)
+        # The address may wait: curves that follow a slider may not.
+        self.writing = Rested(self._write, REST)
+        self.collective.param.watch(self._set_collective, "value")
+        self.methods.param.watch(self._set_methods, "value")
+        self.models.param.watch(self._set_models, "value")
+        self.variant.link(choice, value="variant", bidirectional=True)
+        self.best.param.watch(self._set_case, "value")
+        self.tabs.param.watch(self._set_tab, "active")
+        choice.param.watch(self._changed, [name for name in choice.param if name != "name"])
+        state.param.watch(self._follow, [*DRAWN, "page"])
+        state.param.watch(self._follow_address, "model_view")
+        self._follow()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        right = pn.Column(
+            self.message, self.tabs, sizing_mode="stretch_width", min_width=480, margin=0, styles={"flex": "1 1 600px"}
+        )
+        head = [self.collective, self.methods, self.models, self.variant, self.best]
+        return pn.Column(
+            pn.FlexBox(*head, align_items="start", sizing_mode="stretch_width"),
+            pn.FlexBox(
+                self.panel, right, sizing_mode="stretch_width", margin=0, align_items="start", flex_wrap="nowrap"
+            ),
+            sizing_mode="stretch_width",
+        )
+
+    def _set_collective(self, event: Any) -> None:
+        if self._quiet or event.new is None:
+            return
+        self.choice.show(event.new)
+        if event.new in self.state.param.collective.objects:
+            self.state.collective = event.new
+        self._refresh()
+
+    def _set_methods(self, event: Any) -> None:
+        if not self._quiet:
+            known = {each.label: each for each in self.choice.offered()}
+            self.choice.methods = tuple(known[label] for label in event.new if label in known)
+
+    def _set_models(self, event: Any) -> None:
+        if not self._quiet:
+            self.choice.models = tuple(name for name in MODEL_NAMES if name in event.new)
+
+    def _set_case(self, event: Any) -> None:
+        if not self._quiet:
+            self.choice.case = "best" if event.new else "worst"
+
+    def _set_tab(self, event: Any) -> None:
+        if not self._quiet:
+            self.choice.tab = event.new
+
+    def _changed(self, *_: Any) -> None:
+        self.redraw.ask()
+        if not self._quiet:
+            self.writing.ask()
+
+    def _write(self, _: Any = None) -> None:
+        self._written = write_view(self.choice)
+        self.state.model_view = self._written
+
+    def _follow(self, *_: Any) -> None:
+        state, choice = self.state, self.choice
+        if not state.on_show(PAGE):
+            return
+        key = state.data_key()
+        if key != self._data:
+            self._data = key
+            if state.collective in choice.param.collective.objects:
+                self._quietly(lambda: choice.show(state.collective))
+        if state.model_view != self._written:
+            self._read()
+        self._refresh()
+
+    def _follow_address(self, *_: Any) -> None:
+        if self.state.model_view != self._written:
+            self._follow()
+
+    def _read(self) -> None:
+        """Take the view that an address tells."""
+        self._written = self.state.model_view
+        told = self._quietly(lambda: read_view(self.choice, self._written))
+        if self.choice.collective in self.state.param.collective.objects:
+            self.state.collective = self.choice.collective
+        if told:
+            self.state.notice = " ".join(filter(None, [self.state.notice, *told]))
+
+    def _quietly(self, work: Any) -> Any:
+        """Do what is no choice of the user's, and so does not belong into the address."""
+        before, self._quiet = self._quiet, True
+        try:
+            return work()
+        finally:
+            self._quiet = before
+
+    def _refresh(self) -> None:
+        self._quietly(self._fill)
+        self.panel.refresh()
+        self.redraw.ask()
+
+    def _fill(self) -> None:
+        choice = self.choice
+        choice.fit_to_results()
+        self.collective.param.update(options=list(choice.param.collective.objects), value=choice.collective)
+        labels = [each.label for each in choice.methods]
+        self.methods.param.update(options=[each.label for each in choice.offered()], value=labels)
+        self.tabs.active = min(choice.tab, len(TABS) - 1)
+        formulas = [each.formula(name) for each in MODELS[choice.collective].values() for name in MODEL_NAMES]
+        both = any(each.best is not None for each in formulas)
+        self.best.param.update(visible=both, value=choice.case == "best")
+
+    def _update(self) -> None:
+        if not self.state.on_show(PAGE):
+            return
+        choice = self.choice
+        told = "" if choice.methods and choice.view().models else _NOTHING
+        if self.models.value != list(choice.models):
+            self._quietly(lambda: self.models.param.update(value=list(choice.models)))
+        with hold(pn.state.curdoc):
+            curves = self.tabs.active < _CURVES
+            self.message.param.update(object=told, visible=bool(told) and curves)
+            if not (told and curves):
+                self.parts[self.tabs.active].update()

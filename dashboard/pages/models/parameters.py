@@ -1,0 +1,319 @@
+"""Parameters of the network on the page *Models*: machines, fits, and a slider for each number."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError
+from dashboard.decisions.family import Progress
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, ParameterError, PLogP
+from dashboard.models.fit import Fit, fit_all
+from dashboard.models.observations import observe
+from dashboard.models.parameter_set import ParameterSet, set_of_text
+from dashboard.models.parameter_text import read_parameters, write_parameters
+from dashboard.models.pingpong import logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
+from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.models.knobs import KNOBS, Knob
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.later import LAG, Newest, Rested
+from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
+from dashboard.session.state import POINT_TO_POINT, State
+
+WIDTH = 300
+#: Seconds after which the figures beside the sliders follow; the slider that moves has its own at once.
+REST = 0.15
+FITTED, PINGPONG = "fitted", "ping-pong of the results"
+#: Files of parameters are small; larger ones are something else.
+MOST_BYTES = 1 << 20
+_EXAMPLES = {
+    "hockney": "alpha=5e-5,beta=8.5e-8",
+    "loggp": "latency=6e-5,overhead=8e-6,gap=2e-5,gap_per_byte=8.4e-8",
+    "plogp": "latency=6e-5,sizes=0/1024,gap=2e-5/9e-5,…",
+}
+
+
+class ParameterPanel(Viewer):
+    """Machine chooser, fit, and sliders that move the curves.
+
+    Parameters
+    ----------
+    state
+        Results to fit to.
+    choice
+        Whose parameters these are.
+    """
+
+    def __init__(self, state: State, choice: ModelChoice) -> None:
+        super().__init__()
+        self._state, self.choice = state, choice
+        self._quiet = False
+        self._moved: dict[Knob, float] = {}
+        self._labels = Newest(self._label, lag=LAG)
+        self._base: PLogP | None = None
+        self.machine = Select(
+            label="Parameters of",
+            options=self._titles(),
+            value=choice.name_of_set,
+            width=WIDTH,
+            description="Measured parameters of the dissertation's clusters (Tables 4.12 and 4.13), and those fitted "
+            "or loaded here. The sliders below begin with them.",
+        )
+        self.source = pn.pane.HTML("", width=WIDTH, margin=(0, 10))
+        self.fit = Button(label="Fit to the measurements", variant="outlined", size="small", on_click=self._fit)
+        self.pingpong = Button(label="Take the ping-pong", variant="outlined", size="small", on_click=self._pingpong)
+        self.fitting = Background(again=self._fit)
+        self.message = Alert(object="", severity="error", width=WIDTH, visible=False)
+        self.sliders = {(knob.model, knob.name): self._slider(knob) for knob in KNOBS}
+        self.stretch = float_slider(
+            label="Stretch",
+            start=-1.0,
+            end=1.0,
+            step=0.01,
+            value=0.0,
+            show_value=False,
+            tooltips=False,
+            width=WIDTH - 30,
+            description="PLogP's gap and overheads are functions of the message size (Kielmann et al., IPDPS 2000). "
+            "All of them are multiplied by this.",
+        )
+        self.stretch.param.watch(self._stretch, "value")
+        self.save = FileDownload(
+            label="Save",
+            callback=lambda: io.BytesIO(choice.current().to_json().encode()),
+            filename="parameters.json",
+            size="small",
+        )
+        self.file = FileInput(
+            label="Load",
+            accept=".json,.csv",
+            variant="outlined",
+            size="small",
+            description="Parameters as they are saved here, or a LogP-style table (.csv) of gaps and overheads. They "
+            "are listed beside the published ones.",
+        )
+        self.file.param.watch(self._load, "value")
+        self.typed = {name: self._text(name) for name in MODEL_NAMES}
+        self.notes = {name: pn.pane.HTML("", width=WIDTH, margin=(4, 10, 0, 10)) for name in MODEL_NAMES}
+        self.groups = {name: pn.Column(*self._group(name), margin=0) for name in MODEL_NAMES}
+        self.machine.param.watch(self._choose, "value")
+        self.rested = Rested(self.refresh, REST)
+        choice.param.watch(self.rested.ask, ["parameters", "models", "name_of_set", "collective"])
+        self.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        files = pn.Row(self.save, self.file, margin=0)
+        head = [self.machine, self.source, pn.Column(self.fit, self.pingpong, files, margin=0), self.fitting]
+        return pn.Column(*head, self.message, *self.groups.values(), width=WIDTH + 20, margin=0)
+
+    def _titles(self) -> dict[str, str]:
+        return {name: name for name in self.choice.sets}
+
+    def _group(self, model: ModelName) -> Iterator[Any]:
+        yield self.notes[model]
+        for knob in KNOBS:
+            if knob.model == model:
+                yield self.sliders[model, knob.name]
+        if model == "plogp":
+            yield self.stretch
+        yield self.typed[model]
+
+    def _slider(self, knob: Knob) -> Any:
+        low, high = knob.ends
+        slider = float_slider(
+            label=knob.title,
+            start=low,
+            end=high,
+            step=0.01,
+            value=low,
+            show_value=False,
+            tooltips=False,
+            width=WIDTH - 30,
+            description=knob.help,
+        )
+        slider.param.watch(lambda event: self._move(knob, event.new), "value")
+        return slider
+
+    def _text(self, model: ModelName) -> TextInput:
+        text = TextInput(
+            label="In s and s/B, to be typed over",
+            placeholder=_EXAMPLES[model],
+            width=WIDTH - 30,
+            size="small",
+            description="The same parameters as text, such as a publication prints them. What is typed moves the "
+            "sliders and the curves.",
+        )
+        text.param.watch(lambda event: self._type(model, event.new), "value")
+        return text
+
+    def refresh(self, *_: Any) -> None:
+        """Follow the choice."""
+        choice, effective = self.choice, self.choice.effective()
+        self._moved.clear()
+        self._quiet = True
+        try:
+            self.machine.param.update(options=self._titles(), value=choice.name_of_set)
+            self.source.object = _told(choice.sets[choice.name_of_set])
+            self.fit.visible = choice.cube() is not None
+            self.pingpong.visible = self._state.results is not None and POINT_TO_POINT in self._state.results.children
+            for name, group in self.groups.items():
+                group.visible = name in choice.models
+                self.notes[name].object = self._note(name)
+                for knob in KNOBS:
+                    if knob.model == name:
+                        self._set(knob, name in choice.parameters, effective.get(name))
+            self._set_stretch()
+            for name, text in self.typed.items():
+                known = choice.parameters.get(name)
+                text.value = "" if known is None else write_parameters(known)
+        finally:
+            self._quiet = False
+
+    def _note(self, name: ModelName) -> str:
+        title = f"<strong>{MODEL_TITLES[name]}</strong>"
+        if name in self.choice.parameters:
+            return title
+        if name == "plogp" and "plogp" in self.choice.effective():
+            return f"{title}<br>converted from LogP / LogGP (Table 4.1), and moves with it"
+        return f"{title}<br>no parameters are known; fit them or choose another machine"
+
+    def _set(self, knob: Knob, own: bool, parameters: Any) -> None:  # noqa: FBT001 - for `refresh` alone
+        slider = self.sliders[knob.model, knob.name]
+        if not own:
+            slider.visible = False
+            return
+        value = getattr(parameters, knob.name)
+        # A position that stands for the value already is left alone, or the slider would jump under the hand.
+        at = slider.value if knob.value(slider.value) == value else knob.position(value)
+        slider.param.update(visible=True, value=at, **knob.labels(value))
+
+    def _set_stretch(self) -> None:
+        known = self.choice.parameters.get("plogp")
+        self.stretch.visible = known is not None
+        if not isinstance(known, PLogP):
+            self._base = None
+            return
+        if self._base is None or self._base.sizes != known.sizes:
+            self._base = known
+            self.stretch.value = 0.0
+        factor = f"× {known.gap[-1] / self._base.gap[-1]:.3g}"
+        self.stretch.param.update(label=f"g, o_s, o_r at all sizes: {factor}", value_label=factor)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except ModelError as error:
+            self.message.param.update(object=str(error), visible=True)
+        else:
+            self.message.visible = False
+
+    def _move(self, knob: Knob, position: float) -> None:
+        if not self._quiet:
+            value = knob.value(position)
+            self._guarded(lambda: self.choice.put(knob.model, **{knob.name: value}))
+            self._moved[knob] = value
+            self._labels.ask()
+
+    def _label(self) -> None:
+        for knob, value in self._moved.items():
+            self.sliders[knob.model, knob.name].param.update(knob.labels(value))
+        self._moved.clear()
+
+    def _stretch(self, event: Any) -> None:
+        base, known = self._base, self.choice.parameters.get("plogp")
+        if self._quiet or base is None or not isinstance(known, PLogP):
+            return
+        factor = 10**event.new
+        scaled = {
+            name: tuple(each * factor for each in getattr(base, name))
+            for name in ("gap", "send_overhead", "receive_overhead")
+        }
+        self._guarded(lambda: self.choice.put_parameters(replace(known, **scaled)))
+
+    def _type(self, model: ModelName, text: str) -> None:
+        known = self.choice.parameters.get(model)
+        if self._quiet or not text or (known is not None and text == write_parameters(known)):
+            return
+        if model == "plogp":
+            self._base = None
+        self._guarded(lambda: self.choice.put_parameters(read_parameters(text, model)))
+
+    def _choose(self, event: Any) -> None:
+        if not self._quiet and event.new in self.choice.sets:
+            self._base = None
+            self.message.visible = False
+            self.choice.take(event.new)
+
+    def _load(self, event: Any) -> None:
+        name, content = str(self.file.filename or "parameters.json"), event.new
+        if not content:
+            return
+
+        def take() -> None:
+            if len(content) > MOST_BYTES:
+                raise ParameterError(f"{name} has {len(content):,} bytes; parameters have at most {MOST_BYTES:,}")
+            found = _read(name, content)
+            self._base = None
+            self.choice.add(found.name, found)
+
+        self._guarded(take)
+
+    def _pingpong(self, *_: Any) -> None:
+        def take() -> None:
+            found = parameters_of_pingpong(pingpong_of(self._state.results[POINT_TO_POINT].to_dataset()))
+            self._base = None
+            self.choice.add(PINGPONG, found)
+
+        self._guarded(take)
+
+    def _fit(self, *_: Any) -> None:
+        cube, collective, models = self.choice.cube(), self.choice.collective, tuple(self.choice.models)
+        labels = [each.measured for each in self.choice.methods if each.measured]
+        if cube is None or not models:
+            return
+
+        title = f"{FITTED}, {collective}"
+
+        def work(progress: Progress) -> tuple[ParameterSet, dict[ModelName, Fit]]:
+            try:
+                return fit_all(observe(cube, labels or None), models, name=title, progress=progress)
+            except ModelError as error:
+                raise DecisionError(str(error)) from error
+
+        def show(found: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
+            self._base = None
+            self.choice.add(title, *found)
+
+        self.fitting.start("Fitting to the methods on show", work, show)
+
+
+def _read(name: str, content: bytes) -> ParameterSet:
+    """Parameters of an uploaded file; the browser's name of it is no path of ours."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise ParameterError(f"{name}: not a text file in UTF-8") from None
+    if name.endswith(".csv"):
+        return parameters_of_table(logp_table_of(text, name), sources=[name], name=name.removesuffix(".csv"))
+    return set_of_text(text, name)
+
+
+def _told(known: ParameterSet) -> str:
+    provenance = known.provenance
+    told = [str(provenance.get("how", "")), "; ".join(map(str, provenance.get("sources", ())))]
+    told += [str(provenance[name]) for name in ("note",) if name in provenance]
+    fits = provenance.get("fits", {})
+    told += [
+        f"{MODEL_TITLES[name]}: median error {fits[name]['median_error_percent']:.3g} %"
+        for name in MODEL_NAMES
+        if name in fits
+    ]
+    told += [str(each) for name in MODEL_NAMES if name in fits for each in fits[name]["assumed"]]
+    told += map(str, provenance.get("assumed", ()))
+    return f"<small>{escape('; '.join(dict.fromkeys(filter(None, told))))}</small>"

@@ -1,0 +1,139 @@
+"""What the tabs of the page *Models* share: their frame, and sliders of the sizes that are held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.parts.widgets import DiscreteSlider
+from dashboard.plots import legend
+from dashboard.plots.live import LiveSources
+from dashboard.plots.models import chart as model_chart
+
+#: Seconds after which what is read rather than watched follows a slider.
+REST = 0.15
+
+
+class Part(Viewer):
+    """A tab: widgets, what they show, and a sentence instead where there is nothing to show.
+
+    Parameters
+    ----------
+    choice
+        Of the page.
+    """
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__()
+        self._choice = choice
+        self._quiet = False
+        self._drawn: Any = None
+        self.live = LiveSources()
+        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
+        self.found = pn.Column(sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self.bar, self.message, self.found, sizing_mode="stretch_width", margin=0)
+
+    def update(self) -> None:
+        """Follow the choice."""
+        raise NotImplementedError
+
+    def tell(self, text: str) -> None:
+        """Show a sentence instead of what there is to show; none shows it again."""
+        self.message.param.update(object=escape(text), visible=bool(text))
+        self.found.visible = not text
+
+    def again(self, *_: Any) -> None:
+        """Update, unless it is the tab itself that sets its widgets."""
+        if not self._quiet:
+            self.update()
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """While the tab itself sets its widgets."""
+        self._quiet = True
+        try:
+            yield
+        finally:
+            self._quiet = False
+
+
+def html(**options: Any) -> pn.pane.HTML:
+    """Room for tables."""
+    return pn.pane.HTML(
+        "", **{"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE], **options}
+    )
+
+
+def heading() -> pn.pane.HTML:
+    """Room for what a chart holds, written above it."""
+    return pn.pane.HTML("", margin=(4, 12, 0, 12))
+
+
+def chart(height: int) -> pn.pane.HoloViews:
+    """Room for a chart."""
+    return pn.pane.HoloViews(None, sizing_mode="stretch_width", height=height)
+
+
+class Held(Viewer):
+    """Sliders of the sizes that a chart holds.
+
+    Parameters
+    ----------
+    choice
+        Of the page.
+    """
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__()
+        self._choice = choice
+        self._known: Any = None
+        self.sliders = {
+            "comm_size": self._slider("comm_size", "Processes", "Size of the communicator"),
+            "message_size": self._slider("message_size", "Message size", "Message size"),
+        }
+
+    def _slider(self, name: str, label: str, what: str) -> DiscreteSlider:
+        slider = DiscreteSlider(
+            label=label,
+            options=self._sizes(name),
+            value=getattr(self._choice, name),
+            width=230,
+            description=f"{what} that is held while the chart runs over the other sizes. Offered are the measured "
+            "ones, or powers of two where nothing was measured.",
+        )
+        # As for the sliders of `widgets`: what follows drops stale positions itself.
+        slider._debounce = 0  # noqa: SLF001
+
+        def put(event: Any) -> None:
+            if event.new is not None:
+                self._choice.param.update(**{name: int(event.new)})
+
+        slider.param.watch(put, "value")
+        return slider
+
+    def _sizes(self, name: str) -> dict[str, int]:
+        sizes = {*self._choice.sizes(name), getattr(self._choice, name)}
+        return {model_chart.write_size(name, each): each for each in sorted(sizes)}
+
+    def refresh(self, *hidden: str) -> None:
+        """Offer the sizes that there are now."""
+        known = hidden, self._choice.data(), self._choice.comm_size, self._choice.message_size
+        if known == self._known:
+            return
+        self._known = known
+        for name, slider in self.sliders.items():
+            slider.param.update(
+                options=self._sizes(name), value=getattr(self._choice, name), visible=name not in hidden
+            )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Row(*self.sliders.values(), margin=0, styles={"flex-wrap": "wrap", "max-width": "100%"})

@@ -1,0 +1,84 @@
+"""The tab of the page *Models* that finds optimal segment sizes."""
+
+from __future__ import annotations
+
+import panel as pn
+from panel.io import hold
+
+from dashboard.models import MODELS
+from dashboard.models.segments.closed import BY_NAME
+from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.models.parts import Held, Part, chart, heading, html
+from dashboard.pages.parts.widgets import Select
+from dashboard.plots.models import segments as model_segments
+from dashboard.plots.models.methods import ModelMethod
+
+
+class OptimalSegments(Part):
+    """Duration over segment sizes with the best one.
+
+    Parameters
+    ----------
+    choice
+        Of the page.
+    """
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self.algorithm = Select(
+            label="Algorithm",
+            options=[],
+            width=200,
+            description="Algorithms that cut the message into segments of a size that can be chosen. Where the "
+            "best size has a closed form (dissertation, chapter 4) it is taken, elsewhere it is searched for.",
+        )
+        self.held = Held(choice)
+        self.title, self.table = heading(), html()
+        self.chart = chart(model_segments.HEIGHT)
+        self.bar.objects = [self.algorithm, self.held]
+        self.found.objects = [self.title, self.chart, self.table]
+        self.algorithm.param.watch(self.again, "value")
+
+    def update(self) -> None:
+        """Follow the choice."""
+        choice = self._choice
+        cut = [n for n, each in MODELS[choice.collective].items() if each.segmented not in ("", "first")]
+        pays = [name for name in cut if _has_optimum(choice.collective, name)]
+        value = self.algorithm.value if self.algorithm.value in cut else next(iter([*pays, *cut]), None)
+        with self.filling():
+            self.algorithm.param.update(options=cut, value=value)
+        self.held.refresh()
+        told = "" if cut else f"No algorithm of {choice.collective} is cut into segments of a size to choose."
+        if cut and choice.message_size < 1:
+            told = "A message of no bytes has no segments."
+        if cut and choice.comm_size < 2:
+            told = "One process sends nothing."
+        self.tell(told)
+        if not told and value is not None:
+            self._draw(value)
+
+    def _draw(self, algorithm: str) -> None:
+        choice = self._choice
+        view = choice.view(axis="segment_size")
+        method, effective = ModelMethod(algorithm), choice.effective()
+        sizes = view.comm_size, view.message_size, view.variant
+        found = {
+            name: model_segments.Segmentation.of(view.collective, algorithm, effective[name], *sizes)
+            for name in view.models
+        }
+        columns = model_segments.segment_columns(found, view, method, choice.cube())
+        key = (view.collective, view.models)
+        with hold(pn.state.curdoc):
+            self.title.object = f"<strong>{model_segments.title(view, method)}</strong>"
+            if key == self._drawn:
+                for name, each in columns.items():
+                    self.live.update(name, each)
+            else:
+                self.chart.object = model_segments.segment_chart(view, columns, self.live)
+                self._drawn = key
+            self.table.object = model_segments.segment_table(found)
+
+
+def _has_optimum(collective: str, algorithm: str) -> bool:
+    known = BY_NAME.get((collective, algorithm, "hockney"))
+    return known is not None and bool(known.candidates)

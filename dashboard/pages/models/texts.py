@@ -1,0 +1,62 @@
+"""The tabs of the page *Models* to be read: formulas, and what is wrong in print."""
+
+from __future__ import annotations
+
+from dashboard.models import MODELS
+from dashboard.models.compare import table as compared
+from dashboard.models.errata import errata
+from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.models.parts import Part, html
+from dashboard.pages.parts.widgets import Switch
+from dashboard.plots.models import formulas as model_formulas
+
+
+class Formulas(Part):
+    """Formulas of the collective.
+
+    Parameters
+    ----------
+    choice
+        Of the page.
+    """
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self.text = html(stylesheets=[model_formulas.STYLE])
+        self.found.objects = [self.text]
+
+    def update(self) -> None:
+        """Follow the choice."""
+        if self._drawn != self._choice.collective:
+            self._drawn = self._choice.collective
+            self.text.object = model_formulas.formulas(MODELS[self._drawn].values(), compared())
+
+
+class Errata(Part):
+    """What is wrong in print, of the collective or everywhere.
+
+    Parameters
+    ----------
+    choice
+        Of the page.
+    """
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self.all = Switch(
+            label="Of all collectives",
+            value=False,
+            description="Misprints of the whole dissertation rather than those of the collective on show. Each says "
+            "where it stands and what is right.",
+        )
+        self.text = html(stylesheets=[model_formulas.STYLE])
+        self.bar.objects = [self.all]
+        self.found.objects = [self.text]
+        self.all.param.watch(self.again, "value")
+
+    def update(self) -> None:
+        """Follow the choice."""
+        found = [each for each in errata() if self.all.value or each.collective in (self._choice.collective, "")]
+        told = model_formulas.errata_list(found)
+        if told != self.text.object:
+            self.text.object = told

@@ -1,0 +1,127 @@
+"""The view of the page *Models* on one line, as it stands in an address, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dashboard.models import MODEL_NAMES, MODELS, ModelName
+from dashboard.models.family import read_trust
+from dashboard.models.parameter_set import read_set, write_set
+from dashboard.pages.models.choice import ModelChoice
+
+_PLAIN = ("collective", "axis", "variant", "case", "by", "trust", "encode")
+_NUMBERS = ("comm_size", "message_size", "tab")
+_FLAGS = ("log", "fill", "optimal")
+_LISTS = ("models", "candidates")
+#: Names in the text with the params they stand for; the others have their own.
+_SHORT = {"comm_size": "p", "message_size": "m"}
+_PARAMETERS, _METHODS = "parameters", "methods"
+
+
+def write_view(choice: ModelChoice) -> str:
+    """Write collective, sizes, methods, models, formulas, parameters and how they decide."""
+    told = {name: str(getattr(choice, name)) for name in (*_PLAIN, *_NUMBERS)}
+    told |= {name: str(getattr(choice, name)).lower() for name in _FLAGS}
+    told |= {name: ",".join(getattr(choice, name)) for name in _LISTS}
+    told[_METHODS] = ",".join(each.label for each in choice.methods)
+    told[_PARAMETERS] = write_set(choice.current())
+    defaults = {name: choice.param[name].default for name in (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS)}
+    always = ("collective", "comm_size", "message_size")
+    kept = {
+        name: value
+        for name, value in told.items()
+        if name in always or name not in defaults or getattr(choice, name) != defaults[name]
+    }
+    return ";".join(f"{_SHORT.get(name, name)}:{value}" for name, value in kept.items())
+
+
+def read_view(choice: ModelChoice, text: str) -> list[str]:
+    """Set a choice to what `write_view` wrote; what is not named goes to its default.
+
+    Returns
+    -------
+    list of str
+        One sentence for each value that cannot be used. The others are used all the same.
+    """
+    long = {short: name for name, short in _SHORT.items()}
+    parts = [part.partition(":") for part in text.split(";") if part]
+    given = {long.get(name, name): value for name, _, value in parts}
+    refused = []
+    names = (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS, _METHODS, _PARAMETERS)
+    refused += [f"The address tells {name!r} of the models, which there is not." for name in given if name not in names]
+    for name in names:
+        try:
+            if name in given:
+                _set(choice, name, given[name])
+            elif name not in {"collective", *_SHORT, _METHODS, _PARAMETERS}:
+                setattr(choice, name, choice.param[name].default)
+        except (ValueError, TypeError) as error:
+            refused.append(f"The address asks the models for {name} = {given[name][:40]!r}: {error}.")
+    choice.fit_to_results()
+    return refused
+
+
+def _set(choice: ModelChoice, name: str, text: str) -> None:
+    if name == "collective":
+        if text not in MODELS:
+            raise ValueError(f"expected one of {', '.join(MODELS)}")
+        choice.show(text)
+    elif name == _METHODS:
+        _set_methods(choice, text)
+    elif name == _PARAMETERS:
+        _set_parameters(choice, text)
+    else:
+        setattr(choice, name, _reader(name)(text))
+
+
+def _set_methods(choice: ModelChoice, text: str) -> None:
+    known = {each.label: each for each in choice.offered()}
+    labels = [label for label in text.split(",") if label]
+    choice.methods = tuple(known[label] for label in labels if label in known)
+    missing = [label for label in labels if label not in known]
+    if missing:
+        raise ValueError(f"there is no model of {', '.join(missing)} here")
+
+
+def _set_parameters(choice: ModelChoice, text: str) -> None:
+    found = read_set(text)
+    if found.name not in choice.sets:
+        choice.add(found.name, found)
+    else:
+        choice.take(found.name)
+    choice.parameters = dict(found.parameters)
+
+
+def _reader(name: str) -> Callable[[str], Any]:
+    if name in _NUMBERS:
+        return int
+    if name in _FLAGS:
+        return _truth
+    if name == "trust":
+        return _trust
+    if name == "models":
+        return _models
+    return _list if name in _LISTS else str
+
+
+def _truth(text: str) -> bool:
+    if text not in {"true", "false"}:
+        raise ValueError("expected true or false")
+    return text == "true"
+
+
+def _trust(text: str) -> str:
+    read_trust(text)
+    return text
+
+
+def _models(text: str) -> tuple[ModelName, ...]:
+    wanted = _list(text)
+    if not set(wanted) <= set(MODEL_NAMES):
+        raise ValueError(f"expected {', '.join(MODEL_NAMES)}")
+    return tuple(name for name in MODEL_NAMES if name in wanted)
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(",") if part)

@@ -1,0 +1,270 @@
+"""Trees that take their time: grown beside the session, with progress and cancel; the newest request wins."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.decisions.family import Cancelled, Progress
+from dashboard.pages.parts.later import hand_over, live_session
+from dashboard.pages.parts.widgets import Button, LinearProgress
+from dashboard.session.choice import Choice
+from dashboard.session.state import DATA, TREE, State
+
+_WORKERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="growing")
+#: Seconds between two words on how far it is, and before the first of them.
+TELL_SECONDS = 0.2
+#: Seconds without another request before work starts.
+REST_SECONDS = 0.12
+
+_WORKING_OUT = "Working out the measurements as they are to be treated"
+
+Work = Callable[[Progress], Any]
+
+
+@dataclass
+class _Task:
+    title: str
+    done: Callable[[Any], None]
+    dropped: Callable[[], None] | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    told: float = field(default_factory=time.monotonic)
+
+
+class Background(Viewer):
+    """One line that shows what is under way, and does one thing at a time.
+
+    Parameters
+    ----------
+    again
+        Called when the user wants to have cancelled work done after all.
+    """
+
+    def __init__(self, again: Callable[[], None]) -> None:
+        super().__init__()
+        self._task: _Task | None = None
+        self._session: Any = None
+        self.bar = LinearProgress(value=0, sizing_mode="stretch_width", margin=(14, 10), visible=False)
+        self.text = pn.pane.HTML("", margin=(6, 10), sizing_mode="stretch_width")
+        self.cancel = Button(label="Cancel", variant="outlined", size="small", on_click=self._cancel, visible=False)
+        self.again = Button(
+            label="Try again", variant="outlined", size="small", on_click=lambda _: again(), visible=False
+        )
+        self.line = pn.Row(
+            pn.Column(self.text, self.bar, sizing_mode="stretch_width", margin=0),
+            self.cancel,
+            self.again,
+            sizing_mode="stretch_width",
+            visible=False,
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.line
+
+    @property
+    def running(self) -> bool:
+        """Whether something is under way."""
+        return self._task is not None
+
+    def start(
+        self, title: str, work: Work, done: Callable[[Any], None], dropped: Callable[[], None] | None = None
+    ) -> None:
+        """Do this now, rather than what is under way; outside a session before returning.
+
+        Parameters
+        ----------
+        title
+            What it is, for people.
+        work
+            Called with the function that takes its progress, on another thread.
+        done
+            Called with what it gave, on the session's own.
+        dropped
+            Called there where it gave nothing: the user has cancelled it, or it failed.
+        """
+        self.stop()
+        self._session = live_session()
+        self._task = task = _Task(title, done, dropped)
+        if self._session is None:
+            future: Future[Any] = Future()
+            _run(future, work, lambda *_: None)
+            self._finish(task, future)
+            return
+        if pn.state.loaded:
+            self._session.add_timeout_callback(partial(self._begin, task, work), int(REST_SECONDS * 1000))
+        else:
+            # What changes while the browser is still building the page may be lost on it.
+            pn.state.onload(partial(self._begin, task, work))
+
+    def stop(self) -> None:
+        """Drop what is under way, and say no more of it."""
+        if self._task is None and not self.line.visible:
+            return
+        if self._task is not None:
+            self._task.cancelled.set()
+        self._task = None
+        self._tell("", running=False)
+
+    def say(self, text: str) -> None:
+        """Say what went wrong instead of what was said before."""
+        self.stop()
+        self._tell(text, running=False, wrong=True)
+
+    def _begin(self, task: _Task, work: Work) -> None:
+        if task.cancelled.is_set():
+            return
+        tell = partial(self._progress, task)
+        # The words come when it has taken long enough for somebody to wonder.
+        self._session.add_timeout_callback(partial(self._show, task, 0.0, ""), int(TELL_SECONDS * 1000))
+        future: Future[Any] = Future()
+        _WORKERS.submit(_run, future, work, tell)
+        future.add_done_callback(partial(self._done, task))
+
+    def _progress(self, task: _Task, share: float, text: str) -> None:
+        # Called on the worker's thread.
+        if task.cancelled.is_set() or self._session.session_context is None:
+            raise Cancelled
+        now = time.monotonic()
+        if now - task.told >= TELL_SECONDS:
+            task.told = now
+            hand_over(self._session, partial(self._show, task, share, text))
+
+    def _done(self, task: _Task, future: Future[Any]) -> None:
+        if not task.cancelled.is_set():
+            hand_over(self._session, partial(self._finish, task, future))
+
+    def _show(self, task: _Task, share: float, text: str) -> None:
+        if task is not self._task:
+            return
+        self._tell(f"{task.title} … {text}", running=True)
+        self.bar.value = int(100 * min(max(share, 0.0), 1.0))
+
+    def _finish(self, task: _Task, future: Future[Any]) -> None:
+        if task is not self._task:
+            return
+        self._task = None
+        error = future.exception()
+        if error is None:
+            self._tell("", running=False)
+            task.done(future.result())
+            return
+        if task.dropped is not None:
+            task.dropped()
+        if isinstance(error, DecisionError):
+            self._tell(f"{task.title}: {error}", running=False, wrong=True)
+        elif not isinstance(error, Cancelled):
+            self._tell(f"{task.title}: failed ({type(error).__name__}: {error})", running=False, wrong=True)
+            raise error
+
+    def _cancel(self, *_: Any) -> None:
+        if self._task is not None:
+            title, dropped = self._task.title, self._task.dropped
+            self.stop()
+            self._tell(f"{title}: cancelled.", running=False)
+            if dropped is None:
+                self.again.visible = True
+            else:
+                dropped()
+
+    def _tell(self, text: str, *, running: bool, wrong: bool = False) -> None:
+        told = escape(text)
+        self.text.object = f'<span style="color: #e53935" role="alert">{told}</span>' if wrong else told
+        self.bar.visible = self.cancel.visible = running
+        self.again.visible = False
+        self.line.visible = bool(text)
+
+
+def _run(future: Future[Any], work: Work, tell: Progress) -> None:
+    try:
+        future.set_result(work(tell))
+    except BaseException as error:  # noqa: BLE001 - handed on as it is
+        future.set_exception(error)
+
+
+class Growing(Viewer):
+    """Grows the tree that a state asks for, where that takes longer.
+
+    Parameters
+    ----------
+    state
+        Choices. In a session it no longer waits for trees, but shows the last one until the new one is there.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        #: Choices that wait for what follows from them.
+        self._asked: dict[str, Any] = {}
+        self.background = Background(again=self.ask)
+        state.deferred = state.deferred or live_session() is not None
+        if live_session() is not None:
+            state.ahead = self.work_out
+        state.param.watch(self.ask, [*DATA, *TREE])
+        self.ask()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.background
+
+    def ask(self, *_: Any) -> None:
+        """Grow the tree that is asked for now."""
+        state = self._state
+        if self._asked:
+            # The measurements come first; the tree is asked for once they are as chosen.
+            return
+        if live_session() is not None and not pn.state.loaded and not state.ready(state.choice()):
+            # Rather no tree at first than another than the address asks for.
+            state.shown = None
+        grow(self._state, self._state.choice(), self.background, lambda: None)
+
+    def work_out(self, choices: dict[str, Any]) -> None:
+        """Make choices once what every view needs for them is worked out, where that may take long."""
+        state, waiting = self._state, self._asked
+        asked = {name: value for name, value in {**waiting, **choices}.items() if getattr(state, name) != value}
+        if not asked and not waiting:
+            return
+        twin = state.as_chosen(**asked)
+        if asked and twin.slow():
+            self._asked = asked
+            take = partial(self._choose, asked, state.results_id)
+            self.background.start(_WORKING_OUT, twin.work_out, take, partial(self._keep, asked))
+        else:
+            self._choose(asked, state.results_id, None)
+
+    def _choose(self, asked: dict[str, Any], results_id: str, _: Any) -> None:
+        self._asked = {}
+        if results_id == self._state.results_id:
+            self._state.param.update(**asked)
+        self.ask()
+
+    def _keep(self, asked: dict[str, Any]) -> None:
+        # The widgets go back to what is still so.
+        self._asked = {}
+        self._state.param.trigger(*asked)
+        self.ask()
+
+
+def grow(state: State, choice: Choice, background: Background, ready: Callable[[], None]) -> None:
+    """Have a tree grown for a state, unless it is there; call `ready` when it has come later."""
+    if state.cube() is None or state.ready(choice):
+        background.stop()
+        return
+    key = state.data_key()
+
+    def take(decision: DecisionFunction) -> None:
+        state.settle(choice, decision, key)
+        ready()
+
+    try:
+        background.start(choice.title, state.job(choice), take)
+    except DecisionError as error:
+        background.say(f"{choice.title}: {error}")

@@ -1,0 +1,132 @@
+"""Loading beside the event loop, with progress."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dashboard.pages.data.files import confined
+from dashboard.session.registry import Results, load_results
+from dashboard.session.state import State
+from loaders import LoadError, scan
+
+POLL_SECONDS = 0.15
+
+Made = TypeVar("Made")
+#: Called as ``note(path, bytes done, bytes in all)`` from the loading thread.
+Note = Callable[[str, int, int], None]
+
+
+class Progress:
+    """How far loading has come; written by the loading thread, read by the session.
+
+    Parameters
+    ----------
+    paths
+        Files and folders that are loaded.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
+        self._lock = threading.Lock()
+        self._done: dict[str, int] = {}
+        self._total: int | None = None
+        self._latest = ""
+
+    def note(self, path: str, done: int, total: int) -> None:
+        """Take the loaders' word for one file."""
+        with self._lock:
+            if self._total is None:
+                self._total = sum(bytes_below(each) for each in self._paths)
+            self._done[path] = done
+            self._latest = Path(path).name
+
+    @property
+    def share(self) -> float | None:
+        """Part of all bytes that was read, 0 to 1; None while nothing is known."""
+        with self._lock:
+            return min(sum(self._done.values()) / self._total, 1.0) if self._total else None
+
+    @property
+    def text(self) -> str:
+        """Say it in a few words."""
+        share = self.share
+        return "Loading …" if share is None else f"Loading, {100 * share:.0f} %: {self._latest}"
+
+
+def bytes_below(path: Path) -> int:
+    """Size of a file, or of all files in a folder and below it; 0 if there is none."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+async def beside(state: State, paths: Sequence[Path], work: Callable[[Note], Made]) -> Made:
+    """Run `work` in a thread; meanwhile the state says how far it has come.
+
+    Parameters
+    ----------
+    state
+        Its ``busy`` and ``progress`` are set.
+    paths
+        What is loaded.
+    work
+        Called with the function that takes the loaders' progress.
+    """
+    progress = Progress(paths)
+    state.param.update(busy=progress.text, progress=None)
+    try:
+        task = asyncio.ensure_future(asyncio.to_thread(work, progress.note))
+        while not (await asyncio.wait({task}, timeout=POLL_SECONDS))[0]:
+            state.param.update(busy=progress.text, progress=progress.share)
+        return task.result()
+    finally:
+        state.param.update(busy="", progress=None)
+
+
+async def load(state: State, paths: Sequence[Path], hints: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Load results and show them.
+
+    Parameters
+    ----------
+    state
+        Shows the results; where they cannot be loaded, its ``error`` says why, and what it shows stays.
+    paths, hints
+        As for `loaders.open_results`.
+
+    Returns
+    -------
+    list of dict or None
+        Where loading failed, what each file gives and needs, as `loaders.scan` tells it; else None.
+    """
+    results, reports, why = await beside(state, paths, lambda note: read(paths, hints, note))
+    if results is not None:
+        state.show(results)
+        return None
+    state.error = why
+    return reports
+
+
+def read(
+    paths: Sequence[Path], hints: Mapping[str, Any], note: Note | None = None
+) -> tuple[Results | None, list[dict[str, Any]], str]:
+    """Load results, or find out file by file why they cannot be loaded.
+
+    Returns
+    -------
+    results, reports, why
+        Results, or None with the reports of `loaders.scan` and the first reason.
+    """
+    paths = confined(paths)
+    try:
+        return load_results(paths, progress=note, **hints), [], ""
+    except LoadError as error:
+        why = str(error)
+    except MemoryError:
+        why = "these files need more memory than this machine has; load fewer of them at once"
+    try:
+        return None, scan([str(path) for path in paths], progress=note, **hints), why
+    except (LoadError, MemoryError):
+        return None, [], why

@@ -1,0 +1,84 @@
+"""Widgets of the pages: the one place where their library is named.
+
+Importing panel-material-ui changes, in the whole process, which widgets Panel builds from params;
+pages therefore take their widgets from here, and so does the app.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import panel as pn
+import panel_material_ui as pmui
+
+#: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
+Alert = partial(pmui.Alert, sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
+Button = pmui.Button
+Card = pmui.Card
+DiscreteSlider = pmui.DiscreteSlider
+FileDownload = pmui.FileDownload
+FileInput = pmui.FileInput
+#: In the dark theme too its signs for more and less are seen.
+_SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
+FloatSlider = pmui.FloatSlider
+FloatInput = partial(pmui.FloatInput, sx=_SEEN)
+IntInput = partial(pmui.IntInput, sx=_SEEN)
+LinearProgress = pmui.LinearProgress
+MenuList = pmui.MenuList
+MultiChoice = pmui.MultiChoice
+Pagination = pmui.Pagination
+RadioButtonGroup = pmui.RadioButtonGroup
+Select = pmui.Select
+Switch = pmui.Switch
+Tabs = pmui.Tabs
+TextAreaInput = pmui.TextAreaInput
+TextInput = pmui.TextInput
+
+
+class Page(pmui.Page):
+    """The template; its plots let go of a session that has ended.
+
+    Bokeh has emptied all models by then, and Panel, which asks those of these widgets for their children, finds none to
+    clean up. HoloViews keeps what listens to taps for the whole process: through it every session would be held.
+    """
+
+    def _cleanup(self, root: Any = None) -> None:
+        for pane in self.select(pn.pane.HoloViews):
+            pane._cleanup(root)  # noqa: SLF001 - Panel's own way through a page
+        super()._cleanup(root)
+
+
+class _Live:
+    """Mixin for sliders whose every position reaches the server at once.
+
+    Panel holds each event back for 50 ms. What follows these sliders drops stale positions itself
+    (`dashboard.pages.parts.later`), so the wait would only be seen as lag.
+    """
+
+    # Panel has no public settings for these. Telling the template that the page is busy and no longer so
+    # walks over every model of the page, twice: 90 ms, longer than the maps take to follow.
+    _busy__ignore: ClassVar[list[str]] = ["data.value", "data.value_throttled", "value", "value_throttled"]
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._debounce = 0
+
+    @property
+    def _linked_properties(self) -> tuple[str, ...]:
+        # Where a slider comes to rest it has been before: nothing follows the second event, which would be
+        # handled before the maps that follow the first one are sent.
+        linked: tuple[str, ...] = super()._linked_properties  # type: ignore[misc]
+        return tuple(name for name in linked if name != "value_throttled")
+
+
+class LiveIntSlider(_Live, pmui.IntSlider):  # type: ignore[misc]
+    """An integer slider without Panel's wait."""
+
+
+class LiveFloatSlider(_Live, pmui.FloatSlider):  # type: ignore[misc]
+    """A slider without Panel's wait."""
+
+
+int_slider = LiveIntSlider
+float_slider = LiveFloatSlider

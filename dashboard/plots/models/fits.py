@@ -1,0 +1,95 @@
+"""How well parameters were fitted: confidence intervals, and residuals over message sizes."""
+
+from __future__ import annotations
+
+from html import escape
+
+import holoviews as hv
+import numpy as np
+
+from dashboard.models.fit import Fit
+from dashboard.plots.legend import table
+from dashboard.plots.models.chart import LOOKS, follow_data, size_ticks
+from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
+from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
+
+HEIGHT = 360
+_GREY = "#8a8a8a"
+_X = hv.Dimension("at", label="message size")
+_Y = hv.Dimension("above", label="model above measurement [%]")
+
+
+def _looks(found: Fit) -> dict[str, tuple[str, str, str]]:
+    """Marker, sign and colour of each method; those beyond what can be told apart are grey."""
+    names = list(dict.fromkeys(found.residuals["method"]))
+    return {name: LOOKS[place] if place < len(LOOKS) else ("cross", "✕", _GREY) for place, name in enumerate(names)}
+
+
+def residual_chart(found: Fit) -> hv.Overlay:
+    """Draw how far the fitted model is above each measurement."""
+    looks, rows = _looks(found), found.residuals
+    columns = {
+        "at": np.maximum(rows["message_size"].to_numpy(float), 0.5),
+        "above": 100 * rows["residual"].to_numpy(float),
+        "told": rows["method"].to_numpy(object),
+        "size": np.array([format_bytes(each) for each in rows["message_size"]], dtype=object),
+        "processes": np.array([format_count(int(each), "process", "processes") for each in rows["comm_size"]], object),
+        "text": np.array([format_percent(100 * each) for each in rows["residual"]], dtype=object),
+        "marker": np.array([looks[name][0] for name in rows["method"]], dtype=object),
+        "color": np.array([looks[name][2] for name in rows["method"]], dtype=object),
+    }
+    tips = [("", "@told"), ("message", "@size"), ("on", "@processes"), ("above measurement", "@text")]
+    points = hv.Scatter(columns, _X, [_Y, *(name for name in columns if name not in ("at", "above"))]).opts(
+        marker="marker", size=6, color="color", alpha=0.8, tools=["hover"], hover_tooltips=tips, backend="bokeh"
+    )
+    level = hv.HLine(0.0).opts(color=_GREY, line_width=1, backend="bokeh")
+    return hv.Overlay([level, points]).opts(
+        title="Residuals of the fit",
+        xlabel=_X.label,
+        ylabel="above measurement [%]",
+        logx=True,
+        responsive=True,
+        height=HEIGHT,
+        min_width=330,
+        show_grid=True,
+        show_legend=False,
+        toolbar="above",
+        default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
+        active_tools=[],
+        hooks=[offer_svg, follow_data, size_ticks("message_size", log=True)],
+        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
+        backend="bokeh",
+    )
+
+
+def interval_table(found: Fit) -> str:
+    """Write the fitted parameters with their confidence intervals, and what was assumed."""
+    rows = []
+    for name, (low, high) in found.intervals.items():
+        ends = [_write(name, each) for each in (low, high)] if np.isfinite(high) else ["not determined", "–"]
+        rows.append([escape(name.replace("_", " ")), _write(name, found.value(name)), *ends])
+    level = f"{100 * found.level:g} %"
+    heads = [("parameter", False), ("value", True), (f"{level} from", True), ("to", True)]
+    notes = "".join(f"<p>{escape(note)}.</p>" for note in found.notes)
+    return table(f"Fitted parameters with {level} confidence intervals", heads, rows) + notes
+
+
+def _write(name: str, value: float) -> str:
+    per_byte = name in ("beta", "gap_per_byte", "gamma", "delta")
+    return f"{value * 1e9:.4g} ns/B" if per_byte else format_time(value)
+
+
+def method_table(found: Fit) -> str:
+    """Write the residuals of each method."""
+    looks = _looks(found)
+    rows = []
+    for name, mine in found.residuals.groupby("method", sort=False):
+        residual = 100 * mine["residual"]
+        _, sign, color = looks[str(name)]
+        title = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(str(name))}'
+        figures = [residual.median(), residual.abs().median(), residual.abs().max()]
+        rows.append([title, *(format_percent(float(each)) for each in figures), f"{len(mine):,}"])
+    heads = [("method", False), ("median", True), ("median size", True), ("largest", True), ("cells", True)]
+    caption = f"Residuals, model above measurement: median size {format_percent(found.median_error)}"
+    return table(caption, heads, rows)

@@ -1,0 +1,106 @@
+"""Formulas and errata, set as mathematics in the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, CollectiveModel, ModelName
+from dashboard.models.compare import Comparison
+from dashboard.models.errata import Erratum
+from dashboard.models.segments.closed import BY_NAME
+from dashboard.plots.models.math import STYLE as MATH_STYLE
+from dashboard.plots.models.math import mathml
+
+STYLE = (
+    MATH_STYLE
+    + """
+.formula { border-top: 1px solid rgba(120, 120, 120, 0.45); padding: 8px 0 12px; overflow: auto hidden; }
+.formula h3 { margin: 2px 0; font-size: 15px; }
+.formula p { margin: 2px 0; font-size: 13px; max-width: 75em; }
+.formula dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 16px; margin: 6px 0; }
+.formula dt { font-size: 13px; opacity: 0.8; padding-top: 4px; }
+.formula dd { margin: 0; min-width: 0; font-size: 13px; }
+.math { padding: 4px 0; }
+math { font-size: 16px; }
+.printed { border-left: 3px solid #c2479c; padding-left: 10px; margin: 4px 0; }
+"""
+)
+SYMBOLS = (
+    "<p>P processes, m bytes, n<sub>s</sub> segments of m<sub>s</sub> bytes. Hockney: latency α, time per byte β. "
+    "LogP / LogGP: latency L, overhead o, gap g, gap per byte G. PLogP: latency L, gap g(m), "
+    "overheads o<sub>s</sub>(m) and o<sub>r</sub>(m). γ computes, δ copies a byte.</p>"  # noqa: RUF001 - Greek
+)
+
+
+def formulas(models: Iterable[CollectiveModel], known: Iterable[Comparison] = ()) -> str:
+    """Write the formulas of some algorithms under all models.
+
+    Parameters
+    ----------
+    models
+        The algorithms.
+    known
+        How the formulas compare with the simulation (`dashboard.models.compare.table`).
+    """
+    told = {(each.collective, each.algorithm, each.model): each for each in known if each.variant == "corrected"}
+    return SYMBOLS + "".join(_algorithm(each, told) for each in models)
+
+
+def _algorithm(model: CollectiveModel, told: Mapping[tuple[str, str, ModelName], Comparison]) -> str:
+    facts = [f"Table {model.table}", f"numbers of processes: {model.validity}", model.note]
+    parts = [
+        f"<dt>{MODEL_TITLES[name]}</dt><dd>{_formula(model, name)}"
+        f"{_verdict(told.get((model.collective, model.algorithm, name)))}</dd>"
+        for name in MODEL_NAMES
+    ]
+    facts_text = escape(". ".join(filter(None, facts)))
+    return (
+        f'<section class="formula" tabindex="0"><h3>{escape(model.title)} '
+        f"<small>({escape(f'{model.collective} {model.algorithm}')})</small></h3><p>{facts_text}</p>"
+        f"<dl>{''.join(parts)}</dl></section>"
+    )
+
+
+def _formula(model: CollectiveModel, name: ModelName) -> str:
+    formula = model.formula(name)
+    told = [_math(formula.latex())]
+    if formula.best is not None:
+        told.append(_math(formula.latex(case="best")))
+    if formula.printed is not None:
+        told.append(_printed(_math(formula.latex("as_published")), formula.erratum))
+    closed = BY_NAME.get((model.collective, model.algorithm, name))
+    if closed is not None:
+        forms = closed.latex()
+        told.append(f"Optimal segment size, Table {closed.table}: " + ("" if forms else "segments never pay"))
+        told += [_math(each) for each in forms]
+        if closed.printed is not None:
+            told.append(_printed("".join(_math(each) for each in closed.latex(as_published=True)), closed.erratum))
+    return "".join(told)
+
+
+def _printed(formula: str, why: str) -> str:
+    return f'<div class="printed">As published:{formula}<p>{escape(why)}</p></div>'
+
+
+def _verdict(found: Comparison | None) -> str:
+    if found is None:
+        return ""
+    if found.verdict == "exact":
+        return "<p>Exact: equal to the simulated schedule for every number of processes and segments tried.</p>"
+    what = "An upper bound" if found.verdict == "bound" else "An estimate"
+    return f"<p>{what}: {found.low:+.3g} to {found.high:+.3g} % of the simulated schedule.</p>"
+
+
+def _math(latex: str) -> str:
+    return f'<div class="math">{mathml(latex, display=True)}</div>'
+
+
+def errata_list(found: Iterable[Erratum]) -> str:
+    """Write errata: where, what is printed, what is right and why."""
+    return "".join(
+        f'<section class="formula" tabindex="0"><h3>{escape(each.where)}</h3><dl>'
+        f"<dt>printed</dt><dd>{_math(each.printed)}</dd><dt>corrected</dt><dd>{_math(each.corrected)}</dd>"
+        f"<dt>why</dt><dd><p>{escape(each.why)}</p></dd></dl></section>"
+        for each in found
+    )

@@ -1,0 +1,56 @@
+"""Legend of model against measurement, with how far each model is off: the charts for those who read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from dashboard.models import MODEL_TITLES, ModelName, model_of
+from dashboard.plots.legend import table
+from dashboard.plots.models.chart import LOOKS
+from dashboard.plots.models.curves import Lines, View
+from dashboard.plots.units import format_percent
+
+_DASHES: Mapping[ModelName, str] = {"hockney": "", "loggp": "9 5", "plogp": "2 4"}
+
+
+def dash(model: ModelName) -> str:
+    """Picture of a model's line."""
+    return (
+        '<svg width="34" height="8" aria-hidden="true"><line x1="1" y1="4" x2="33" y2="4" stroke="currentColor" '
+        f'stroke-width="2" stroke-dasharray="{_DASHES[model]}"/></svg>'
+    )
+
+
+def legend_table(view: View, lines: Lines) -> str:
+    """Write methods and models with mean and largest deviation, percent of the measurement.
+
+    Parameters
+    ----------
+    view
+        What is shown.
+    lines
+        As `dashboard.plots.models.curves.evaluate` gives them.
+    """
+    heads = [("method", False), ("model", False), ("mean deviation", True), ("largest", True), ("measured as", False)]
+    rows, apart = [], []
+    for slot, method in enumerate(view.drawn):
+        _, sign, color = LOOKS[slot]
+        apart.append(len(rows))
+        validity = model_of(view.collective, method.algorithm).validity
+        only = "" if validity == "any" else f" ({validity} only)"
+        name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(method.label + only)}'
+        measured = method.measured if lines.points[slot].at.size else ""
+        for model in view.models:
+            if (model, slot) not in lines.curves:
+                continue
+            off = lines.deviation(model, slot)
+            figures = ["–", "–"] if off is None else [format_percent(each) for each in off]
+            title = MODEL_TITLES[model]
+            if view.variant == "as_published":
+                printed = model_of(view.collective, method.algorithm).formula(model).printed is not None
+                title += " (as printed: an erratum)" if printed else ""
+            told = escape(measured) or ("as drawn" if lines.points[slot].at.size else "not measured here")
+            rows.append([name, f"{dash(model)} {title}", *figures, told])
+            name = told = ""
+    return table("Lines, and how far the models are off", heads, rows, apart=[each for each in apart if each])

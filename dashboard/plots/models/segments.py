@@ -1,0 +1,178 @@
+"""Duration over segment sizes with the best one and what is within 5 and 10 percent of it (as Figure 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import holoviews as hv
+import numpy as np
+import xarray as xr
+
+from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
+from dashboard.models.collectives.model import Variant
+from dashboard.models.segments import Curve, optimal_segment, segment_curve
+from dashboard.plots.legend import table
+from dashboard.plots.live import LiveSources
+from dashboard.plots.models.chart import DASHES, FORMULAS, LOOKS, Columns, follow_data, size_ticks, time_ticks
+from dashboard.plots.models.curves import FloatArray, Points, View, bars, measured
+from dashboard.plots.models.legend import dash
+from dashboard.plots.models.methods import ModelMethod
+from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
+from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
+
+HEIGHT = 430
+RANGES = (10, 5)
+_LOOK: Mapping[ModelName, int] = {"hockney": 0, "loggp": 1, "plogp": 2}
+_WIDTHS, _ALPHAS = {10: 9, 5: 15}, {10: 0.3, 5: 0.45}
+_X = hv.Dimension("at", label="segment size")
+_Y = hv.Dimension("time", label="time")
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """One algorithm under one model.
+
+    Attributes
+    ----------
+    curve
+        Duration over segment sizes.
+    optimum
+        Segment size of the least duration by the closed form or search, B; the whole where segments do not pay.
+    time, whole_time
+        Duration there, and without segments, s.
+    pays
+        Whether segments pay.
+    """
+
+    curve: Curve
+    optimum: float
+    time: float
+    whole_time: float
+    pays: bool
+
+    @classmethod
+    def of(
+        cls,
+        collective: str,
+        algorithm: str,
+        parameters: PointToPointModel,
+        comm_size: int,
+        message_size: int,
+        variant: Variant = "corrected",
+    ) -> Segmentation:
+        """Compute it."""
+        model, where = model_of(collective, algorithm), (collective, algorithm, parameters, comm_size, message_size)
+        found = float(optimal_segment(*where, variant=variant))
+        whole = max(float(np.ceil(model.whole(float(comm_size), float(message_size)))), 1.0)
+        at = max(round(found), 1) if found else whole
+        sizes = np.unique(np.append(np.round(np.geomspace(min(16.0, whole), whole, 240)), at))
+        curve = segment_curve(*where, sizes, variant=variant)
+        time, longest = (
+            float(model.predict(parameters, comm_size, message_size, each, variant=variant)) for each in (at, 0)
+        )
+        return cls(curve, float(at), time, longest, bool(found))
+
+    def within(self, percent: float) -> tuple[float, float]:
+        """Least and largest segment size around the best one whose duration is at most so much above the least."""
+        low, high = self._around(percent)
+        return float(self.curve.segment_size[low]), float(self.curve.segment_size[high])
+
+    def stretch(self, percent: float) -> tuple[FloatArray, FloatArray]:
+        """The part of the curve that `within` tells of; NaN where it is above in between."""
+        low, high = self._around(percent)
+        sizes, time = self.curve.segment_size[low : high + 1], self.curve.time[low : high + 1]
+        return sizes, np.where(time <= np.nanmin(self.curve.time) * (1 + percent / 100), time, np.nan)
+
+    def _around(self, percent: float) -> tuple[int, int]:
+        # Numbers of segments are whole, so the curve is ragged: what lies between first and last may be above.
+        sizes = self.curve.within(percent)
+        low, high = np.searchsorted(self.curve.segment_size, [sizes[0], sizes[-1]])
+        return int(low), int(high)
+
+
+def segment_columns(
+    found: Mapping[ModelName, Segmentation], view: View, method: ModelMethod, cube: xr.Dataset | None
+) -> dict[str, Columns]:
+    """Columns of every layer by name: ``<model> curve``, ``<model> 5``, ``<model> 10``, ``<model> best``, measured."""
+    points: Points = measured(view, method, cube)
+    low, high = bars(points, log=True)
+    columns: dict[str, Columns] = {
+        "measured": {"at": points.at, "time": points.time},
+        "measured bars": {"at": points.at, "low": low, "same": points.at, "high": high},
+    }
+    for model, each in found.items():
+        columns[f"{model} curve"] = {"at": each.curve.segment_size, "time": each.curve.time}
+        columns[f"{model} best"] = {"at": np.array([each.optimum]), "time": np.array([each.time])}
+        for percent in RANGES:
+            at, time = each.stretch(percent)
+            columns[f"{model} {percent}"] = {"at": at, "time": time}
+    return columns
+
+
+def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources) -> hv.Overlay:
+    """Draw it."""
+    layers: list[hv.Element] = []
+    for model in view.models:
+        if f"{model} curve" not in columns:
+            continue
+        marker, _, color = LOOKS[_LOOK[model]]
+        for percent in RANGES:
+            wide = hv.Curve(columns[f"{model} {percent}"], _X, _Y).opts(
+                color=color, line_width=_WIDTHS[percent], alpha=_ALPHAS[percent], backend="bokeh"
+            )
+            layers.append(live.attach(f"{model} {percent}", wide))
+        line = hv.Curve(columns[f"{model} curve"], _X, _Y)
+        line = line.opts(color=color, line_width=2, line_dash=DASHES[model], backend="bokeh")
+        best = hv.Scatter(columns[f"{model} best"], _X, _Y)
+        best = best.opts(marker=marker, size=13, color=color, line_color="#222222", backend="bokeh")
+        layers += [live.attach(f"{model} curve", line), live.attach(f"{model} best", best)]
+    spread = hv.Segments(columns["measured bars"], ["at", "low", "same", "high"]).opts(color="#888888", backend="bokeh")
+    points = hv.Scatter(columns["measured"], _X, _Y).opts(
+        marker="circle", size=9, fill_alpha=0.0, line_width=2, line_color="#888888", backend="bokeh"
+    )
+    layers += [live.attach("measured bars", spread), live.attach("measured", points)]
+    return hv.Overlay(layers).opts(
+        title="Duration over segment size",
+        logx=True,
+        logy=True,
+        responsive=True,
+        height=HEIGHT,
+        min_width=330,
+        show_grid=True,
+        show_legend=False,
+        toolbar="above",
+        default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
+        active_tools=[],
+        hooks=[offer_svg, follow_data, size_ticks("segment_size", log=True), time_ticks],
+        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
+        backend="bokeh",
+    )
+
+
+def title(view: View, method: ModelMethod) -> str:
+    """What is held."""
+    count = format_count(view.comm_size, "process", "processes")
+    size = format_bytes(view.message_size)
+    told = f", {FORMULAS[view.variant]}" if view.variant in FORMULAS else ""
+    return f"{view.collective} {method.algorithm} over segment size, {count}, messages of {size}{told}"
+
+
+def segment_table(found: Mapping[ModelName, Segmentation]) -> str:
+    """Write optimum, ranges and gain of each model."""
+    heads = [("model", False), ("optimal segment size", True), ("time", True)]
+    heads += [(f"within {percent} %", False) for percent in sorted(RANGES)]
+    heads += [("without segments", True), ("gain", True)]
+    rows = []
+    for model, each in found.items():
+        _, sign, color = LOOKS[_LOOK[model]]
+        name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {dash(model)} {MODEL_TITLES[model]}'
+        ranges = [
+            " to ".join(dict.fromkeys(format_bytes(size) for size in each.within(percent)))
+            for percent in sorted(RANGES)
+        ]
+        best = format_bytes(round(each.optimum)) if each.pays else "segments do not pay"
+        gain = format_percent(100 * (1 - each.time / each.whole_time)) if each.whole_time else "–"
+        rows.append([name, best, format_time(each.time), *ranges, format_time(each.whole_time), gain])
+    return table("Optimal segment size: ○ stands for what was measured", heads, rows)

@@ -1,0 +1,155 @@
+"""Time line of an algorithm: who sends what when, as Figures 4.16 to 4.18 of the dissertation draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any, NamedTuple
+
+import holoviews as hv
+import numpy as np
+
+from dashboard.models.simulator import Run
+from dashboard.plots.legend import table
+from dashboard.plots.models.chart import time_ticks
+from dashboard.plots.saving import offer_svg
+from dashboard.plots.units import format_bytes, format_count, format_time
+
+ROW = 46
+#: More messages than this would be a black patch.
+MOST_MESSAGES = 1500
+#: Share of a process's row that what it does takes up.
+_HALF = 0.3
+
+
+class Look(NamedTuple):
+    """How one kind of work is drawn: colour, hatch and what stands for it in text."""
+
+    color: str
+    hatch: str
+    sign: str
+    title: str
+
+
+LOOKS: Mapping[str, Look] = {
+    "send": Look("#2f8fd8", " ", "", "sends"),
+    "receive": Look("#e0a21a", "/", "/", "receives"),
+    "compute": Look("#1a9e62", "x", "x", "computes"),
+    "copy": Look("#c2479c", ".", "∙", "copies"),
+}
+_X, _Y = hv.Dimension("time", label="time"), hv.Dimension("process", label="process")
+
+
+def kinds_of(run: Run) -> dict[str, int]:
+    """Number of pieces of work of each kind that there are, in the order of `LOOKS`."""
+    return {kind: count for kind in LOOKS if (count := sum(each.kind == kind for each in run.events))}
+
+
+def work_columns(run: Run, kind: str) -> dict[str, Any]:
+    """Boxes of one kind of work; process 0 is the topmost row."""
+    events = [each for each in run.events if each.kind == kind and each.end > each.start]
+    rows = np.array([-each.process for each in events], dtype=float)
+    told = [f"process {each.process} {LOOKS[kind].title} {format_bytes(each.size)}" for each in events]
+    peers = [{"send": f" to {each.peer}", "receive": f" from {each.peer}"}.get(kind, "") for each in events]
+    return {
+        "start": np.array([each.start for each in events], dtype=float),
+        "low": rows - _HALF,
+        "end": np.array([each.end for each in events], dtype=float),
+        "high": rows + _HALF,
+        "told": np.array([a + b for a, b in zip(told, peers, strict=True)], dtype=object),
+        "span": np.array([f"{format_time(e.start)} to {format_time(e.end)}" for e in events], dtype=object),
+    }
+
+
+def message_columns(run: Run) -> dict[str, Any]:
+    """Lines of the messages, from the sender's row to the receiver's."""
+    return {
+        "time": np.array([each.start for each in run.messages], dtype=float),
+        "process": np.array([-each.source for each in run.messages], dtype=float),
+        "arrival": np.array([each.end for each in run.messages], dtype=float),
+        "receiver": np.array([-each.to for each in run.messages], dtype=float),
+    }
+
+
+def timeline(title: str, run: Run) -> hv.Overlay:
+    """Draw a run.
+
+    Parameters
+    ----------
+    title
+        Of the chart.
+    run
+        As `dashboard.models.simulator.simulate` gives it.
+    """
+    processes = len(run.finished)
+    layers: list[hv.Element] = []
+    for kind in kinds_of(run):
+        look = LOOKS[kind]
+        boxes = hv.Rectangles(work_columns(run, kind), ["start", "low", "end", "high"], ["told", "span"]).opts(
+            color=look.color,
+            hooks=[_hatched(look.hatch)],
+            line_color="#222222",
+            line_width=0.8,
+            tools=["hover"],
+            hover_tooltips=[("", "@told"), ("time", "@span")],
+            backend="bokeh",
+        )
+        layers.append(boxes)
+    columns = message_columns(run)
+    lines = hv.Segments(columns, ["time", "process", "arrival", "receiver"])
+    layers.append(lines.opts(color="#888888", line_width=1.4, backend="bokeh"))
+    ends = hv.Scatter((columns["arrival"], columns["receiver"]), _X, _Y)
+    layers.append(ends.opts(marker="circle", size=5, color="#888888", backend="bokeh"))
+    return hv.Overlay(layers).opts(
+        title=title,
+        xlabel="time",
+        ylabel="process",
+        xlim=(0.0, run.time * 1.02 or 1.0),
+        ylim=(-processes + 0.4, 0.6),
+        yticks=[(-each, str(each)) for each in range(processes)],
+        responsive=True,
+        height=max(240, ROW * processes + 90),
+        min_width=330,
+        show_grid=True,
+        show_legend=False,
+        toolbar="above",
+        default_tools=["pan", "xwheel_zoom", "box_zoom", "save", "reset"],
+        active_tools=[],
+        hooks=[offer_svg, _time_below],
+        backend_opts={"plot.output_backend": "canvas"},
+        backend="bokeh",
+    )
+
+
+def _hatched(pattern: str) -> Any:
+    # HoloViews has no option for it.
+    def hook(plot: Any, _: hv.Element) -> None:
+        look = {"hatch_pattern": pattern, "hatch_color": "#222222", "hatch_alpha": 0.6, "hatch_scale": 7}
+        plot.handles["glyph"].update(**look)
+
+    return hook
+
+
+def _time_below(plot: Any, element: hv.Element) -> None:
+    left = plot.state.left[0].formatter
+    time_ticks(plot, element)
+    plot.state.below[0].formatter, plot.state.left[0].formatter = plot.state.left[0].formatter, left
+
+
+def timeline_table(run: Run) -> str:
+    """Write when each process is done and how long it was busy, and what the boxes mean."""
+    kinds = kinds_of(run)
+    heads = [("process", True), ("done after", True), *((LOOKS[kind].title, True) for kind in kinds)]
+    rows = []
+    for process, done in enumerate(run.finished):
+        own = [each for each in run.events if each.process == process]
+        spent = [sum(each.end - each.start for each in own if each.kind == kind) for kind in kinds]
+        rows.append([str(process), format_time(done), *(format_time(each) for each in spent)])
+    signs = " ".join(
+        f'<span class="swatch" style="background: {LOOKS[kind].color}">{LOOKS[kind].sign or "&nbsp;"}</span> '
+        f"{escape(LOOKS[kind].title)}"
+        for kind in kinds
+    )
+    count = format_count(len(run.messages), "message")
+    note = f"<p>{signs} – {count}, done after {format_time(run.time)}; a dot is where a message has been received.</p>"
+    return note + table("What each process spends its time on", heads, rows)

@@ -1,0 +1,253 @@
+"""Results and what was computed from them, kept for all sessions of this process.
+
+Everything is found again by a digest of the results and by small values (names and numbers), never by
+comparing arrays, and every store is bounded. What is in here is shared by sessions and never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import xarray as xr
+
+from dashboard.session import spool
+from dashboard.session.footprint import arrays_of, footprint
+from loaders import open_results
+from loaders.source import Progress
+
+KEPT_RESULTS = 8
+KEPT_RESULTS_BYTES = 2 << 30
+KEPT_COMPUTED = 512
+KEPT_COMPUTED_BYTES = 512 << 20
+
+Value = TypeVar("Value")
+
+
+class Bounded(Generic[Value]):
+    """A store that forgets what was not asked for longest; safe to use from several threads.
+
+    Parameters
+    ----------
+    items
+        Most values to keep.
+    size
+        Most bytes to keep; the newest value is kept however large.
+    weigh
+        Gives the bytes of a value; default: all that it refers to.
+    """
+
+    def __init__(self, items: int, size: int, weigh: Callable[[Value], int] = footprint) -> None:
+        self._items, self._size, self._weigh = items, size, weigh
+        self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable) -> Value | None:
+        """Value of a key, or None."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is kept."""
+        return self._bytes
+
+    def put(self, key: Hashable, value: Value) -> None:
+        """Keep a value, and forget others where there is no room."""
+        size = self._weigh(value)
+        with self._lock:
+            self._bytes -= self._kept.pop(key, (None, 0))[1]
+            self._kept[key] = value, size
+            self._bytes += size
+            while len(self._kept) > 1 and (len(self._kept) > self._items or self._bytes > self._size):
+                self._bytes -= self._kept.popitem(last=False)[1][1]
+
+    def values(self) -> list[Value]:
+        """All that is kept, without counting as asked for."""
+        with self._lock:
+            return [value for value, _ in self._kept.values()]
+
+    def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Value of a key, made if it is not there."""
+        value = self.get(key)
+        if value is None:
+            value = make()
+            self.put(key, value)
+        return value
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results as `loaders.open_results` gives them, and the digest by which they are found again."""
+
+    tree: xr.DataTree
+    digest: str
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in memory; lazily opened arrays count as none."""
+        return sum(_bytes_held(node.to_dataset()) for node in self.tree.children.values())
+
+    @cached_property
+    def arrays(self) -> frozenset[int]:
+        """Identities of the arrays held in memory."""
+        return arrays_of(node.to_dataset() for node in self.tree.children.values())
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """What each file gave."""
+        return list(json.loads(self.tree.attrs.get("sources", "[]")))
+
+    @property
+    def title(self) -> str:
+        """What to call them among others: the machine and library that they tell, and where they came from."""
+        cubes = [node.to_dataset() for node in self.tree.children.values()]
+        facts = {str(cube.attrs[name]) for name in _NAMED_BY for cube in cubes if cube.attrs.get(name)}
+        used = [Path(str(each["path"])) for each in self.sources if each.get("path") and not each.get("error")]
+        if len(used) == 1:
+            facts_of_files = used[0].name
+        else:
+            folders = {path.parent.name for path in used}
+            facts_of_files = f"{', '.join(sorted(folders)[:2])} ({len(used)} files)"
+        return ", ".join([*sorted(facts)[:3], facts_of_files, self.digest[:6]])
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks on finding the files."""
+        return list(json.loads(self.tree.attrs.get("notes", "[]")))
+
+
+#: Attributes of results that tell campaigns apart.
+_NAMED_BY = ("system", "library", "library_version")
+_RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES, lambda results: results.nbytes)
+
+
+def _computed_bytes(value: Any) -> int:
+    # What was computed from results refers to their arrays, which are held once, by the results.
+    return footprint(value, elsewhere=set().union(*(results.arrays for results in _RESULTS.values())))
+
+
+COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES, _computed_bytes)
+_LOADED: Bounded[str] = Bounded(64, 1 << 20)
+_READING: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
+
+
+def results_by_digest(digest: str) -> Results | None:
+    """Results that some session of this server has loaded, if they are still kept."""
+    results = _RESULTS.get(digest)
+    if results is None and (tree := spool.take(digest)) is not None:
+        results = Results(_read_only(tree), digest)
+        _RESULTS.put(digest, results)
+    return results
+
+
+def register(tree: xr.DataTree) -> Results:
+    """Keep results for all sessions; the same results loaded twice are kept once.
+
+    The arrays become read-only, since sessions share them.
+    """
+    digest = digest_of(tree)
+    kept = _RESULTS.get(digest)
+    if kept is None:
+        kept = Results(_read_only(tree), digest)
+        _RESULTS.put(digest, kept)
+        spool.give(tree, digest, kept.nbytes)
+    return kept
+
+
+def _read_only(tree: xr.DataTree) -> xr.DataTree:
+    for node in tree.children.values():
+        for variable in node.to_dataset().variables.values():
+            if isinstance(variable._data, np.ndarray):  # noqa: SLF001 - `.data` would load what is lazy
+                variable._data.flags.writeable = False  # noqa: SLF001
+    return tree
+
+
+def load_results(paths: Sequence[str | Path], *, progress: Progress | None = None, **hints: Any) -> Results:
+    """Load files, or take them from the registry if they were loaded before and have not changed.
+
+    Parameters
+    ----------
+    paths
+        Files and folders.
+    progress, **hints
+        As for `loaders.open_results`.
+
+    Raises
+    ------
+    LoadError
+        As `loaders.open_results`.
+    """
+    signature = (tuple(_stamps(paths)), json.dumps(hints, sort_keys=True, default=str))
+    # Two sessions that open the same files at once: the second waits and takes what the first has read.
+    with _READING.setdefault(signature, threading.Lock()):
+        known = _LOADED.get(signature)
+        results = None if known is None else _RESULTS.get(known)
+        if results is None:
+            results = register(open_results([str(path) for path in paths], progress=progress, **hints))
+            _LOADED.put(signature, results.digest)
+    return results
+
+
+def digest_of(tree: xr.DataTree) -> str:
+    """First 16 hex digits of the SHA-256 over all that the pages show of results.
+
+    Lazily opened arrays are not read: their cubes' own digests, which they were saved with, stand for them.
+    """
+    sha = hashlib.sha256()
+    sha.update(json.dumps({str(k): str(v) for k, v in tree.attrs.items()}, sort_keys=True).encode())
+    for name, node in tree.children.items():
+        cube = node.to_dataset()
+        sha.update(json.dumps([name, {str(k): str(v) for k, v in cube.attrs.items()}], sort_keys=True).encode())
+        for key in sorted(map(str, cube.variables)):
+            variable = cube.variables[key]
+            sha.update(json.dumps([key, list(map(str, variable.dims)), list(variable.shape)]).encode())
+            if _in_memory(variable):
+                sha.update(_content(variable.values))
+    return sha.hexdigest()[:16]
+
+
+def _content(values: np.ndarray[Any, Any]) -> bytes:
+    if values.dtype.kind in "OUST":
+        return json.dumps(values.astype(str).tolist()).encode()
+    return np.ascontiguousarray(values).tobytes()
+
+
+def _in_memory(variable: xr.Variable) -> bool:
+    return bool(variable._in_memory)  # noqa: SLF001 - the public way, `.data`, would load what is lazy
+
+
+def _bytes_held(cube: xr.Dataset) -> int:
+    return sum(variable.nbytes for variable in cube.variables.values() if _in_memory(variable))
+
+
+def _stamps(paths: Sequence[str | Path]) -> Iterator[tuple[str, int, int]]:
+    """Path, size and time of change of every file that loading could read."""
+    for given in paths:
+        path = Path(given).absolute()
+        found = [path]
+        if path.is_dir():
+            found = [Path(folder, name) for folder, _, names in os.walk(path) for name in sorted(names)]
+        for file in found:
+            try:
+                status = file.stat()
+            except OSError:
+                continue
+            yield str(file), status.st_size, status.st_mtime_ns

@@ -1,0 +1,326 @@
+"""What the user chose: no widgets, no drawing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import param
+import xarray as xr
+
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.selection import selectable
+from dashboard.export import TARGETS
+from dashboard.export.library_names import DEFAULT_VERSION, VERSIONS
+from dashboard.session import address
+from dashboard.session.choice import QUADTREE, RULES, Choice
+from dashboard.session.registry import COMPUTED, Results, load_results, register
+from dashboard.session.view import TIE_TESTS, TIES, Computed, Grown
+
+PAGES = ("Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Data")
+#: Names of the colour schemes, as `plots.colors` knows them.
+SCHEMES = ("okabe-ito", "tol", "grey")
+#: Not a decision between algorithms: measured beside the collectives to know the network.
+POINT_TO_POINT = "pt2pt"
+#: Params that say which measurements are decided on, and how they are treated.
+DATA = (
+    "results_id",
+    "collective",
+    "together",
+    "ppn",
+    "across",
+    "tolerance",
+    "ties",
+    "without",
+    "outliers",
+    "interpolate",
+    "workload",
+)
+#: Rules files that a session knows at once; the oldest goes.
+MOST_RULES_FILES = 8
+#: Params after which maps of the measurements are drawn anew.
+DRAWN = (*DATA, "scheme")
+#: Params that say which tree is asked for.
+TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
+
+
+class State(param.Parameterized, Computed):
+    """The choices of one session; what follows from them is in `Computed`.
+
+    Which tree is asked for is `choice`; which one is shown is `shown`. They are the same, but for the
+    time that a tree takes to grow where `deferred` is set: then somebody else grows it, and calls `settle`.
+    """
+
+    results = param.Parameter(default=None, doc="Loaded results (`xarray.DataTree`), replaced as a whole; None: none.")
+    results_id = param.String(default="", doc="Digest of the results; empty: none.")
+    scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
+    rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
+    page = param.Selector(default=PAGES[0], objects=list(PAGES), doc="Page on show.")
+    collective = param.Selector(
+        default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective decided on."
+    )
+    together = param.Parameter(default=(), doc="Further collectives that the same tree is to decide.")
+    ppn = param.Selector(default=None, objects=[None], doc="Processes per node; None: those measured most.")
+    across = param.Boolean(default=False, doc="Whether one tree decides for all numbers of processes per node.")
+    family = param.Selector(default=QUADTREE, objects=list(FAMILIES), doc="How the tree is grown.")
+    options = param.Dict(default={}, doc="Options of each family but the quadtree, kept when another is chosen.")
+    max_depth = param.Integer(default=3, bounds=(0, 12), doc="Most levels of the quadtree below its root.")
+    limit_depth = param.Boolean(default=True, doc="Whether `max_depth` holds; without it the threshold alone does.")
+    threshold = param.Number(default=1.0, bounds=(0.0, 1.0), doc="Accuracy threshold, a fraction; 1 = exact.")
+    tolerance = param.Number(default=0.0, bounds=(0.0, 100.0), doc="Percent within which methods count as equal.")
+    ties = param.Selector(default=TIES[0], objects=list(TIES), doc="Which of the methods that tie trees learn.")
+    tie_test = param.Selector(default=TIE_TESTS[0], objects=list(TIE_TESTS), doc="What the map hatches as ties.")
+    without = param.Parameter(default=(), doc="Methods that nothing may choose, as `decisions.selection` names them.")
+    outliers = param.Boolean(default=False, doc="Whether outliers are left out.")
+    interpolate = param.Boolean(default=False, doc="Whether missing times are interpolated.")
+    workload = param.String(default="", doc="Digest of the workload that weighs the sizes; empty: all count the same.")
+    rules = param.Dict(default={}, doc="Rules files checked in this session: names by the key of each.")
+    model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
+    other = param.Parameter(default=Choice("exact"), doc="`Choice` that the page Compare sets beside the tree.")
+    target = param.Selector(default="openmpi", objects=list(TARGETS), doc="What the page Export writes.")
+    target_version = param.Selector(
+        default=DEFAULT_VERSION, objects=list(VERSIONS), doc="Version of Open MPI that rules are written for."
+    )
+    most_rules = param.Integer(
+        default=0, bounds=(0, 1024), doc="Most rules for each collective of an exported file; 0: as many as it takes."
+    )
+    exported = param.Parameter(default=(), doc="Collectives exported together; empty: the one on show.")
+    campaign = param.String(default="", doc="Name of the campaign that the page Measure shows; empty: the newest.")
+    loaded = param.Dict(default={}, doc="Results loaded in this session: names by their digests, the newest last.")
+    compare = param.Selector(
+        default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."
+    )
+    against = param.String(default="", doc="Digest of the campaign that the one on show is set beside; empty: none.")
+    shown = param.Parameter(default=None, doc="`Choice` whose tree is shown; None: nothing is asked for yet.")
+    pinned = param.Tuple(default=None, length=2, allow_None=True, doc="Pinned cell (comm_size, message_size in bytes).")
+    error = param.String(default="", doc="Last error to show; empty: none.")
+    notice = param.String(default="", doc="Remark on what was asked for, such as a bad address; empty: none.")
+    busy = param.String(default="", doc="What is under way, such as loading; empty: nothing.")
+    progress = param.Number(default=None, bounds=(0.0, 1.0), allow_None=True, doc="How far that is; None: unknown.")
+
+    def __init__(self, **params: Any) -> None:
+        #: Whether one page at a time is on the screen, `page`; without navigation, as in a notebook, all of them are.
+        self.navigated = False
+        #: Whether trees that take longer are grown by somebody else, off the event loop.
+        self.deferred = False
+        #: Works out off the event loop what follows from choices, then makes them; None: they are made at once.
+        self.ahead: Callable[[dict[str, Any]], None] | None = None
+        self._grown = {}
+        self._workloads = {}
+        super().__init__(**params)
+        self.shown = self.choice()
+
+    @classmethod
+    def of(cls, shown: ResultsOrState) -> State:
+        """State that a page is made over.
+
+        Parameters
+        ----------
+        shown
+            A state, which is given back, so that several pages may follow the same one; or results, as
+            `loaders.open_results` gives them: then a new state that shows them. Their arrays are copied, for what
+            pages show never changes.
+
+        Raises
+        ------
+        TypeError
+            It is something else.
+        """
+        if isinstance(shown, State):
+            return shown
+        if isinstance(shown, xr.DataTree):
+            shown = register(shown.copy(deep=True))
+        if not isinstance(shown, Results):
+            told = f"a page shows results (loaders.open_results gives them) or a State, not a {type(shown).__name__}"
+            raise TypeError(told)
+        state = cls()
+        state.show(shown)
+        return state
+
+    def load(self, paths: Sequence[str | Path], **hints: Any) -> None:
+        """Load files and show their results.
+
+        Raises
+        ------
+        LoadError
+            As `loaders.open_results`; what was shown stays.
+        """
+        self.show(load_results(paths, **hints))
+
+    def show(self, results: Results) -> None:
+        """Show these results; choices that they do not allow go back to their defaults, all at once."""
+        tree = results.tree
+        names = list(tree.children)
+        collectives = [name for name in names if name != POINT_TO_POINT] or names
+        collective = self.collective
+        if collective not in collectives:
+            collective = max(collectives, key=lambda name: tree[name].sizes["method"], default=None)
+        with param.parameterized.batch_call_watchers(self):
+            self.param.collective.objects = collectives
+            fitting = self._fitting(tree, collective)
+            loaded = {**self.loaded, results.digest: results.title}
+            self.param.update(
+                results=tree, results_id=results.digest, collective=collective, error="", loaded=loaded, **fitting
+            )
+
+    @param.depends("collective", watch=True)
+    def fit(self) -> None:
+        """Take back what the collective does not allow."""
+        self.param.update(**self._fitting(self.results, self.collective))
+
+    def _fitting(self, tree: xr.DataTree | None, collective: str | None) -> dict[str, Any]:
+        """Values of the choices that depend on the collective, kept where it allows them."""
+        cube = None if tree is None or collective is None else tree[collective].to_dataset()
+        ppns = [None] if cube is None or "ppn" not in cube.dims else [None, *map(int, cube["ppn"].values)]
+        self.param.ppn.objects = ppns
+        pinned = self.pinned if cube is not None and self.pinned is not None and _measures(cube, self.pinned) else None
+        return {
+            "ppn": self.ppn if self.ppn in ppns else None,
+            "across": self.across and len(ppns) > 1,
+            "together": tuple(n for n in self.together if n in self.param.collective.objects and n != collective),
+            "pinned": pinned,
+            "exported": tuple(n for n in self.exported if n in self.param.collective.objects),
+        }
+
+    @property
+    def depth(self) -> int | None:
+        """Most levels of the quadtree; None without limit."""
+        return self.max_depth if self.limit_depth else None
+
+    def on_show(self, page: str) -> bool:
+        """Whether this page is on the screen."""
+        return self.page == page or not self.navigated
+
+    def choice(self, name: str | None = None) -> Choice:
+        """Which tree is asked for, or would be if this family were chosen."""
+        name = name or self.family
+        if name == QUADTREE:
+            return Choice(QUADTREE, (("max_depth", self.depth), ("threshold", float(self.threshold))))
+        return Choice.of(name, self.options.get(name, {}))
+
+    def choose(self, choice: Choice) -> None:
+        """Ask for this tree."""
+        if choice.family == QUADTREE:
+            depth = choice.options["max_depth"]
+            most = self.param.max_depth.bounds[1]
+            limits = {"limit_depth": False} if depth is None else {"limit_depth": True, "max_depth": min(depth, most)}
+            self.param.update(family=QUADTREE, threshold=choice.options["threshold"], **limits)
+        else:
+            self.param.update(family=choice.family, options={**self.options, choice.family: choice.changed()})
+
+    @param.depends(*DATA, *TREE, watch=True)
+    def _follow(self) -> None:
+        if self.ready(wanted := self.choice()):
+            self.shown = wanted
+
+    def settle(self, choice: Choice, decision: Grown, key: tuple[Any, ...]) -> None:
+        """Show a tree that was grown of the measurements of this `data_key`, if it is still asked for."""
+        self._grown = {(key, choice): decision, **dict(list(self._grown.items())[:1])}
+        if key == self.data_key() and choice == self.choice():
+            self.shown = None
+            self.shown = choice
+
+    def as_chosen(self, **changes: Any) -> State:
+        """The same choices, or others, on a state of their own: another thread may read it, nothing follows it.
+
+        Raises
+        ------
+        ValueError
+            The changes are no values of these choices.
+        """
+        twin = State()
+        twin._workloads, twin._grown = dict(self._workloads), dict(self._grown)
+        names = ("results", "tie_test", "rules", "shown", *DATA, *TREE)
+        with param.parameterized.discard_events(twin):
+            twin.param.collective.objects, twin.param.ppn.objects = (
+                self.param.collective.objects,
+                self.param.ppn.objects,
+            )
+            twin.param.update(**{name: getattr(self, name) for name in names})
+            twin.param.update(**changes)
+        twin.fit()
+        return twin
+
+    def beside(self, collective: str) -> State:
+        """The same choices for another collective, decided by itself."""
+        return self.as_chosen(collective=collective, together=())
+
+    def ask(self, **choices: Any) -> None:
+        """Choose, as soon as what follows from it is there: in a session somebody works it out first (`ahead`)."""
+        if self.ahead is None:
+            self.param.update(**choices)
+        else:
+            self.ahead(choices)
+
+    def give(self, key: str, name: str) -> None:
+        """Know a rules file (`dashboard.decisions.given`) as something that can be chosen from now on."""
+        kept = {known: title for known, title in self.rules.items() if known != key}
+        self.rules = dict([*kept.items(), (key, name)][-MOST_RULES_FILES:])
+        self.options = {**self.options, RULES: {**self.options.get(RULES, {}), "file": key}}
+
+    def data_key(self) -> tuple[Any, ...]:
+        """What tells the measurements decided on, and their treatment, from others."""
+        return tuple(self._ppn() if name == "ppn" else getattr(self, name) for name in DATA)
+
+    def selectable(self) -> set[str]:
+        """Names that methods of any collective can be left out by."""
+        cubes = [] if self.results is None else [node.to_dataset() for node in self.results.children.values()]
+        return set().union(*map(selectable, cubes))
+
+    def drawn_key(self) -> tuple[Any, ...]:
+        """What tells a drawing of the measurements from others: they, their treatment and the colours."""
+        return *self.data_key(), self.scheme
+
+    def measures(self, cell: Sequence[int]) -> bool:
+        """Whether a cell ``(comm_size, message_size)`` is among those of the collective."""
+        cube = self.cube()
+        return cube is not None and _measures(cube, cell)
+
+    def weigh(self, workload: pd.DataFrame | None) -> None:
+        """Weigh the sizes by the calls of a workload (`loaders.workload.read_workload`); None: all count the same."""
+        if workload is None:
+            self.workload = ""
+            return
+        digest = hashlib.sha256(workload.to_csv(index=False).encode()).hexdigest()[:16]
+        COMPUTED.put(("workload", digest), workload)
+        self._workloads = {digest: workload}
+        self.workload = digest
+
+    def knows_workload(self, digest: str) -> bool:
+        """Whether a workload is loaded."""
+        return COMPUTED.get(("workload", digest)) is not None
+
+    @staticmethod
+    def linked() -> tuple[str, ...]:
+        """Names of the params that `to_query` tells."""
+        return tuple(address.PARAMETERS.values())
+
+    def to_query(self) -> dict[str, str]:
+        """The view as names and values for an address; what is at its default is left out."""
+        return address.to_query(self)
+
+    def from_query(self, query: Mapping[str, Any]) -> list[str]:
+        """Set the view to what an address tells; what it does not name goes to its default.
+
+        Parameters
+        ----------
+        query
+            As of `to_query`; further names are ignored.
+
+        Returns
+        -------
+        list of str
+            One sentence for each value that cannot be used. The others are used all the same.
+        """
+        return address.from_query(self, query)
+
+
+#: What a page may be made over.
+ResultsOrState = State | Results | xr.DataTree
+
+
+def _measures(cube: xr.Dataset, cell: Sequence[int]) -> bool:
+    return all(size in cube[name].values for name, size in zip(("comm_size", "message_size"), cell, strict=True))
