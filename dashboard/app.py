@@ -31,7 +31,7 @@ from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
 from dashboard.plots.live import STEADY_STYLES
 from dashboard.server.permission import may_enter
-from dashboard.session.address import PARAMETERS, TREATMENT
+from dashboard.session.address import PARAMETERS, TREATMENT, value_of
 from dashboard.session.history import History
 from dashboard.session.registry import results_by_digest
 from dashboard.session.samples import Start, start_with
@@ -105,10 +105,9 @@ class Permalink:
         state = self._state
         told = state.from_query({name: value for name, value in query.items() if name not in TREATMENT})
         # What may take long is asked for when all else is chosen.
-        twin = state.as_chosen()
-        told += twin.from_query(query)
-        state.ask(**{PARAMETERS[name]: getattr(twin, PARAMETERS[name]) for name in TREATMENT})
-        return list(dict.fromkeys(told))
+        values = {name: value_of(state, name, query) for name in TREATMENT}
+        state.ask(**{PARAMETERS[name]: value for name, (value, _) in values.items()})
+        return told + [sentence for _, refused in values.values() for sentence in refused]
 
     def _changed(self, *events: param.parameterized.Event) -> None:
         if self._waiting is not None:

@@ -19,7 +19,7 @@ from dashboard.commands.usage import Usage
 #: Errors whose message says what the user can do, by the module that defines them.
 _USER_ERRORS = {
     "loaders.errors": "LoadError",
-    "dashboard.decisions.errors": "DecisionError",
+    "dashboard.domain.errors": "DecisionError",
     "dashboard.export.target": "ExportError",
     "dashboard.models.errors": "ModelError",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES, GIVEN
+from dashboard.domain.errors import OptionError
 from dashboard.session.choice import Choice, differences, read_options, titles, write_options
 
 

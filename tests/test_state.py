@@ -43,8 +43,9 @@ def state(sample: Results) -> State:
 def test_a_new_state_has_nothing_to_decide_on() -> None:
     state = State()
     assert state.results is None
-    assert state.cube() is state.decision_map() is state.decision() is state.penalty() is state.statistics() is None
-    assert state.sweeps() is None
+    view = state.view
+    assert view.cube() is view.decision_map() is view.decision() is view.penalty() is view.statistics() is None
+    assert view.sweeps() is None
 
 
 def test_choices_of_one_session_are_not_seen_by_another(state: State) -> None:
@@ -67,7 +68,7 @@ def test_point_to_point_is_not_decided_on(state: State) -> None:
 
 
 def test_the_quadtree_of_depth_3_is_the_independently_computed_one(state: State) -> None:
-    statistics = state.statistics()
+    statistics = state.view.statistics()
     assert statistics is not None
     assert (statistics["leaves"], statistics["nodes"]) == (46, 61)
     assert statistics["depth"]["mean"] == pytest.approx(2.87, abs=0.005)
@@ -77,7 +78,7 @@ def test_the_quadtree_of_depth_3_is_the_independently_computed_one(state: State)
 
 def test_without_depth_limit_the_tree_is_exact(state: State) -> None:
     state.limit_depth = False
-    decision, statistics = state.decision(), state.statistics()
+    decision, statistics = state.view.decision(), state.view.statistics()
     assert decision is not None
     assert statistics is not None
     assert (decision.leaves, decision.depth) == (397, 5)
@@ -86,7 +87,7 @@ def test_without_depth_limit_the_tree_is_exact(state: State) -> None:
 
 def test_the_sweeps_hold_the_current_choice(state: State) -> None:
     state.max_depth, state.threshold = 2, 0.5
-    sweeps, statistics = state.sweeps(), state.statistics()
+    sweeps, statistics = state.view.sweeps(), state.view.statistics()
     assert sweeps is not None
     assert statistics is not None
     depths = sweeps[0].set_index("max_depth")
@@ -97,12 +98,12 @@ def test_the_sweeps_hold_the_current_choice(state: State) -> None:
 def test_two_sessions_share_results_and_what_was_computed(sample: Results, state: State) -> None:
     other = State()
     other.show(sample)
-    assert other.cube() is state.cube()
-    assert other.decision() is state.decision()
+    assert other.view.cube() is state.view.cube()
+    assert other.view.decision() is state.view.decision()
 
 
 def test_shared_results_are_read_only(state: State) -> None:
-    cube = state.cube()
+    cube = state.view.cube()
     assert cube is not None
     with pytest.raises(ValueError, match="read-only"):
         cube["time"].values[0, 0, 0] = 1.0
@@ -132,7 +133,7 @@ def test_the_processes_per_node_are_those_of_the_results() -> None:
     state.show(register(tree_of("bcast", ppn=True)))
     assert state.param.ppn.objects == [None, 1, 4]
     state.ppn = 4
-    one, dmap = state.cube(), state.decision_map()
+    one, dmap = state.view.cube(), state.view.decision_map()
     assert one is not None
     assert dmap is not None
     assert dmap.attrs["ppn"] == 4

@@ -28,25 +28,25 @@ def state(fast_ethernet_files: list[Path]) -> State:
 
 def winners(state: State) -> set[str]:
     """Methods that are best somewhere."""
-    dmap = state.decision_map()
+    dmap = state.view.decision_map()
     return {str(dmap["method"].values[at]) for at in np.unique(dmap["best"].values) if at >= 0}
 
 
 def test_nothing_chooses_what_is_left_out(state: State) -> None:
-    most = max(winners(state), key=lambda label: float((state.penalty()["best"].values >= 0).sum()))
+    most = max(winners(state), key=lambda label: float((state.view.penalty()["best"].values >= 0).sum()))
     state.without = (most,)
     assert most not in winners(state)
-    assert most not in state.decision().to_text()
-    assert most not in {method.label for method in state.beside("bcast").problem().methods}
-    assert any(most in told for told in state.remarks())
+    assert most not in {method.label for method in state.view.decision().methods}
+    assert most not in {method.label for method in state.view.beside("bcast").problem().methods}
+    assert any(most in told for told in state.view.remarks())
     state.without = ()
     assert most in winners(state)
 
 
 def test_methods_keep_their_colours_when_others_are_left_out(state: State) -> None:
-    before = method_key(state)
+    before = method_key(state.view)
     state.without = (BINARY,)
-    after = method_key(state)
+    after = method_key(state.view)
     assert len(after.labels) < len(before.labels)
     for label, color, letter in zip(after.labels, after.colors, after.letters, strict=True):
         at = before.labels.index(label)
@@ -82,7 +82,7 @@ def test_the_controls_follow_and_keep_what_another_collective_leaves_out(state: 
 
 def test_where_all_is_left_out_the_page_says_so(state: State) -> None:
     page = DecisionsPage(state)
-    state.without = tuple(map(str, state.measured()["method"].values))
+    state.without = tuple(map(str, state.view.measured()["method"].values))
     assert "every method is left out" in page.message.object
     assert page.message.severity == "error"
     state.without = ()

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, finite, say, show
-from dashboard.commands.problem import Task, one_task
+from dashboard.commands.treatment import grown, preparation
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from dashboard.decisions import DecisionFunction
+    from dashboard.session.prepared import Prepared
 
 #: What a cell of the map of two decisions shows, by the position in `dashboard.decisions.compare.OUTCOMES`.
 _SIGNS = "=AB~?"
@@ -29,13 +30,13 @@ def compare(args: argparse.Namespace) -> None:
     from dashboard.decisions import compare as comparing
 
     _check(args.trees)
-    task = one_task(args)
+    prepared = preparation(args)
     decisions, held = {}, {}
     for text in dict.fromkeys(args.trees):
-        decisions[text], judged = _made(args, task, text)
+        decisions[text], judged = _made(args, prepared, text)
         if judged is not None:
             held[text] = judged
-    table = comparing.compare(task.problem, decisions)
+    table = comparing.compare(prepared.problem, decisions)
     rows = [
         {"tree": name, **dict(zip(map(str, table.columns), row, strict=True))}
         for name, row in zip(decisions, cli_text.frame_rows(table), strict=True)
@@ -43,12 +44,12 @@ def compare(args: argparse.Namespace) -> None:
     for row in rows:
         if held:
             row["held_out"] = held.get(row["tree"])
-    result: dict[str, Any] = {"collective": task.problem.collective, "rows": rows}
+    result: dict[str, Any] = {"collective": prepared.problem.collective, "rows": rows}
     apart = None
     if len(decisions) == 2:
-        apart = comparing.difference(task.problem, *decisions.values())
+        apart = comparing.difference(prepared.problem, *decisions.values())
         result["difference"] = _difference(apart)
-    show(args, result, lambda: _lines(result, apart, task))
+    show(args, result, lambda: _lines(result, apart))
 
 
 def _check(trees: list[str]) -> None:
@@ -61,11 +62,10 @@ def _check(trees: list[str]) -> None:
             cli_trees.read(family(name), [word for word in options.split(",") if word])
 
 
-def _made(args: argparse.Namespace, task: Task, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
+def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
     """A decision function, from a file or grown; and how it does held out, if that is asked for."""
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.families import family
-    from dashboard.decisions.heldout import heldout
 
     if text.endswith(_SAVED):
         if not Path(text).is_file():
@@ -74,21 +74,14 @@ def _made(args: argparse.Namespace, task: Task, text: str) -> tuple[DecisionFunc
             say(f"note: {text} cannot be held out: nothing is known of what it was made from")
         return DecisionFunction.load(text), None
     name, _, options = text.partition(":")
-    chosen = family(name)
-    known = cli_trees.read(chosen, [word for word in options.split(",") if word])
+    decided = grown(prepared, name, cli_trees.read(family(name), [word for word in options.split(",") if word]))
+    if args.held_out == "none":
+        return decided.decision, None
     with Working() as progress:
-        decision = chosen.grow(task.learnt, progress=progress, **known)
-        if args.held_out == "none":
-            return decision, None
-        judged = heldout(
-            task.problem,
-            lambda part: chosen.grow(task.prepare(part), **known),
-            args.held_out,
-            args.folds,
-            whole=decision,
-            progress=progress,
+        judged = prepared.held_out(
+            decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
         )
-    return decision, judged.to_dict()
+    return decided.decision, judged.to_dict()
 
 
 def _difference(apart: xr.Dataset) -> dict[str, Any]:
@@ -105,7 +98,7 @@ def _plain(values: Any) -> Any:
     return [_plain(value) for value in values] if isinstance(values, list) else finite(values)
 
 
-def _lines(result: Mapping[str, Any], apart: xr.Dataset | None, task: Task) -> list[str]:
+def _lines(result: Mapping[str, Any], apart: xr.Dataset | None) -> list[str]:
     outside = any(row.get("held_out") for row in result["rows"])
     head = ["tree", "leaves", "depth", "levels", "tests", "mean (%)", "95 % (%)", "max (%)"]
     head += ["held out: mean (%)", "95 % (%)", "max (%)"] if outside else []

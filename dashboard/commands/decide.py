@@ -12,7 +12,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.options import TARGETS
 from dashboard.commands.output import Working, answer, say, show
-from dashboard.commands.problem import Task, grow, one_task, tasks_of
+from dashboard.commands.treatment import grown, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.problem import Problem
+    from dashboard.session.prepared import Decided, Prepared
 
 #: A drawn tree of more leaves than this is no help.
 _DRAWN_LEAVES = 64
@@ -30,10 +31,12 @@ def decide(args: argparse.Namespace) -> None:
     if args.sweep:
         _sweep(args)
         return
-    task = one_task(args)
-    decision = grow(args.tree, cli_trees.chosen(args), task)
-    result = _result(args, task, decision)
-    show(args, result, lambda: _decision_lines(args, result, decision))
+    decided = grown(preparation(args), args.tree, cli_trees.chosen(args))
+    answered = decided.answer()
+    # Last, for what reads the JSON with its eyes.
+    saved = answered.pop("decision")
+    result = {**answered, **_held_out(args, decided), "decision": saved}
+    show(args, result, lambda: _decision_lines(args, result, decided.decision))
 
 
 def export(args: argparse.Namespace) -> None:
@@ -48,14 +51,14 @@ def export(args: argparse.Namespace) -> None:
         )
     cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
-    tasks = tasks_of(args)
-    for task in tasks:
-        decision = grow(args.tree, cli_trees.chosen(args), task)
-        statistics[decision.collective] = _statistics(task, decision)
-        sources.update(task.sources)
-        decisions.append(decision)
-    further = _further(args, WRITERS[args.to].options, tasks)
-    decisions = _sayable(args, decisions, tasks, further)
+    made = preparations(args)
+    for prepared in made:
+        decided = grown(prepared, args.tree, cli_trees.chosen(args))
+        statistics[decided.decision.collective] = decided.statistics
+        sources.update(sources_of(prepared))
+        decisions.append(decided.decision)
+    further = _further(args, WRITERS[args.to].options, made)
+    decisions = _sayable(args, decisions, made, further)
     provenance = {"statistics": statistics, "sources": sources}
     text = WRITERS[args.to].write(decisions, provenance, **further)
     if args.output == "-":
@@ -71,7 +74,7 @@ def export(args: argparse.Namespace) -> None:
 
 
 def _sayable(
-    args: argparse.Namespace, decisions: list[DecisionFunction], tasks: Sequence[Task], options: Mapping[str, Any]
+    args: argparse.Namespace, decisions: list[DecisionFunction], made: Sequence[Prepared], options: Mapping[str, Any]
 ) -> list[DecisionFunction]:
     """The decisions with the best substitutes for what the target lacks, where its writer does not see to it itself."""
     from dashboard.export import TARGETS as WRITERS
@@ -82,8 +85,8 @@ def _sayable(
         return decisions
     parts = {
         str(part.given.get("collective", part.cube.attrs["collective"])): part
-        for t in tasks
-        for part in t.problem.slices
+        for prepared in made
+        for part in prepared.problem.slices
     }
     found = []
     for decision in per_collective(decisions):
@@ -95,7 +98,7 @@ def _sayable(
     return found
 
 
-def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Task]) -> dict[str, Any]:
+def _further(args: argparse.Namespace, known: Sequence[str], made: Sequence[Prepared]) -> dict[str, Any]:
     """What targets that are rules of a library take beside the decisions; `Usage` for what this one does not."""
     given = {name: getattr(args, name) for name in ("version", "most_rules", "base") if getattr(args, name) is not None}
     for name in given:
@@ -108,7 +111,7 @@ def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Tas
         except (OSError, UnicodeDecodeError) as error:
             raise Usage(f"--base {args.base}: cannot be read: {error}") from error
     if "cubes" in known:
-        parts = [part for task in tasks for part in task.problem.slices]
+        parts = [part for prepared in made for part in prepared.problem.slices]
         named = {part.given.get("collective", part.cube.attrs.get("collective")): part for part in parts}
         given["cubes"] = {name: part.cube for name, part in named.items()}
         if "weights" in known:
@@ -116,79 +119,32 @@ def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Tas
     return given
 
 
-def _statistics(task: Task, decision: DecisionFunction) -> dict[str, Any]:
-    from dashboard.decisions.statistics import statistics_of
-
-    return statistics_of(decision, task.problem.penalties(decision))
-
-
-def _result(args: argparse.Namespace, task: Task, decision: DecisionFunction) -> dict[str, Any]:
-    """The JSON answer of ``decide``."""
-    return {
-        "collective": decision.collective,
-        "tree": args.tree,
-        "options": decision.options,
-        **_statistics(task, decision),
-        "methods": [method.label for method in decision.methods],
-        **_c45(decision),
-        **_held_out(args, task, decision),
-        "decision": decision.to_dict(),
-    }
-
-
-def _c45(decision: DecisionFunction) -> dict[str, Any]:
-    """Size and errors before and after pruning; C4.5 counts cases, people read percent."""
-    known: Mapping[str, Any] = decision.provenance.get("c45", {})
-    return {
-        when: {
-            name: value if name in ("size", "leaves") else 100 * value / known["cases"]
-            for name, value in known[when].items()
-        }
-        for when in ("before", "after")
-        if when in known
-    }
-
-
-def _held_out(args: argparse.Namespace, task: Task, decision: DecisionFunction) -> dict[str, Any]:
+def _held_out(args: argparse.Namespace, decided: Decided) -> dict[str, Any]:
     """The penalty where the decision was not made from, if it is asked for."""
     if args.held_out == "none":
         return {}
-    from dashboard.decisions.families import family
-    from dashboard.decisions.heldout import heldout
-
-    options = cli_trees.chosen(args)
-
-    def again(part: Problem) -> DecisionFunction:
-        return family(args.tree).grow(task.prepare(part), **options)
-
     with Working() as progress:
-        found = heldout(task.problem, again, args.held_out, args.folds, whole=decision, progress=progress)
-    for note in found.notes:
+        judged = decided.prepared.held_out(
+            decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
+        )
+    for note in judged.notes:
         say(f"note: {note}")
-    return {"held_out": found.to_dict()}
+    return {"held_out": judged.to_dict()}
 
 
 def _sweep(args: argparse.Namespace) -> None:
-    from dashboard import decisions
+    from dashboard.session.choice import Choice
 
     if (args.tree, args.sweep == "settings") not in {("quadtree", False), ("c45", True)}:
         raise Usage(
             f"--sweep {args.sweep} is for --tree {'c45' if args.sweep == 'settings' else 'quadtree'}; "
             f"'colltune frontier' tries --tree {args.tree} over its options"
         )
-    task = one_task(args)
-    options = cli_trees.chosen(args)
+    prepared, options = preparation(args), cli_trees.chosen(args)
     if args.sweep == "settings":
-        frame = _c45_settings(task.problem, options)
-        _show_sweep(args, task, frame)
-        return
-    part = task.problem.single("a quadtree")
-    cube, ppn = part.cube, part.given.get("ppn")
-    if args.sweep == "depth":
-        frame = decisions.sweep_depth(cube, ppn=ppn, threshold=options.get("threshold", 1.0))
+        _show_sweep(args, prepared, _c45_settings(prepared.problem, options))
     else:
-        frame = decisions.sweep_threshold(cube, max_depth=options.get("max_depth"), ppn=ppn)
-    _show_sweep(args, task, frame)
+        _show_sweep(args, prepared, prepared.sweep(args.sweep, Choice.of(args.tree, options)))
 
 
 def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:
@@ -199,10 +155,10 @@ def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:
     return c45_table(problem, TABLE_6_8 if problem.categories else TABLE_6_7, **others).reset_index(names="setting")
 
 
-def _show_sweep(args: argparse.Namespace, task: Task, frame: pd.DataFrame) -> None:
+def _show_sweep(args: argparse.Namespace, prepared: Prepared, frame: pd.DataFrame) -> None:
     columns = [str(column) for column in frame.columns]
     rows = [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
-    result = {"collective": task.problem.collective, "tree": args.tree, "sweep": args.sweep, "rows": rows}
+    result = {"collective": prepared.problem.collective, "tree": args.tree, "sweep": args.sweep, "rows": rows}
     show(args, result, lambda: cli_text.frame_table(frame))
 
 

@@ -13,9 +13,9 @@ from dashboard.commands.output import Working, finite, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.commands.problem import Task
     from dashboard.decisions import DecisionFunction
     from dashboard.export.decide_time import Sizes, Variant
+    from dashboard.session.prepared import Prepared
 
 #: As the rows of Table 4 of the quadtree report, the last one exact.
 _TREES = (*(f"quadtree:max_depth={depth}" for depth in range(1, 7)), "quadtree")
@@ -52,7 +52,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
 
 def decide_time(args: argparse.Namespace) -> None:
     """Print sizes and times of each tree."""
-    from dashboard.commands.problem import one_task
+    from dashboard.commands.treatment import preparation
     from dashboard.decisions.families import family
     from dashboard.export import ExportError
     from dashboard.export.decide_time import decide_time as timed
@@ -61,21 +61,21 @@ def decide_time(args: argparse.Namespace) -> None:
     wanted = [(text, *_parsed(text)) for text in dict.fromkeys(args.trees or _TREES)]
     try:
         found_compiler()
-        task = one_task(args)
-        sizes = _sizes(args, task)
+        prepared = preparation(args)
+        sizes = _sizes(args, prepared)
         rows: list[dict[str, Any]] = []
         with Working() as progress:
             for place, (text, name, options) in enumerate(wanted):
                 if progress is not None:
                     progress(place / len(wanted), text)
-                decision = family(name).grow(task.learnt, **options)
+                decision = family(name).grow(prepared.learnt, **options)
                 # Deeper limits than the tree has levels give the same tree again.
                 if not args.trees and rows and decision.nodes == rows[-1]["nodes"]:
                     continue
-                rows.append(_row(text, task, decision, timed(decision, sizes, rounds=args.rounds)))
+                rows.append(_row(text, prepared, decision, timed(decision, sizes, rounds=args.rounds)))
     except ExportError as error:
         raise Usage(str(error)) from error
-    result = {"collective": task.problem.collective, "sizes": list(sizes), "rows": rows}
+    result = {"collective": prepared.problem.collective, "sizes": list(sizes), "rows": rows}
     show(args, result, lambda: _lines(result))
 
 
@@ -86,10 +86,10 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
     return name, cli_trees.read(family(name), [word for word in options.split(",") if word])
 
 
-def _sizes(args: argparse.Namespace, task: Task) -> dict[str, Sizes]:
+def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
     from dashboard.export.decide_time import log_uniform, uniform, workload_sizes
 
-    cube = task.problem.slices[0].cube
+    cube = prepared.problem.slices[0].cube
     comm, message = (
         _range(getattr(args, option), f"--{option.replace('_', '-')}", cube[dim].values.tolist())
         for option, dim in (("comm_range", "comm_size"), ("message_range", "message_size"))
@@ -98,7 +98,7 @@ def _sizes(args: argparse.Namespace, task: Task) -> dict[str, Sizes]:
     if args.weights:
         from loaders.workload import read_workload
 
-        found["workload"] = workload_sizes(read_workload(args.weights), task.problem.collective)
+        found["workload"] = workload_sizes(read_workload(args.weights), prepared.problem.collective)
     return found
 
 
@@ -118,10 +118,10 @@ def _range(text: str | None, option: str, measured: Sequence[int]) -> tuple[int,
     return ends
 
 
-def _row(text: str, task: Task, decision: DecisionFunction, variants: Sequence[Variant]) -> dict[str, Any]:
+def _row(text: str, prepared: Prepared, decision: DecisionFunction, variants: Sequence[Variant]) -> dict[str, Any]:
     from dashboard.decisions.statistics import statistics_of
 
-    figures = statistics_of(decision, task.problem.penalties(decision))
+    figures = statistics_of(decision, prepared.problem.penalties(decision))
     levels = figures["depth"]["mean"] + 1
     return {
         "tree": text,

@@ -12,7 +12,7 @@ from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, show
-from dashboard.commands.problem import one_task
+from dashboard.commands.treatment import preparation
 
 if TYPE_CHECKING:
     from dashboard.decisions.frontier import Frontier
@@ -27,23 +27,23 @@ def frontier(args: argparse.Namespace) -> None:
     from dashboard.decisions.frontier import time_to_decide
     from dashboard.decisions.recommend import falls_below, recommend
 
-    task = one_task(args)
+    prepared = preparation(args)
     with Working() as progress:
         found = find(
-            task.problem,
+            prepared.problem,
             families=args.families,
             further=cli_rules.settings(args),
             held_out=None if args.held_out == "none" else args.held_out,
             folds=args.folds,
-            prepare=task.prepare,
+            prepare=prepared.learn,
             criterion=args.criterion,
             progress=progress,
         )
-    times = [time_to_decide(task.problem, one) if args.timed else None for one in found.decisions]
+    times = [time_to_decide(prepared.problem, one) if args.timed else None for one in found.decisions]
     chosen = recommend(found, within=args.within)
     below = _records(falls_below(found))
     result = {
-        "collective": task.problem.collective,
+        "collective": prepared.problem.collective,
         "held_out": found.scheme,
         "folds": args.folds if found.scheme else None,
         "criterion": found.value,

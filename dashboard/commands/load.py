@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.options import HINTS
 from dashboard.commands.output import Loading, say
-from dashboard.commands.treatment import without_methods
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def cubes_of(args: argparse.Namespace, names: Sequence[str] | None) -> dict[str,
     if getattr(args, "ppn", None) is not None:
         for name, cube in cubes.items():
             _check_ppn(args.ppn, name, cube)
-    return without_methods(args, cubes)
+    return cubes
 
 
 def _check_ppn(ppn: int | str, name: str, cube: xr.Dataset) -> None:

@@ -7,8 +7,9 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.load import cubes_of
 from dashboard.commands.output import finite, say, show
+from dashboard.commands.treatment import preparation
+from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,16 +17,20 @@ if TYPE_CHECKING:
 
 def decision_map(args: argparse.Namespace) -> None:
     """Show the decision map of one collective."""
-    from dashboard import decisions
-
-    ((name, cube),) = cubes_of(args, [args.collective] if args.collective else None).items()
-    dmap = decisions.decision_map(cube, ppn=args.ppn, tolerance=args.tolerance)
+    if args.tolerance and args.statistical is not None:
+        raise Usage("--tolerance and --statistical are given; a map marks the ties of one of them")
+    # Here ties are marked unless the simplest map is asked for.
+    marks = args.ties == "mark"
+    prepared = preparation(argparse.Namespace(**{**vars(args), "ties": None if marks else args.ties}))
+    (name,), dmap = prepared.measured, prepared.decision_map
     if args.statistical is not None:
-        dmap = _tested(cube, dmap, args.statistical)
-    if args.ties == "simplest":
-        dmap = _simplest(cube, dmap, args)
-    if note := dmap.attrs.get("ppn_note"):
-        say(f"note: {note}" + ("" if args.ppn else "; --ppn chooses"))
+        say(f"note: {prepared.tested.attrs['note']}")
+        dmap = dmap.assign(ties=prepared.tested["tied"].sum("method").transpose(*dmap["ties"].dims))
+    if not marks:
+        dmap = dmap.assign(best=prepared.learnt.slices[0].dmap["best"])
+        if facts := prepared.learnt.provenance.get("simplest"):
+            changes = f"{facts['before']} changes between neighbouring cells became {facts['after']}"
+            say(f"note: {facts['relabelled']:,} cells take another method than the fastest; {changes}")
     answer = {
         "collective": name,
         "comm_size": dmap["comm_size"].values.tolist(),
@@ -37,29 +42,6 @@ def decision_map(args: argparse.Namespace) -> None:
     if args.tolerance or args.statistical is not None:
         answer["ties"] = _rows(dmap["ties"])
     show(args, answer, lambda: _lines(name, dmap, args))
-
-
-def _tested(cube: xr.Dataset, dmap: xr.Dataset, level: float) -> xr.Dataset:
-    """The map with as ties what repetitions cannot tell from the best."""
-    from dashboard.decisions.noise import indistinguishable
-
-    found = indistinguishable(cube, level, ppn=dmap.attrs.get("ppn") if "ppn" in cube.dims else None)
-    say(f"note: {found.attrs['note']}")
-    return dmap.assign(ties=found["tied"].sum("method").transpose(*dmap["ties"].dims), tied=found["tied"])
-
-
-def _simplest(cube: xr.Dataset, dmap: xr.Dataset, args: argparse.Namespace) -> xr.Dataset:
-    """The map that takes among ties what gives the fewest rules."""
-    from dashboard.decisions.problem import Problem
-    from dashboard.decisions.simplest import simplest
-
-    problem = Problem.of(cube, ppn=dmap.attrs.get("ppn") if "ppn" in cube.dims else None)
-    found = simplest(problem, args.tolerance, ties=dmap.get("tied"))
-    facts = found.provenance.get("simplest")
-    if facts:
-        told = f"{facts['before']} changes between neighbouring cells became {facts['after']}"
-        say(f"note: {facts['relabelled']:,} cells take another method than the fastest; {told}")
-    return dmap.assign(best=found.slices[0].dmap["best"])
 
 
 def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace) -> list[str]:

@@ -10,8 +10,9 @@ from typing import Any
 
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
+from dashboard.domain.models import MODEL_NAMES
 
-MODELS = ("hockney", "loggp", "plogp")
+MODELS = MODEL_NAMES
 TREE = "model"
 #: Where the family is that decides with models.
 PLACE = "dashboard.models.family:FAMILY"

@@ -163,7 +163,7 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     cli_report.add_options(report)
     for one in (decide, export, frontier, compare, port):
         cli_treatment.add_options(one)
-    cli_treatment.add_of_page(report)
+    cli_treatment.add_options(report)
     for one in (decide, frontier, compare, report):
         cli_treatment.add_held_out(one, "lines" if one is frontier else "none")
     if command in cli_trees.WITH_TREE:
@@ -220,21 +220,7 @@ def _collectives(parser: argparse.ArgumentParser) -> None:
 
 
 def _map_options(parser: argparse.ArgumentParser) -> None:
-    cli_treatment.add_without(parser)
-    ties = parser.add_mutually_exclusive_group()
-    ties.add_argument(
-        "--tolerance",
-        type=cli_values.percent,
-        default=0.0,
-        metavar="PCT",
-        help="methods within PCT %% of the best are ties",
-    )
-    ties.add_argument(
-        "--statistical",
-        type=cli_values.level,
-        metavar="LEVEL",
-        help="methods that repetitions cannot tell from the best are ties; level of the test, such as 0.05",
-    )
+    cli_treatment.add_options(parser, "tolerance", "statistical")
     parser.add_argument(
         "--ties",
         choices=("mark", "simplest"),

@@ -37,23 +37,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
     from dashboard.commands.output import Working, finite, show
-    from dashboard.commands.problem import one_task
+    from dashboard.commands.treatment import preparation
     from dashboard.decisions.families import family
     from dashboard.decisions.portability import campaign_facts, time_ratios
     from dashboard.decisions.portability import portability as judge
 
-    first = one_task(args)
+    first = preparation(args)
     # What is left out need not be known to both.
     other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
-    second = one_task(argparse.Namespace(**{**vars(args), **other}))
+    second = preparation(argparse.Namespace(**{**vars(args), **other}))
     options = cli_trees.chosen(args)
     with Working() as progress:
 
         def grow(problem: Problem) -> DecisionFunction:
-            return family(args.tree).grow(first.prepare(problem), progress=progress, **options)
+            return family(args.tree).grow(first.learn(problem), progress=progress, **options)
 
         found = judge(first.problem, second.problem, grow, common=not args.all_methods)
-    cubes = [task.problem.single("a comparison of two campaigns").cube for task in (first, second)]
+    cubes = [each.problem.single("a comparison of two campaigns").cube for each in (first, second)]
     result = {
         "collective": first.problem.collective,
         "tree": args.tree,

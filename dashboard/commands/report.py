@@ -52,7 +52,7 @@ def report(args: argparse.Namespace) -> None:
         models=args.models,
     )
     with Working() as progress:
-        text = to_html(state, contents, title=args.title, progress=progress)
+        text = to_html(state.view, contents, title=args.title, progress=progress)
     try:
         Path(args.output).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -63,25 +63,16 @@ def report(args: argparse.Namespace) -> None:
 def _view(args: argparse.Namespace) -> State:
     """What the page would show with these choices."""
     from dashboard.commands.load import load
-    from dashboard.commands.treatment import named
+    from dashboard.commands.treatment import treatment_of
     from dashboard.session.choice import Choice
     from dashboard.session.registry import register
     from dashboard.session.state import State
-    from loaders.workload import read_workload
 
     state = State()
     results = load(args)
     collectives = [name for name in results.children if name in (args.collective or results.children)]
-    without = named(args, {name: results[name].to_dataset() for name in collectives})
+    treatment = treatment_of(args, {name: results[name].to_dataset() for name in collectives})
     state.show(register(results))
-    if args.weights:
-        state.weigh(read_workload(args.weights))
-    state.param.update(
-        tolerance=args.tolerance,
-        ties=args.ties,
-        interpolate=args.interpolate,
-        outliers=args.without_outliers,
-        without=without,
-    )
+    state.treat(treatment)
     state.choose(Choice.of(args.tree, cli_trees.chosen(args)))
     return state

@@ -1,4 +1,4 @@
-"""Options on what is made of measurements before deciding, and the methods that are left out."""
+"""What is made of measurements before deciding: its options, and from arguments to what is decided on."""
 
 from __future__ import annotations
 
@@ -8,55 +8,36 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import model as cli_model
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import say
+from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
+from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from dashboard.session.prepared import Decided, Prepared
+    from dashboard.session.treatment import Treatment
+
 #: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
 HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
+#: Options that the models share with the tree of that name.
+_OF_MODELS = ("complete", "parameters")
+_FLAGS = {"outliers": "--without-outliers"}
+_METAVARS = {"tolerance": "PCT", "statistical": "LEVEL", "ties": "WHICH"}
+_LISTED = 5
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all of them."""
-    group = add_of_page(parser)
-    group.add_argument(
-        "--statistical",
-        type=cli_values.level,
-        metavar="LEVEL",
-        help="so are methods that repetitions cannot tell from the best; level of the test, such as 0.05",
-    )
-    cli_model.add_measurement_options(parser)
-
-
-def add_of_page(parser: argparse.ArgumentParser) -> Any:
-    """Add those that a page can show, too."""
+def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add the options of the treatment, or those named."""
     group = parser.add_argument_group("measurements", "what is made of them before deciding")
+    for option in OPTIONS:
+        if option.name not in _OF_MODELS and option.name in (names or (option.name,)):
+            flag = _FLAGS.get(option.name, f"--{option.name}")
+            cli_trees.add_option(group, option, option.name, [flag], _METAVARS.get(option.name))
     group.add_argument(
-        "--tolerance",
-        type=cli_values.percent,
-        default=0.0,
-        metavar="PCT",
-        help="methods within PCT %% of the best are ties",
-    )
-    group.add_argument(
-        "--ties",
-        choices=("simplest", "fastest"),
-        default="simplest",
-        help="method to learn among ties: the one that gives the fewest rules (default), or the fastest",
-    )
-    group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
-    group.add_argument("--interpolate", action="store_true", help="fill missing cells in between for deciding")
-    group.add_argument("--without-outliers", action="store_true", help="leave outliers out; they are listed")
-    add_without(group)
-    return group
-
-
-def add_without(parser: Any) -> None:
-    """Add the option that leaves methods out."""
-    parser.add_argument(
         "--without",
         action="append",
         default=[],
@@ -64,6 +45,9 @@ def add_without(parser: Any) -> None:
         help="leave a method out, as 'colltune map' names it, or 'ALGORITHM *' for all its segment sizes and "
         "parameters; may be given several times",
     )
+    if not names:
+        group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
+        cli_model.add_measurement_options(parser)
 
 
 def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:
@@ -82,14 +66,74 @@ def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
-def named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[str, ...]:
-    """What ``--without`` names.
+def treatment_of(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> Treatment:
+    """The treatment that the arguments ask for, of these measurements.
 
     Raises
     ------
     Usage
-        No cube has such a method, or one would have none left.
+        A method that is to be left out is not there, or none would be left.
     """
+    from dashboard.session.treatment import Treatment, Workload
+    from loaders.workload import read_workload
+
+    given = {option.name: getattr(args, option.name, None) for option in OPTIONS}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if getattr(args, "weights", None):
+        chosen["workload"] = Workload.of(read_workload(args.weights))
+    across = getattr(args, "ppn", None) == "all"
+    ppn = None if across else getattr(args, "ppn", None)
+    return Treatment.of({**chosen, "without": _named(args, cubes), "ppn": ppn, "across": across})
+
+
+def preparations(args: argparse.Namespace) -> list[Prepared]:
+    """What to decide on: one for each collective, or one for all of them together; what was done is said.
+
+    Raises
+    ------
+    Usage
+        The arguments do not say which collectives, or not so that it can be done.
+    """
+    from dashboard.commands.load import cubes_of
+    from dashboard.session.prepared import prepare
+
+    combined = getattr(args, "combined", False)
+    cubes = cubes_of(args, [args.collective] if isinstance(args.collective, str) else args.collective)
+    if len(cubes) > 1 and not combined and args.command != "export":
+        raise Usage(f"-c is given {len(cubes)} times; --combined makes one tree for {' and '.join(cubes)}")
+    if combined and len(cubes) < 2:
+        raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
+    treatment = treatment_of(args, cubes)
+    if args.ppn is None:
+        _say_ppn(cubes)
+    made = [prepare(cubes, treatment)] if combined else [prepare(cube, treatment) for cube in cubes.values()]
+    for each in made:
+        _say_done(each)
+    return made
+
+
+def preparation(args: argparse.Namespace) -> Prepared:
+    """The only one; `preparations` has seen to it for all commands but ``export``."""
+    (made,) = preparations(args)
+    return made
+
+
+def grown(prepared: Prepared, tree: str, options: Mapping[str, Any]) -> Decided:
+    """Grow a tree; on a terminal a line says how far it is."""
+    from dashboard.session.choice import Choice
+
+    choice = Choice.of(tree, options)
+    with Working() as progress:
+        return prepared.decided(choice, prepared.grow(choice, progress))
+
+
+def sources_of(prepared: Prepared) -> dict[str, Any]:
+    """The files of each collective, as the cubes tell them."""
+    return {name: cube.attrs.get("sources") for name, cube in prepared.measured.items()}
+
+
+def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[str, ...]:
+    """What ``--without`` names."""
     from dashboard.decisions import selection
 
     wanted = tuple(getattr(args, "without", ()))
@@ -100,23 +144,60 @@ def named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[st
             meant = f"; did you mean {near[0]!r}?" if near else "; 'colltune map' shows them"
             raise Usage(f"--without {name!r}: there is no such method of {' or '.join(cubes)}{meant}")
     for name, cube in cubes.items():
-        if wanted and len(selection.left_out(cube, wanted)) == cube.sizes["method"]:
+        gone = selection.left_out(cube, wanted)
+        if wanted and len(gone) == cube.sizes["method"]:
             raise Usage(f"--without leaves no method of {name}")
+        if gone:
+            say(f"note: {name}: methods left out: {', '.join(gone)}")
     return wanted
 
 
-def without_methods(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
-    """The cubes without the methods that ``--without`` names; which they were is said.
+def _say_done(prepared: Prepared) -> None:
+    """Say what was left out, weighed and filled in."""
+    treatment = prepared.treatment
+    if treatment.outliers:
+        for name, table in prepared.outliers.items():
+            _say_outliers(name, table)
+    if treatment.workload is not None:
+        _say_workload(prepared.problem.provenance["workload"])
+    if treatment.fills:
+        for part in prepared.filled(prepared.problem).slices:
+            notes = {"interpolated": "interpolation", "completed": "completion"}
+            for what, attribute in notes.items():
+                if attribute in part.cube.attrs:
+                    say(f"note: {what} for deciding: {part.cube.attrs[attribute]}")
 
-    Raises
-    ------
-    Usage
-        As `named`.
-    """
-    from dashboard.decisions import selection
 
-    wanted = named(args, cubes)
-    for name, cube in cubes.items():
-        if gone := selection.left_out(cube, wanted):
-            say(f"note: {name}: methods left out: {', '.join(gone)}")
-    return {name: selection.without_methods(cube, wanted) for name, cube in cubes.items()}
+def _say_outliers(name: str, table: Any) -> None:
+    kinds = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in table["kind"].value_counts().items()]
+    say(f"note: {name}: left out as outliers: {' and '.join(kinds) or 'nothing'} ({table.attrs['note']})")
+    for row in table.head(_LISTED).to_dict("records"):
+        where = f"{row['comm_size']} processes, {cli_text.size(row['message_size'])}"
+        say(f"  {row['method']}, {where}: {cli_text.time(row['time'])}, expected {cli_text.time(row['expected'])}")
+    if len(table) > _LISTED:
+        say(f"  and {len(table) - _LISTED} more; 'colltune info --outliers' lists them")
+
+
+def _say_workload(calls: Mapping[str, Any]) -> None:
+    """Say what of a workload is not at measured sizes."""
+    parts = {
+        "exact": "at measured sizes",
+        "moved": "counted at the nearest measured size",
+        "beyond": "outside the measured range, counted at its border",
+        "unmeasured": "at cells where nothing is measured",
+        "other_ppn": "at other processes per node, not counted",
+    }
+    counts = ", ".join(f"{calls[name]:g} {text}" for name, text in parts.items() if calls[name])
+    say(f"note: workload of {calls['calls']:g} calls: {counts}")
+    if calls["without_results"]:
+        say(f"note: its calls of {', '.join(calls['without_results'])} are not decided on")
+
+
+def _say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
+    from dashboard.decisions import select_ppn
+
+    for cube in cubes.values():
+        if "ppn" in cube.dims:
+            chosen = select_ppn(cube)[1]
+            others = ", ".join(str(int(value)) for value in cube["ppn"].values)
+            say(f"note: {chosen} processes per node (most measured cells) of {others}; --ppn chooses")

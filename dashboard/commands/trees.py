@@ -11,7 +11,8 @@ from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.decisions.families import Families
-    from dashboard.decisions.family import Family, Option
+    from dashboard.decisions.family import Family
+    from dashboard.domain.options import Option
 
 DEFAULT = "quadtree"
 #: Made of parameters that are given with it, so that no family is there before.
@@ -186,12 +187,19 @@ def _help(option: Option) -> str:
     )
 
 
-def _add(group: Any, option: Option, text: str, flags: Sequence[str]) -> None:
-    known: dict[str, Any] = {"dest": _PREFIX + option.name, "default": None, "help": text}
+def add_option(group: Any, option: Option, dest: str, flags: Sequence[str], metavar: str | None = None) -> None:
+    """Add an option as it is declared; where it is not given, `dest` is None."""
+    _add(group, option, _help(option).replace("%", "%%"), flags, dest, metavar)
+
+
+def _add(
+    group: Any, option: Option, text: str, flags: Sequence[str], dest: str = "", metavar: str | None = None
+) -> None:
+    known: dict[str, Any] = {"dest": dest or _PREFIX + option.name, "default": None, "help": text}
     if option.kind == "flag":
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, **known)
         return
-    metavar = _METAVAR.get(option.name, "NAME" if option.kind == "choice" else option.name.upper())
+    metavar = metavar or _METAVAR.get(option.name, "NAME" if option.kind == "choice" else option.name.upper())
     group.add_argument(*flags, type=_reader(option), metavar=metavar, **known)
 
 
@@ -200,7 +208,7 @@ def _reader(option: Option) -> Callable[[str], Any]:
 
     def read_value(text: str) -> Any:
         """The value; argparse's error where it does not fit."""
-        from dashboard.decisions.errors import OptionError
+        from dashboard.domain.errors import OptionError
 
         try:
             return option.checked(_value(option, text))

@@ -175,7 +175,7 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
 def _grown(args: argparse.Namespace, version: str) -> _Given:
     """A tree for each collective, exported as ``colltune export --to openmpi`` would."""
     from dashboard.commands.load import load
-    from dashboard.commands.problem import one_task
+    from dashboard.commands.treatment import preparation
     from dashboard.decisions.families import family
 
     name, _, options = args.tree.partition(":")
@@ -184,10 +184,10 @@ def _grown(args: argparse.Namespace, version: str) -> _Given:
     names = args.collective or [one for one in load(args).children if one != "pt2pt"]
     decisions, cubes = [], {}
     for collective in names:
-        task = one_task(argparse.Namespace(**{**vars(args), "collective": [collective]}))
+        prepared = preparation(argparse.Namespace(**{**vars(args), "collective": [collective]}))
         with Working() as progress:
-            decisions.append(chosen.grow(task.learnt, progress=progress, **known))
-        cubes[collective] = task.problem.slices[0].cube
+            decisions.append(chosen.grow(prepared.learnt, progress=progress, **known))
+        cubes[collective] = prepared.problem.slices[0].cube
     made = _as_rules(decisions, version, cubes)
     sizes = {dim: sorted({int(v) for one in cubes.values() for v in one[dim].values}) for dim in _DIMS}
     return _Given(made.text, made.decisions, sizes["comm_size"], sizes["message_size"])

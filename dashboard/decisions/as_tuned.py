@@ -7,11 +7,11 @@ import xarray as xr
 from dashboard.decisions.attributes import SIZES
 from dashboard.decisions.default import default_of
 from dashboard.decisions.doubles import DOUBLE_OF
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.improvement import DEFAULT, TUNED
 from dashboard.decisions.map import methods_of, select_ppn
 from dashboard.decisions.penalty import penalty
+from dashboard.domain.errors import DecisionError
 
 
 def as_tuned(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None = None) -> xr.Dataset:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.errors import DecisionError
+from dashboard.domain.errors import DecisionError
 
 IntArray = npt.NDArray[np.int64]
 

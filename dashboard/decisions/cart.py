@@ -17,11 +17,12 @@ import numpy.typing as npt
 from dashboard.decisions.attributes import ATTRIBUTES, SIZES
 from dashboard.decisions.binary import BinaryTree, Pruning
 from dashboard.decisions.cases import Cases
-from dashboard.decisions.errors import OptionError
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.losses import counted, losses
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

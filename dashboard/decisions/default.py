@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.nodes import Leaf, Method
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
 
 NAMES = ("default", "native", "ignore")
 """What benchmarks call it when the library is left to decide."""

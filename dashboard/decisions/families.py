@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.family import Family
+from dashboard.domain.errors import OptionError
 
 #: Where each family is: its module (below this package), or module:name where that is not ``FAMILY``.
 PLACES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.errors import NothingMeasuredError
+from dashboard.domain.errors import NothingMeasuredError
 
 IntArray = npt.NDArray[np.int64]
 

@@ -12,10 +12,10 @@ import xarray as xr
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.doubles import DOUBLE_OF
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.map import BLOCK_BYTES, decision_map, methods_of
 from dashboard.decisions.problem import Problem, Slice
 from dashboard.decisions.samples import need_samples, of_repetitions
+from dashboard.domain.errors import DecisionError, OptionError
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]

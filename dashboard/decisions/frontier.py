@@ -15,7 +15,6 @@ import pandas as pd
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.default import default_of
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.families import family as family_named
 from dashboard.decisions.family import Family, Progress
@@ -24,6 +23,7 @@ from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.heldout import HeldOut, figures_of, heldout_many
 from dashboard.decisions.problem import Problem
 from dashboard.decisions.statistics import expected_depth
+from dashboard.domain.errors import DecisionError, OptionError
 
 BoolArray = npt.NDArray[np.bool_]
 

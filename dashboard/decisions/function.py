@@ -25,13 +25,13 @@ from dashboard.decisions.attributes import (
     whole,
 )
 from dashboard.decisions.bounds import bounded_levels, opened, opened_many
-from dashboard.decisions.errors import DecisionError, DecisionFormatError
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.nodes import Leaf, Method, Node, Rule, Split, Test
 from dashboard.decisions.restrict import remembered, restrict
 from dashboard.decisions.simplify import simplify
 from dashboard.decisions.table import SizeTable
 from dashboard.decisions.text import draw
+from dashboard.domain.errors import DecisionError, DecisionFormatError
 
 __all__ = ["DecisionFunction", "Leaf", "Method", "Node", "Rule", "Split", "Test"]
 

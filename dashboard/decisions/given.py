@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.decisions.errors import OptionError
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.improve import improved
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 
 KIND = "rules"
 MOST, MOST_BYTES = 256, 64 << 20

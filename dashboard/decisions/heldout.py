@@ -18,13 +18,13 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.family import Progress
 from dashboard.decisions.folds import Fold, everywhere, folds_of, penalties_of_labels, with_cubes
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import methods_of
 from dashboard.decisions.penalty import summarise_all
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import DecisionError
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

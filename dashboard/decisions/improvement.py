@@ -21,11 +21,11 @@ import xarray as xr
 
 from dashboard.decisions.attributes import ATTRIBUTES, COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.doubles import is_double
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import check_cube, select_ppn
 from dashboard.decisions.nodes import Method, Rule
 from dashboard.decisions.noise import holm, log_times
+from dashboard.domain.errors import DecisionError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,8 +15,8 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.map import DIMS, check_cube, time_blocks
+from dashboard.domain.errors import DecisionError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 Axis = Literal["message_size", "comm_size"]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.cases import Cases
-from dashboard.decisions.errors import NothingMeasuredError
+from dashboard.domain.errors import NothingMeasuredError
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

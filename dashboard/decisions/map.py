@@ -12,8 +12,8 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.doubles import competing
-from dashboard.decisions.errors import DecisionError, NothingMeasuredError, OptionError
 from dashboard.decisions.nodes import Method
+from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 

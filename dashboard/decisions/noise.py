@@ -31,9 +31,9 @@ import xarray as xr
 
 from dashboard.decisions.attributes import MESSAGE_SIZE
 from dashboard.decisions.doubles import competing
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.map import DIMS, check_cube, select_ppn, time_blocks
 from dashboard.decisions.samples import Place, has_samples, sample_blocks
+from dashboard.domain.errors import DecisionError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 Moments = tuple[FloatArray, FloatArray, FloatArray]

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, PPN
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.fill import fill_missing
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.quadtree_family import MAX_DEPTH, THRESHOLD, as_family, depths_and_thresholds
 from dashboard.decisions.quadtree_family import grow as grow_quadtree
+from dashboard.domain.errors import OptionError
 
 if TYPE_CHECKING:
     from dashboard.decisions.problem import Problem

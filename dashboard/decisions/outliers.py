@@ -17,9 +17,9 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.map import DIMS, check_cube, time_blocks
 from dashboard.decisions.samples import has_samples, sample_blocks, summed_up
+from dashboard.domain.errors import DecisionError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

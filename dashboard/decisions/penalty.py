@@ -11,9 +11,9 @@ import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
 from dashboard.decisions.doubles import as_run
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import decision_map, methods_of, select_ppn, time_blocks
+from dashboard.domain.errors import DecisionError
 
 FloatArray = npt.NDArray[np.float64]
 

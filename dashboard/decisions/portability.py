@@ -11,11 +11,11 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import methods_of
 from dashboard.decisions.penalty import summarise_all
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import DecisionError
 
 SIDES = ("A", "B")
 #: Attributes of a cube that say where and how it was measured.

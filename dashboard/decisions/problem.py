@@ -14,12 +14,12 @@ import xarray as xr
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, attribute, compute, required
 from dashboard.decisions.cases import Cases
 from dashboard.decisions.doubles import as_run, is_double
-from dashboard.decisions.errors import DecisionError, NothingMeasuredError, OptionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import DIMS, decision_map, methods_of, select_ppn
 from dashboard.decisions.nodes import Method
 from dashboard.decisions.penalty import PenaltySummary, checked_weights, penalty, summarise_all
-from dashboard.decisions.quadtree import provenance
+from dashboard.decisions.quadtree import QuadtreeBuilder, provenance
+from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -72,6 +72,11 @@ class Slice:
         """``(comm_size, message_size)``: the best method's position in the problem's methods, -1 = none."""
         best = np.asarray(self.dmap["best"].transpose(*SIZES).values)
         return np.asarray(np.where(best >= 0, self.methods[best], -1), dtype=np.int64)
+
+    @cached_property
+    def builder(self) -> QuadtreeBuilder:
+        """Builds quadtrees over the map."""
+        return QuadtreeBuilder(self.dmap)
 
     def times(self) -> FloatArray:
         """Times in seconds, ``(method of the cube, comm_size, message_size)``, NaN where not measured.
@@ -156,7 +161,7 @@ class Problem:
         maps = [decision_map(cube) if dmap is None else dmap for cube, _, _ in parts]
         measured = [int((one["best"].values >= 0).sum()) for one in maps]
         if not any(measured):
-            raise NothingMeasuredError("nothing is measured: every time is missing")
+            raise NothingMeasuredError("nothing is measured: every time is missing, or every method is left out")
         for one in maps:
             _check_times(one)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)

@@ -16,11 +16,11 @@ import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
 from dashboard.decisions.blocks import Blocks
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.fill import fill_missing
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import methods_of
+from dashboard.domain.errors import DecisionError, OptionError
 
 IntArray = npt.NDArray[np.int64]
 

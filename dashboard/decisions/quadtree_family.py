@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.quadtree import QuadtreeBuilder
+from dashboard.domain.options import Option
 
 if TYPE_CHECKING:
     from dashboard.decisions.problem import Problem
@@ -55,7 +55,7 @@ def quadtrees(
     problem: Problem, settings: Sequence[dict[str, Any]], *, progress: Progress | None = None
 ) -> list[DecisionFunction]:
     """Build one quadtree for each of several settings, preparing the map once."""
-    builder = QuadtreeBuilder(problem.single("quadtree").dmap)
+    builder = problem.single("quadtree").builder
     found = []
     for number, options in enumerate(settings):
         if progress is not None:
@@ -69,7 +69,7 @@ def grow_exact(problem: Problem, *, progress: Progress | None = None) -> Decisio
     """Encode the only slice of a problem without loss."""
     if progress is not None:
         progress(0.0, "exact map")
-    built = QuadtreeBuilder(problem.single("exact").dmap).build()
+    built = problem.single("exact").builder.build()
     return as_family(built, "exact", problem, options={})
 
 

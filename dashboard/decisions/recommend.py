@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.frontier import Frontier
 from dashboard.decisions.function import DecisionFunction
+from dashboard.domain.errors import DecisionError, OptionError
 
 BoolArray = npt.NDArray[np.bool_]
 

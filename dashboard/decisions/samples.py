@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.map import BLOCK_BYTES, DIMS
+from dashboard.domain.errors import DecisionError
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

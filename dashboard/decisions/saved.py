@@ -25,9 +25,9 @@ import math
 from typing import Any
 
 from dashboard.decisions.attributes import ATTRIBUTES
-from dashboard.decisions.errors import DecisionError, DecisionFormatError
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
+from dashboard.domain.errors import DecisionError, DecisionFormatError
 
 FORMAT = "colltune decision function"
 VERSION = 1

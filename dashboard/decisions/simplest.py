@@ -23,10 +23,10 @@ import xarray as xr
 
 from dashboard.decisions.attributes import SIZES
 from dashboard.decisions.doubles import competing
-from dashboard.decisions.errors import DecisionError, OptionError
 from dashboard.decisions.fill import fill_missing
 from dashboard.decisions.map import DIMS, time_blocks
 from dashboard.decisions.problem import Problem, Slice
+from dashboard.domain.errors import DecisionError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -13,9 +13,9 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.map import check_cube, select_ppn
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import DecisionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.penalty import penalty, summarise
+from dashboard.domain.errors import DecisionError
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.bands import bands_of

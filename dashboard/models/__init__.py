@@ -1,8 +1,9 @@
 """Parallel communication models: what a collective costs, by its formula, and how large its segments should be."""
 
+from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.errors import ModelError, NotApplicableError, ParameterError, SizeError, UnitError
-from dashboard.models.p2p import MODEL_NAMES, MODEL_TITLES, Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.presets import MACHINES, Machine, machine
 from dashboard.models.registry import ALL, MODELS, model_of, models_of
 

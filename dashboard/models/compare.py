@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import UnitError
-from dashboard.models.p2p import MODEL_NAMES, Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.registry import ALL, model_of
 from dashboard.models.schedules import schedule
 from dashboard.models.simulator import simulate

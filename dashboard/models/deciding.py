@@ -18,10 +18,10 @@ from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import methods_of
 from dashboard.decisions.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.problem import Problem
+from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import Variant
 from dashboard.models.completing import completed
 from dashboard.models.errors import ModelError
-from dashboard.models.p2p import MODEL_NAMES, ModelName
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.predicting import Covered, candidates, methods_named, predicted_cube
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dashboard.models.p2p import MODEL_NAMES, MODEL_TITLES
+from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES
 from dashboard.models.registry import ALL
 from dashboard.models.segments.closed import CLOSED
 

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
+from dashboard.domain.models import MODEL_NAMES, ModelName
+from dashboard.domain.options import Option
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, completed_decision, model_decision
 from dashboard.models.errors import ModelError
 from dashboard.models.fit import fit_all
 from dashboard.models.observations import observe
-from dashboard.models.p2p import MODEL_NAMES, ModelName
 from dashboard.models.parameter_set import ParameterSet, read_set, write_set
 from dashboard.models.presets import MACHINES
 

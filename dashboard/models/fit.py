@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from dashboard.decisions.family import Progress
+from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
-from dashboard.models.p2p import CLASSES, MODEL_NAMES, Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import CLASSES, Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
 
 FloatArray = npt.NDArray[np.float64]

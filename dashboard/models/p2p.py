@@ -14,13 +14,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.models import ModelName
 from dashboard.models.errors import ParameterError
 
 FloatArray = npt.NDArray[np.float64]
-ModelName = Literal["hockney", "loggp", "plogp"]
-MODEL_NAMES: tuple[ModelName, ...] = ("hockney", "loggp", "plogp")
-MODEL_TITLES: Mapping[ModelName, str] = {"hockney": "Hockney", "loggp": "LogP / LogGP", "plogp": "PLogP"}
-
 LONGEST = 0.5
 SLOWEST = 1e-3
 FAR = 2.0**62

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, ParameterError
-from dashboard.models.p2p import CLASSES, MODEL_NAMES, MODEL_TITLES, ModelName, PointToPointModel, of_dict
+from dashboard.models.p2p import CLASSES, PointToPointModel, of_dict
 from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.presets import MACHINES, Machine, machine
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from dashboard.domain.models import ModelName
 from dashboard.models.errors import ParameterError
-from dashboard.models.p2p import ModelName, PointToPointModel, of_dict
+from dashboard.models.p2p import PointToPointModel, of_dict
 
 _LISTS = {"plogp": ("sizes", "gap", "send_overhead", "receive_overhead")}
 _BETWEEN = "/"

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, ParameterError
-from dashboard.models.p2p import Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
 
 FloatArray = npt.NDArray[np.float64]

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from dashboard.domain.models import MODEL_TITLES, ModelName
 from dashboard.models.errors import NotApplicableError, ParameterError
-from dashboard.models.p2p import MODEL_TITLES, Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class FrontierPage(Viewer):
             self.state.collective = event.new
 
     def _key(self) -> tuple[Any, ...]:
-        return self.state.data_key(), self._scheme, self.criterion.value, tuple(self.state.rules)
+        return self.state.view.data_key, self._scheme, self.criterion.value, tuple(self.state.rules)
 
     @property
     def _scheme(self) -> str | None:
@@ -127,20 +127,20 @@ class FrontierPage(Viewer):
         self.background.stop()
         self._asked, self.frontier = None, None
         self._show()
-        dmap = self._attempt(state.decision_map)
+        dmap = self._attempt(state.view.decision_map)
         if dmap is None:
             return
-        if dmap["best"].size <= MOST_CELLS or state.has_frontier(self._scheme, self.criterion.value):
+        if dmap["best"].size <= MOST_CELLS or state.view.has_frontier(self._scheme, self.criterion.value):
             self._compute()
         else:
             cells = f"{dmap['best'].size:,}"
             self._tell(f"Trying every family over {cells} cells takes a while; press Compute to begin.", "info")
 
     def _compute(self, *_: Any) -> None:
-        if self.state.cube() is None:
+        if self.state.view.cube() is None:
             return
         self._asked = key = self._key()
-        work = self._attempt(lambda: self.state.frontier_job(self._scheme, self.criterion.value))
+        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.criterion.value))
         if work is None:
             return
         if self.frontier is None:
@@ -217,9 +217,9 @@ class FrontierPage(Viewer):
         for row in range(len(table)):
             if self._choice(row) == self.state.shown:
                 return float(table["leaves"].iloc[row]), float(table[value].iloc[row])
-        statistics, held = self.state.statistics(), None
+        statistics, held = self.state.view.statistics(), None
         if self.state.shown is not None and self._scheme == "lines":
-            held = self.state.known_heldout(self.state.shown)
+            held = self.state.view.known_heldout(self.state.shown)
         if value.startswith("held_out_") and statistics is not None and held is not None:
             return float(statistics["leaves"]), float(getattr(held.figures, value.removeprefix("held_out_")))
         name = value.removeprefix("penalty_")
@@ -236,12 +236,12 @@ class FrontierPage(Viewer):
         """Find out what the choice on show costs held out, if it is not among the points."""
         choice, state = self.state.shown, self.state
         self.judging.stop()
-        if choice is None or self._scheme != "lines" or state.known_heldout(choice) is not None:
+        if choice is None or self._scheme != "lines" or state.view.known_heldout(choice) is not None:
             return
         if any(self._choice(row) == choice for row in range(len(self.frontier.table))):
             return
         titles = {name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])}
-        self.judging.start("Judging the current choice", state.heldout_job(choice), lambda _: self._draw(titles))
+        self.judging.start("Judging the current choice", state.view.heldout_job(choice), lambda _: self._draw(titles))
 
     def _choice(self, row: int) -> Choice:
         table = self.frontier.table

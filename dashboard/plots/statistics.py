@@ -13,7 +13,7 @@ def statistics_table(
     statistics: Mapping[str, Any],
     lines: int | None,
     held_out: Mapping[str, float] | None = None,
-    everywhere: Mapping[str, float] | None = None,
+    this_map: Mapping[str, float] | None = None,
 ) -> str:
     """Write the statistics of a decision function.
 
@@ -26,9 +26,8 @@ def statistics_table(
     held_out
         ``mean``, ``median``, ``p95`` and ``max`` penalty (percent) at sizes that were not decided on; None while
         not known.
-    everywhere
-        ``mean``, ``median`` and ``max`` penalty (percent) over all maps that the tree decides; None where it is
-        this one.
+    this_map
+        ``mean``, ``median`` and ``max`` penalty (percent) on the map on show; None where the tree decides no other.
     """
     depth, penalty = statistics["depth"], statistics["penalty"]
 
@@ -43,7 +42,7 @@ def statistics_table(
         ("", [("tests on the way to a measured size", levels("expected", 2))]),
         ("Penalty", [(name, percent(name)) for name in ("mean", "median", "max", "min")]),
         ("", [("cells without one", f"{penalty['unmeasured']:,}")]),
-        ("All maps", [(name, format_percent(everywhere[name])) for name in _ALL] if everywhere else []),
+        ("This map", [(name, format_percent(this_map[name])) for name in _ALL] if this_map else []),
         ("Held out", [(_OUTSIDE[name], format_percent(held_out[name])) for name in _OUTSIDE] if held_out else []),
         ("Size", [("leaves", f"{statistics['leaves']:,}"), ("nodes", f"{statistics['nodes']:,}")]),
         ("", [("lines of source", "…" if lines is None else f"{lines:,}")]),

@@ -27,7 +27,7 @@ from dashboard.report.maps import MapFigures
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section
 from dashboard.session.choice import Choice
-from dashboard.session.state import State
+from dashboard.session.view import View
 
 #: More rules than this nobody reads; the saved decision function beside them has them all.
 MOST_RULES = 200
@@ -60,12 +60,12 @@ class Contents:
     target: str = "openmpi"
     models: bool = False
 
-    def sections(self, state: State, progress: Progress | None = None) -> list[Section]:
+    def sections(self, view: View, progress: Progress | None = None) -> list[Section]:
         """Compute the sections: a summary, one for each collective, the measurements.
 
         Parameters
         ----------
-        state
+        view
             The view: results, how they are treated, and which tree is asked for.
         progress
             Told how far it is; may raise `dashboard.decisions.family.Cancelled`.
@@ -75,42 +75,42 @@ class Contents:
         DecisionError
             A collective that is not among the results.
         """
-        known = [name for name in state.param.collective.objects if name is not None]
+        known = view.collectives
         names = self.collectives or tuple(known)
         for name in names:
             if name not in known:
                 raise DecisionError(f"a report on {name}: these results hold {', '.join(known) or 'nothing'}")
-        twins = [state.beside(name) for name in names]
-        found = [
+        twins = [view.beside(name) for name in names]
+        sections = [
             Section(str(twin.collective), tuple(self._parts(twin, _within(progress, number, len(twins)))))
             for number, twin in enumerate(twins)
         ]
         summary = Section("Summary", (Part("", _summary(twins)),))
-        return [summary, *found, Section("Measurements", tuple(_measurements(state)))]
+        return [summary, *sections, Section("Measurements", tuple(_measurements(view)))]
 
-    def _parts(self, state: State, progress: Progress | None) -> Iterator[Part]:
+    def _parts(self, view: View, progress: Progress | None) -> Iterator[Part]:
         if progress is not None:
-            progress(0.0, str(state.collective))
-        choice = state.choice()
-        decision = state.job(choice)(progress)
-        found = state.penalty(choice)
-        figures = MapFigures.of(state)
+            progress(0.0, str(view.collective))
+        choice = view.choice
+        decision = view.job(choice)(progress)
+        found = view.penalty(choice)
+        figures = MapFigures.of(view)
         if figures is None or found is None:
             yield Part("", "<p>Nothing was measured that could be decided on.</p>")
             return
-        yield Part("Decision maps", _map_text(state, figures, found), figures.draw(state, found))
-        statistics = state.statistics(choice)
+        yield Part("Decision maps", _map_text(view, figures, found), figures.draw(view, found))
+        statistics = view.statistics(choice)
         if statistics is not None:
             yield Part("What the decision costs", statistics_table(statistics, _lines(decision)))
         if self.frontier:
-            yield from _frontier(state, choice, self.held_out, progress)
-        problem = state.problem()
+            yield from _frontier(view, choice, self.held_out, progress)
+        problem = view.problem()
         if self.models and problem is not None:
             yield from model_parts(problem.slices[0], progress)
-        yield _rules(state, decision, figures)
-        yield _written(state, decision, TARGETS[self.target])
+        yield _rules(view, decision, figures)
+        yield _written(view, decision, TARGETS[self.target])
         if self.target != "c":
-            yield replace(_written(state, decision, TARGETS["c"]), folded=True)
+            yield replace(_written(view, decision, TARGETS["c"]), folded=True)
 
 
 def _lines(decision: DecisionFunction) -> int | None:
@@ -126,18 +126,18 @@ def _within(progress: Progress | None, number: int, count: int) -> Callable[[flo
     return lambda share, text: progress((number + share) / count, text)
 
 
-def _map_text(state: State, figures: MapFigures, found: xr.Dataset) -> str:
+def _map_text(view: View, figures: MapFigures, found: xr.Dataset) -> str:
     dmap = figures.dmap
     shares = legend.method_shares(figures.key, dmap["best"].values, found["chosen"].values)
-    told = [f"<p>{escape(remark)}</p>" for remark in state.remarks()]
-    tied = state.tied()
+    told = [f"<p>{escape(remark)}</p>" for remark in view.remarks()]
+    tied = view.tied()
     if tied is not None and tied[0].any():
         told.append(ties.tie_legend(tied[0], int((dmap["best"].values >= 0).sum()), tied[1]))
     keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(found))
     told.append(f'<div class="beside">{"".join(keys)}</div>')
     if dmap["best"].size <= MOST_ROWS:
         table = decision_table(dmap, found)
-        told.append(_download(table.to_csv(index=False), f"{state.collective}_decisions.csv", "text/csv", "All cells"))
+        told.append(_download(table.to_csv(index=False), f"{view.collective}_decisions.csv", "text/csv", "All cells"))
     return "".join(told)
 
 
@@ -150,9 +150,9 @@ def _download(text: str, name: str, kind: str, title: str) -> str:
     )
 
 
-def _frontier(state: State, choice: Choice, held_out: str | None, progress: Progress | None) -> Iterator[Part]:
+def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progress | None) -> Iterator[Part]:
     try:
-        found = state.frontier_job(held_out, "mean")(progress)
+        found = view.frontier_job(held_out, "mean")(progress)
     except DecisionError as error:
         yield Part("All ways of deciding", f"<p>They were not compared: {escape(str(error))}.</p>")
         return
@@ -163,7 +163,7 @@ def _frontier(state: State, choice: Choice, held_out: str | None, progress: Prog
     ]
     table = table.assign(told=[each.described() for each in choices])
     titles = {name: FAMILIES[name].title for name in dict.fromkeys(table["family"])}
-    statistics = state.statistics(choice)
+    statistics = view.statistics(choice)
     current = None
     if statistics is not None and statistics["penalty"]["mean"] is not None and held_out is None:
         current = float(statistics["leaves"]), float(statistics["penalty"]["mean"])
@@ -188,12 +188,12 @@ def _frontier(state: State, choice: Choice, held_out: str | None, progress: Prog
     )
 
 
-def _rules(state: State, decision: DecisionFunction, figures: MapFigures) -> Part:
+def _rules(view: View, decision: DecisionFunction, figures: MapFigures) -> Part:
     merged = decision.simplified()
     title = f"Rules: {format_count(merged.leaves, 'rule')}"
     saved = _download(
         json.dumps(decision.to_dict(), indent=1),
-        f"{state.collective}_decision.json",
+        f"{view.collective}_decision.json",
         "application/json",
         "The decision function",
     )
@@ -203,15 +203,15 @@ def _rules(state: State, decision: DecisionFunction, figures: MapFigures) -> Par
     return Part(title, rules_page(merged, rules, figures.key, 0, len(rules)) + saved, folded=len(rules) > 30)
 
 
-def _written(state: State, decision: DecisionFunction, target: Target) -> Part:
+def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     title = f"Written as {target.title}"
-    problem = state.problem()
+    problem = view.problem()
     if problem is None:
         return Part(title)
     part = problem.slices[0]
-    options: dict[str, Any] = {"cubes": {str(state.collective): part.cube}} if "cubes" in target.options else {}
+    options: dict[str, Any] = {"cubes": {str(view.collective): part.cube}} if "cubes" in target.options else {}
     provenance = {
-        "statistics": {decision.collective: state.statistics()},
+        "statistics": {decision.collective: view.statistics()},
         "sources": {decision.collective: part.cube.attrs.get("sources")},
     }
     notes: Sequence[str] = ()
@@ -222,13 +222,13 @@ def _written(state: State, decision: DecisionFunction, target: Target) -> Part:
     except ExportError as error:
         return Part(title, f"<p>It cannot be written so: {escape(str(error))}</p>")
     told = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    name = f"colltune_{state.collective}{target.extension}"
+    name = f"colltune_{view.collective}{target.extension}"
     shown = source.highlighted(text, _LANGUAGES.get(target.name, "text"))
     return Part(title, told + _download(text, name, "text/plain", "The file") + shown)
 
 
-def _measurements(state: State) -> Iterator[Part]:
-    tree = state.results
+def _measurements(view: View) -> Iterator[Part]:
+    tree = view.results
     if tree is None:
         return
     yield Part("What was measured", _frame_html("Coverage", coverage.coverage_table(tree)))
@@ -268,17 +268,17 @@ def _text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else escape(str(value or ""))
 
 
-def _summary(states: list[State]) -> str:
+def _summary(views: list[View]) -> str:
     heads = [("collective", False), ("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
     rows = []
-    for state in states:
-        statistics, dmap, cube = state.statistics(), state.decision_map(), state.cube()
+    for view in views:
+        statistics, dmap, cube = view.statistics(), view.decision_map(), view.cube()
         if statistics is None or dmap is None or cube is None:
-            rows.append([escape(str(state.collective)), *["–"] * 7])
+            rows.append([escape(str(view.collective)), *["–"] * 7])
             continue
-        cells = [escape(str(state.collective)), f"{cube.sizes['method']:,}", f"{int((dmap['best'] >= 0).sum()):,}"]
-        cells += [escape(state.choice().described()), f"{statistics['leaves']:,}"]
+        cells = [escape(str(view.collective)), f"{cube.sizes['method']:,}", f"{int((dmap['best'] >= 0).sum()):,}"]
+        cells += [escape(view.choice.described()), f"{statistics['leaves']:,}"]
         for name in ("mean", "median", "max"):
             value = statistics["penalty"][name]
             cells.append("–" if value is None else format_percent(value))

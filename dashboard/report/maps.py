@@ -14,7 +14,7 @@ from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import stacked
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
-from dashboard.session.state import State
+from dashboard.session.view import View
 
 #: More regions than this would cover the colours with their outlines.
 MOST_REGIONS = 5_000
@@ -24,28 +24,28 @@ class MapFigures(MapScene):
     """What the maps of one collective share, of a view, and how they are drawn for good."""
 
     @classmethod
-    def of(cls, state: State) -> MapFigures | None:
+    def of(cls, view: View) -> MapFigures | None:
         """Take it from the view; None where nothing was measured."""
-        problem, dmap = state.problem(), state.decision_map()
+        problem, dmap = view.problem(), view.decision_map()
         if problem is None or dmap is None:
             return None
         axes = Axes.of(dmap)
-        key = MethodKey.of([dmap], state.scheme)
-        return cls(problem.slices[0].cube, dmap, axes, Raster.of(axes), key, str(state.collective))
+        key = MethodKey.of([dmap], view.scheme)
+        return cls(problem.slices[0].cube, dmap, axes, Raster.of(axes), key, str(view.collective))
 
-    def draw(self, state: State, found: xr.Dataset) -> tuple[hv.Overlay, ...]:
+    def draw(self, view: View, found: xr.Dataset) -> tuple[hv.Overlay, ...]:
         """Exact map, the tree's map and its penalty.
 
         Parameters
         ----------
-        state
+        view
             The view.
         found
             Penalties of the tree, as `dashboard.decisions.penalty` gives them.
         """
         figures = hover.CellFigures(self.axes, self.key, self.collective, served=False)
         figures.offer(partial(hover.cell_columns, self.cube, self.dmap, found))
-        lines, tied = self.segments(state.decision(), MOST_REGIONS), state.tied()
+        lines, tied = self.segments(view.decision(), MOST_REGIONS), view.tied()
         layers = {
             "exact": self.method_layers(
                 "exact", self.dmap["best"].values, lines, tied=None if tied is None else tied[0]

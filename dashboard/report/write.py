@@ -16,17 +16,15 @@ from dashboard.decisions.family import Progress
 from dashboard.plots import cell, legend, source, ties
 from dashboard.plots.backend import use_bokeh
 from dashboard.report.contents import Contents
-from dashboard.session.state import State
+from dashboard.session.view import View
 
 
-def to_html(
-    state: State, contents: Contents | None = None, *, title: str = "", progress: Progress | None = None
-) -> str:
+def to_html(view: View, contents: Contents | None = None, *, title: str = "", progress: Progress | None = None) -> str:
     """Write a view as one HTML file.
 
     Parameters
     ----------
-    state
+    view
         The view: results, how they are treated, and which tree is asked for.
     contents
         What goes into it; default: everything but what is judged held out.
@@ -42,17 +40,17 @@ def to_html(
     """
     if "bokeh" not in hv.Store.loaded_backends():
         use_bokeh()
-    sections = (contents or Contents()).sections(state, progress)
+    sections = (contents or Contents()).sections(view, progress)
     figures = [figure for section in sections for part in section.parts for figure in part.figures]
     scripts, places = _embedded(figures)
     template = Environment(autoescape=True, trim_blocks=True).from_string(
         files("dashboard.report").joinpath("page.html").read_text(encoding="utf-8")
     )
     return template.render(
-        title=title or _title(state),
+        title=title or _title(view),
         made=dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         version=metadata.version("colltune"),
-        digest=state.results_id,
+        digest=view.results_id,
         sections=sections,
         place=lambda figure: places[id(figure)],
         styles=legend.STYLE + cell.STYLE + ties.STYLE + source.STYLE,
@@ -76,7 +74,7 @@ def _library() -> str:
     return "\n".join(f"<script>{text}</script>" for text in found.js_raw)
 
 
-def _title(state: State) -> str:
-    attrs = {} if state.results is None else next(iter(state.results.children.values())).to_dataset().attrs
+def _title(view: View) -> str:
+    attrs = {} if view.results is None else next(iter(view.results.children.values())).to_dataset().attrs
     system = attrs.get("system")
     return f"Collective operations on {system}" if system else "Collective operations: measurements and decisions"

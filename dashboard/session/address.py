@@ -1,14 +1,15 @@
-"""The view as names and values of an address, and back."""
+"""The view as names and values of an address, and back: written and read by what each param of the state is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import param
 
 from dashboard.session.choice import Choice, read_options, write_options
+from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
     from dashboard.session.state import State
@@ -23,12 +24,8 @@ PARAMETERS = {
     "depth": "max_depth",
     "limit": "limit_depth",
     "threshold": "threshold",
-    "tolerance": "tolerance",
-    "ties": "ties",
-    "tie_test": "tie_test",
+    **{option.name: option.name for option in OPTIONS},
     "without": "without",
-    "outliers": "outliers",
-    "interpolate": "interpolate",
     "workload": "workload",
     "tree": "family",
     "options": "options",
@@ -45,17 +42,18 @@ PARAMETERS = {
     "rules": "most_rules",
     "export": "exported",
 }
-#: Between names of methods, which may have commas and blanks.
-_BETWEEN = "|"
 #: Names of what treats the measurements before anything is decided, which may take long.
-TREATMENT = ("ties", "tie_test", "outliers", "interpolate")
+TREATMENT = tuple(option.name for option in OPTIONS)
+#: Between names of methods, which may have commas and blanks; other names have none.
+_BETWEEN = {"without": "|"}
 
 
 def to_query(state: State) -> dict[str, str]:
     """Write the view as names and values; what is at its default is left out."""
-    told = {name: getattr(state, parameter) for name, parameter in PARAMETERS.items() if name != "options"}
-    defaults = {name: state.param[PARAMETERS[name]].default for name in told}
-    query = {name: _WRITE.get(name, str)(value) for name, value in told.items() if value != defaults[name]}
+    values = {name: getattr(state, parameter) for name, parameter in PARAMETERS.items() if name != "options"}
+    query = {
+        name: _text(name, value) for name, value in values.items() if value != state.param[PARAMETERS[name]].default
+    }
     options = write_options(Choice.of(state.family, state.options.get(state.family, {})).changed())
     return query | ({"options": options} if options else {})
 
@@ -65,35 +63,87 @@ def from_query(state: State, query: Mapping[str, Any]) -> list[str]:
     refused: list[str] = []
     with param.parameterized.batch_call_watchers(state):
         for name, parameter in PARAMETERS.items():
-            if name in query:
-                try:
-                    _set(state, name, str(query[name]))
-                except ValueError:
-                    asked = str(query[name])[:40]
-                    refused.append(f"The address asks for {name} = {asked!r}; {_allowed(state, name)}.")
-            elif name != "collective":
-                setattr(state, parameter, state.param[parameter].default)
+            value, wrong = value_of(state, name, query)
+            refused += wrong
+            if not wrong and (name in query or name != "collective"):
+                setattr(state, parameter, value)
+                if name == "collective":
+                    # What watches waits for the end of the batch; the values that follow must know it now.
+                    state.fit()
     return refused
 
 
-def _set(state: State, name: str, text: str) -> None:
-    value = read_options(state.family, text) if name == "options" else _READ[name](text)
+def value_of(state: State, name: str, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """The value that an address has for a name, or its default; and a sentence if it cannot be used."""
+    parameter = state.param[PARAMETERS[name]]
+    if name not in query:
+        return parameter.default, []
+    try:
+        value = _read(state, name, str(query[name]))
+        if hasattr(parameter, "_validate"):
+            parameter._validate(value)  # noqa: SLF001 - param has no public way to ask whether a value fits
+    except ValueError:
+        return parameter.default, [f"The address asks for {name} = {str(query[name])[:40]!r}; {_allowed(state, name)}."]
+    return value, []
+
+
+def _text(name: str, value: Any) -> str:
+    """A value as it stands in an address: numbers to the last digit."""
+    if isinstance(value, Choice):
+        options = write_options(value.changed())
+        return f"{value.family}?{options}" if options else value.family
+    if isinstance(value, tuple):
+        return _BETWEEN.get(name, ",").join(map(str, value))
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read(state: State, name: str, text: str) -> Any:
+    """The value of a param, by what the param is.
+
+    Raises
+    ------
+    ValueError
+        It is none, or none that this session can show.
+    """
     if name == "options":
-        value = {**state.options, state.family: value}
-    if name == "pinned" and not state.measures(value):
-        raise ValueError(text)
-    if name in {"together", "export"} and not set(value) <= {each for each in state.param.collective.objects if each}:
-        raise ValueError(text)
-    if name == "without" and not set(value) <= state.selectable():
-        raise ValueError(text)
-    if name == "workload" and not state.knows_workload(value):
-        raise ValueError(text)
-    if name == "against" and value not in state.loaded:
-        raise ValueError(text)
-    setattr(state, PARAMETERS[name], value)
-    if name == "collective":
-        # What watches waits for the end of the batch; the values that follow must know the collective now.
-        state.fit()
+        return {**state.options, state.family: read_options(state.family, text)}
+    if name == "other":
+        family, _, options = text.partition("?")
+        return Choice.of(family, read_options(family, options))
+    return _known(state, name, _plain(name, state.param[PARAMETERS[name]], text))
+
+
+def _plain(name: str, parameter: param.Parameter, text: str) -> Any:
+    """A flag, a number, names or a name."""
+    if isinstance(parameter, param.Boolean):
+        return text.lower() == "true" if text.lower() in {"true", "false"} else _refuse(text)
+    if isinstance(parameter, param.Integer) or name == "ppn":
+        return int(text)
+    if isinstance(parameter, param.Number):
+        return float(text) if math.isfinite(float(text)) else _refuse(text)
+    if isinstance(parameter.default, tuple) or isinstance(parameter, param.Tuple):
+        parts = tuple(text.split(_BETWEEN.get(name, ",")))
+        return tuple(map(int, parts)) if name == "pinned" else parts
+    return text
+
+
+def _known(state: State, name: str, value: Any) -> Any:
+    """The value, if the session has what it names."""
+    known = {
+        "pinned": lambda: len(value) == 2 and state.measures(value),
+        "together": lambda: set(value) <= {each for each in state.param.collective.objects if each},
+        "export": lambda: set(value) <= {each for each in state.param.collective.objects if each},
+        "without": lambda: set(value) <= state.selectable(),
+        "workload": lambda: state.knows_workload(value),
+        "against": lambda: value in state.loaded,
+    }
+    return value if name not in known or known[name]() else _refuse(value)
+
+
+def _refuse(value: Any) -> Any:
+    raise ValueError(value)
 
 
 #: What is said of values that only the session can tell to be none.
@@ -112,88 +162,7 @@ def _allowed(state: State, name: str) -> str:
         names = [str(each) for each in parameter.objects if each is not None]
         return f"possible are {', '.join(names)}" if names else "there is no choice with these results"
     if isinstance(parameter, param.Number) and not isinstance(parameter, param.Boolean):
-        return f"possible are {parameter.bounds[0]} to {parameter.bounds[1]}"
+        return f"possible are {parameter.bounds[0]:g} to {parameter.bounds[1]:g}"
     if isinstance(parameter, param.Boolean):
         return "possible are true and false"
     return _WANTING.get(name, "these results have no such cell")
-
-
-def _fraction(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
-def _truth(text: str) -> bool:
-    if text.lower() not in {"true", "false"}:
-        raise ValueError(text)
-    return text.lower() == "true"
-
-
-def _cell(text: str) -> tuple[int, int]:
-    comm_size, message_size = text.split(",")
-    return int(comm_size), int(message_size)
-
-
-def _choice(text: str) -> Choice:
-    name, _, options = text.partition("?")
-    return Choice.of(name, read_options(name, options))
-
-
-def _choice_text(choice: Choice) -> str:
-    options = write_options(choice.changed())
-    return f"{choice.family}?{options}" if options else choice.family
-
-
-def _lower(value: Any) -> str:
-    return str(value).lower()
-
-
-def _commas(values: Any) -> str:
-    return ",".join(map(str, values))
-
-
-_READ: dict[str, Callable[[str], Any]] = {
-    "page": str,
-    "collective": str,
-    "together": lambda text: tuple(text.split(",")),
-    "ppn": int,
-    "across": _truth,
-    "depth": int,
-    "limit": _truth,
-    "threshold": _fraction,
-    "tolerance": _fraction,
-    "ties": str,
-    "tie_test": str,
-    "without": lambda text: tuple(text.split(_BETWEEN)),
-    "outliers": _truth,
-    "interpolate": _truth,
-    "workload": str,
-    "tree": str,
-    "other": _choice,
-    "compare": str,
-    "against": str,
-    "pinned": _cell,
-    "rows": str,
-    "colors": str,
-    "models": str,
-    "campaign": str,
-    "target": str,
-    "version": str,
-    "rules": int,
-    "export": lambda text: tuple(text.split(",")),
-}
-_WRITE: dict[str, Callable[[Any], str]] = {
-    "together": _commas,
-    "across": _lower,
-    "limit": _lower,
-    "threshold": lambda value: f"{value:.6g}",
-    "tolerance": lambda value: f"{value:.6g}",
-    "without": _BETWEEN.join,
-    "outliers": _lower,
-    "interpolate": _lower,
-    "other": _choice_text,
-    "pinned": _commas,
-    "export": _commas,
-}

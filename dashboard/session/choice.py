@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES, GIVEN, family
-from dashboard.decisions.family import Option
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 
 QUADTREE, RULES = "quadtree", "rules"
 #: Families whose trees are there in milliseconds; the others are grown beside the event loop.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,37 +17,42 @@ from dashboard.export.library_names import DEFAULT_VERSION, VERSIONS
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
-from dashboard.session.view import TIE_TESTS, TIES, Computed, Grown
+from dashboard.session.treatment import OPTIONS, Treatment, Workload
+from dashboard.session.view import POINT_TO_POINT, Grown, View
 
 PAGES = ("Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Data")
 #: Names of the colour schemes, as `plots.colors` knows them.
 SCHEMES = ("okabe-ito", "tol", "grey")
-#: Not a decision between algorithms: measured beside the collectives to know the network.
-POINT_TO_POINT = "pt2pt"
+#: Params that say how measurements are treated, as `treatment.Treatment` has them.
+TREATED = tuple(option.name for option in OPTIONS)
 #: Params that say which measurements are decided on, and how they are treated.
-DATA = (
-    "results_id",
-    "collective",
-    "together",
-    "ppn",
-    "across",
-    "tolerance",
-    "ties",
-    "without",
-    "outliers",
-    "interpolate",
-    "workload",
-)
+DATA = ("results_id", "collective", "together", "ppn", "across", *TREATED, "without", "workload")
 #: Rules files that a session knows at once; the oldest goes.
 MOST_RULES_FILES = 8
 #: Params after which maps of the measurements are drawn anew.
 DRAWN = (*DATA, "scheme")
 #: Params that say which tree is asked for.
 TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
+#: Params that a view is made of.
+_VIEWED = frozenset({"results", "rules", "shown", "scheme", *TREE, *DATA})
 
 
-class State(param.Parameterized, Computed):
-    """The choices of one session; what follows from them is in `Computed`.
+def _treated(name: str) -> param.Parameter:
+    """The param of a choice of `treatment.OPTIONS`: there it is declared."""
+    option = next(each for each in OPTIONS if each.name == name)
+    about: dict[str, Any] = {"default": option.default, "doc": option.help}
+    if option.kind == "flag":
+        return param.Boolean(**about)
+    if option.kind == "choice":
+        empty = [None] if option.unlimited else []
+        return param.Selector(objects=[*empty, *option.choices], **about)
+    if option.kind == "float":
+        return param.Number(bounds=(option.low, option.high), allow_None=bool(option.unlimited), **about)
+    return param.String(allow_None=bool(option.unlimited), **about)
+
+
+class State(param.Parameterized):
+    """The choices of one session; what follows from them is its `view`.
 
     Which tree is asked for is `choice`; which one is shown is `shown`. They are the same, but for the
     time that a tree takes to grow where `deferred` is set: then somebody else grows it, and calls `settle`.
@@ -70,12 +74,14 @@ class State(param.Parameterized, Computed):
     max_depth = param.Integer(default=3, bounds=(0, 12), doc="Most levels of the quadtree below its root.")
     limit_depth = param.Boolean(default=True, doc="Whether `max_depth` holds; without it the threshold alone does.")
     threshold = param.Number(default=1.0, bounds=(0.0, 1.0), doc="Accuracy threshold, a fraction; 1 = exact.")
-    tolerance = param.Number(default=0.0, bounds=(0.0, 100.0), doc="Percent within which methods count as equal.")
-    ties = param.Selector(default=TIES[0], objects=list(TIES), doc="Which of the methods that tie trees learn.")
-    tie_test = param.Selector(default=TIE_TESTS[0], objects=list(TIE_TESTS), doc="What the map hatches as ties.")
+    tolerance = _treated("tolerance")
+    statistical = _treated("statistical")
+    ties = _treated("ties")
+    outliers = _treated("outliers")
+    interpolate = _treated("interpolate")
+    complete = _treated("complete")
+    parameters = _treated("parameters")
     without = param.Parameter(default=(), doc="Methods that nothing may choose, as `decisions.selection` names them.")
-    outliers = param.Boolean(default=False, doc="Whether outliers are left out.")
-    interpolate = param.Boolean(default=False, doc="Whether missing times are interpolated.")
     workload = param.String(default="", doc="Digest of the workload that weighs the sizes; empty: all count the same.")
     rules = param.Dict(default={}, doc="Rules files checked in this session: names by the key of each.")
     model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
@@ -104,14 +110,62 @@ class State(param.Parameterized, Computed):
     def __init__(self, **params: Any) -> None:
         #: Whether one page at a time is on the screen, `page`; without navigation, as in a notebook, all of them are.
         self.navigated = False
-        #: Whether trees that take longer are grown by somebody else, off the event loop.
-        self.deferred = False
+        self._deferred = False
         #: Works out off the event loop what follows from choices, then makes them; None: they are made at once.
         self.ahead: Callable[[dict[str, Any]], None] | None = None
-        self._grown = {}
-        self._workloads = {}
+        self._workloads: dict[str, Workload] = {}
+        self._view: View | None = None
+        self._stale = True
         super().__init__(**params)
         self.shown = self.choice()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # First, for what watches the value asks for the view at once.
+        if name in _VIEWED:
+            self._stale = True
+        super().__setattr__(name, value)
+
+    @property
+    def view(self) -> View:
+        """What follows from the choices as they are now."""
+        if self._view is None or self._stale:
+            self._stale = False
+            self._view = self._viewed(self._view)
+        return self._view
+
+    def _viewed(self, earlier: View | None) -> View:
+        return View(
+            results=self.results,
+            results_id=self.results_id,
+            collective=self.collective,
+            together=self.together,
+            treatment=self.treatment(),
+            choice=self.choice(),
+            shown=self.shown,
+            scheme=self.scheme,
+            options=self.options,
+            rules=self.rules,
+            deferred=self.deferred,
+            earlier=earlier,
+        )
+
+    def treatment(self, **changes: Any) -> Treatment:
+        """What is made of the measurements; `changes` are values of params that differ from those chosen."""
+        chosen = {name: changes.get(name, getattr(self, name)) for name in (*TREATED, "without", "across", "ppn")}
+        workload = self._workload(changes.get("workload", self.workload))
+        return Treatment(**chosen, workload=workload)
+
+    def treat(self, treatment: Treatment) -> None:
+        """Choose this treatment."""
+        self.weigh(treatment.workload)
+        self.param.update(**{name: getattr(treatment, name) for name in (*TREATED, "without", "across", "ppn")})
+
+    def imagined(self, **changes: Any) -> View:
+        """The view that other values of the params of `DATA` would give."""
+        names = ("collective", "together")
+        return self.view.changed(
+            treatment=self.treatment(**changes), **{name: changes[name] for name in names if name in changes}
+        )
 
     @classmethod
     def of(cls, shown: ResultsOrState) -> State:
@@ -186,6 +240,15 @@ class State(param.Parameterized, Computed):
         }
 
     @property
+    def deferred(self) -> bool:
+        """Whether trees that take longer are grown by somebody else, off the event loop."""
+        return self._deferred
+
+    @deferred.setter
+    def deferred(self, deferred: bool) -> None:
+        self._deferred, self._stale = deferred, True
+
+    @property
     def depth(self) -> int | None:
         """Most levels of the quadtree; None without limit."""
         return self.max_depth if self.limit_depth else None
@@ -213,40 +276,17 @@ class State(param.Parameterized, Computed):
 
     @param.depends(*DATA, *TREE, watch=True)
     def _follow(self) -> None:
-        if self.ready(wanted := self.choice()):
+        if self.view.ready(wanted := self.choice()):
             self.shown = wanted
 
     def settle(self, choice: Choice, decision: Grown, key: tuple[Any, ...]) -> None:
         """Show a tree that was grown of the measurements of this `data_key`, if it is still asked for."""
-        self._grown = {(key, choice): decision, **dict(list(self._grown.items())[:1])}
-        if key == self.data_key() and choice == self.choice():
+        if key != self.view.data_key:
+            return
+        self.view.hold(choice, decision)
+        if choice == self.choice():
             self.shown = None
             self.shown = choice
-
-    def as_chosen(self, **changes: Any) -> State:
-        """The same choices, or others, on a state of their own: another thread may read it, nothing follows it.
-
-        Raises
-        ------
-        ValueError
-            The changes are no values of these choices.
-        """
-        twin = State()
-        twin._workloads, twin._grown = dict(self._workloads), dict(self._grown)
-        names = ("results", "tie_test", "rules", "shown", *DATA, *TREE)
-        with param.parameterized.discard_events(twin):
-            twin.param.collective.objects, twin.param.ppn.objects = (
-                self.param.collective.objects,
-                self.param.ppn.objects,
-            )
-            twin.param.update(**{name: getattr(self, name) for name in names})
-            twin.param.update(**changes)
-        twin.fit()
-        return twin
-
-    def beside(self, collective: str) -> State:
-        """The same choices for another collective, decided by itself."""
-        return self.as_chosen(collective=collective, together=())
 
     def ask(self, **choices: Any) -> None:
         """Choose, as soon as what follows from it is there: in a session somebody works it out first (`ahead`)."""
@@ -261,37 +301,32 @@ class State(param.Parameterized, Computed):
         self.rules = dict([*kept.items(), (key, name)][-MOST_RULES_FILES:])
         self.options = {**self.options, RULES: {**self.options.get(RULES, {}), "file": key}}
 
-    def data_key(self) -> tuple[Any, ...]:
-        """What tells the measurements decided on, and their treatment, from others."""
-        return tuple(self._ppn() if name == "ppn" else getattr(self, name) for name in DATA)
-
     def selectable(self) -> set[str]:
         """Names that methods of any collective can be left out by."""
         cubes = [] if self.results is None else [node.to_dataset() for node in self.results.children.values()]
         return set().union(*map(selectable, cubes))
 
-    def drawn_key(self) -> tuple[Any, ...]:
-        """What tells a drawing of the measurements from others: they, their treatment and the colours."""
-        return *self.data_key(), self.scheme
-
     def measures(self, cell: Sequence[int]) -> bool:
         """Whether a cell ``(comm_size, message_size)`` is among those of the collective."""
-        cube = self.cube()
+        cube = self.view.measured()
         return cube is not None and _measures(cube, cell)
 
-    def weigh(self, workload: pd.DataFrame | None) -> None:
+    def weigh(self, workload: pd.DataFrame | Workload | None) -> None:
         """Weigh the sizes by the calls of a workload (`loaders.workload.read_workload`); None: all count the same."""
         if workload is None:
             self.workload = ""
             return
-        digest = hashlib.sha256(workload.to_csv(index=False).encode()).hexdigest()[:16]
-        COMPUTED.put(("workload", digest), workload)
-        self._workloads = {digest: workload}
-        self.workload = digest
+        known = workload if isinstance(workload, Workload) else Workload.of(workload)
+        COMPUTED.put(("workload", known.digest), known)
+        self._workloads = {known.digest: known}
+        self.workload = known.digest
+
+    def _workload(self, digest: str) -> Workload | None:
+        return self._workloads.get(digest) or COMPUTED.get(("workload", digest))
 
     def knows_workload(self, digest: str) -> bool:
         """Whether a workload is loaded."""
-        return COMPUTED.get(("workload", digest)) is not None
+        return self._workload(digest) is not None
 
     @staticmethod
     def linked() -> tuple[str, ...]:

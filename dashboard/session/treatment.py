@@ -1,93 +1,178 @@
-"""What is done to measurements before deciding, where the user chose it, and what is told of it."""
+"""What is made of measurements before deciding: chosen once, for page, command, report, notebook and Python alike."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import xarray as xr
+from dashboard.domain.errors import OptionError
+from dashboard.domain.models import MODEL_NAMES
+from dashboard.domain.options import Option
 
-from dashboard.decisions.folds import with_cubes
-from dashboard.decisions.interpolate import interpolated
-from dashboard.decisions.outliers import outliers, without_outliers
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import WITHOUT, without_methods
-from dashboard.decisions.simplest import simplest
+if TYPE_CHECKING:
+    import pandas as pd
 
-LEFT_OUT, FILLED = "left_out_note", "interpolation"
+#: Of the methods that tie, trees learn those that give the fewest rules, or the fastest.
+TIES = ("simplest", "fastest")
+#: Level of the test of ties that is offered where one asks for a test without naming a level.
+LEVEL = 0.05
+
+OPTIONS = (
+    Option(
+        name="tolerance",
+        title="tolerance (%)",
+        help="Methods within so many percent of the best count as tied with it. Another than the fastest may give a "
+        "simpler and more stable decision (dissertation, 5.1).",
+        default=0.0,
+        kind="float",
+        low=0,
+        high=1000,
+    ),
+    Option(
+        name="statistical",
+        title="level of the test",
+        help="Methods that the repetitions cannot tell from the best at this level, such as 0.05, tie with it, too: Yuen's test "
+        "(Biometrika 61, 1974), Welch's where there is a summary only. Many methods are allowed for (S. Holm, Scand. "
+        "J. Stat. 6, 1979).",
+        default=None,
+        kind="float",
+        low=1e-6,
+        high=0.5,
+        unlimited="no test",
+    ),
+    Option(
+        name="ties",
+        title="of tied methods trees learn",
+        help="Of the methods tied in a cell trees learn what neighbouring sizes take as well, which gives fewer rules, "
+        "or the fastest (dissertation, 5.1).",
+        default=TIES[0],
+        kind="choice",
+        choices=TIES,
+    ),
+    Option(
+        name="outliers",
+        title="leave outliers out",
+        help="Leave out repetitions far from their cell by Tukey's fences (Exploratory Data Analysis, 1977), and cells "
+        "far from their neighbours. One bad message size made every penalty above 40 % of the dissertation's "
+        "broadcast (6.2.2).",
+        default=False,
+        kind="flag",
+    ),
+    Option(
+        name="interpolate",
+        title="interpolate missing times",
+        help="For deciding, fill a missing time from the same method's two next message sizes, on a straight line "
+        "between their logarithms. Nothing is filled in beyond what was measured, and nothing is judged by it.",
+        default=False,
+        kind="flag",
+    ),
+    Option(
+        name="complete",
+        title="complete by a model",
+        help="For deciding, predict missing times by this communication model (dissertation, 6.4).",
+        default=None,
+        kind="choice",
+        choices=tuple(MODEL_NAMES),
+        unlimited="nothing",
+    ),
+    Option(
+        name="parameters",
+        title="parameters of that model",
+        help="A published machine, a file, or written out; without them they are fitted to the measurements.",
+        default=None,
+        kind="name",
+        unlimited="fitted",
+    ),
+)
 
 
-def outliers_of(cube: xr.Dataset) -> pd.DataFrame:
-    """Repetitions and cells that do not belong, as `outliers` finds them by itself."""
-    return outliers(cube)
+@dataclass(frozen=True)
+class Workload:
+    """How often an application calls each size; two of the same calls are equal.
 
-
-def treated(cube: xr.Dataset, *, without: Sequence[str] = (), outliers: bool, interpolate: bool) -> xr.Dataset:
-    """Leave out methods and outliers, then fill in missing cells, where chosen.
-
-    Parameters
+    Attributes
     ----------
-    cube
-        As loaded.
+    digest
+        First 16 hex digits of the SHA-256 of its rows.
+    calls
+        As `loaders.workload.read_workload` gives it.
+    """
+
+    digest: str
+    calls: pd.DataFrame = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, calls: pd.DataFrame) -> Workload:
+        """Tell calls from others by their content."""
+        return cls(hashlib.sha256(calls.to_csv(index=False).encode()).hexdigest()[:16], calls)
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """All that is chosen between measurements and trees; comparable and hashable.
+
+    Attributes
+    ----------
+    tolerance, statistical, ties, outliers, interpolate, complete, parameters
+        As `OPTIONS` says, where their defaults are.
     without
-        Methods to leave out (`decisions.selection`).
-    outliers
-        Whether to leave outliers out.
-    interpolate
-        Whether to interpolate missing times between measured sizes.
+        Methods that nothing may choose, as `decisions.selection.selectable` names them.
+    ppn
+        Processes per node that are decided for, and that maps show; None: those with most measured cells.
+    across
+        Whether one tree decides for all numbers of processes per node.
+    workload
+        Weighs every mean; None: all cells count the same.
     """
-    cube = without_methods(cube, without)
-    if outliers:
-        found = outliers_of(cube)
-        cube = without_outliers(cube, found).assign_attrs({LEFT_OUT: left_out_words(found)})
-    return interpolated(cube) if interpolate else cube
 
+    tolerance: float = 0.0
+    statistical: float | None = None
+    ties: str = TIES[0]
+    outliers: bool = False
+    interpolate: bool = False
+    complete: str | None = None
+    parameters: str | None = None
+    without: tuple[str, ...] = ()
+    ppn: int | None = None
+    across: bool = False
+    workload: Workload | None = None
 
-def learnt(problem: Problem, *, interpolate: bool, tolerance: float | None) -> Problem:
-    """What trees learn of measurements: with cells filled in, and the simplest labels.
+    @classmethod
+    def of(cls, chosen: Mapping[str, Any]) -> Treatment:
+        """Take the values by name, checked; what is not named has its default.
 
-    Parameters
-    ----------
-    problem
-        The measurements, or a part of them.
-    interpolate
-        Whether to interpolate missing times between measured sizes.
-    tolerance
-        Percent within which the simplest label is taken; None: the fastest.
-    """
-    if interpolate:
-        problem = with_cubes(problem, [interpolated(part.cube) for part in problem.slices])
-    return problem if tolerance is None else simplest(problem, tolerance)
-
-
-def left_out_words(found: pd.DataFrame) -> str:
-    """Say what is left out."""
-    single, cells = (int((found["kind"] == kind).sum()) for kind in ("repetition", "cell"))
-    if not single + cells:
-        return "No outlier was found: nothing is left out."
-    parts = [
-        f"{count:,} {what}{'' if count == 1 else 's'}"
-        for count, what in ((single, "repetition"), (cells, "cell"))
-        if count
-    ]
-    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise."
-
-
-def remarks(cube: xr.Dataset, problem: Problem) -> list[str]:
-    """What was done to measurements and labels, in words."""
-    told = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
-    told += [str(cube.attrs[name]) for name in (LEFT_OUT,) if cube.attrs.get(name)]
-    if cube.attrs.get(FILLED):
-        told.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs[FILLED]}.")
-    simplest, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
-    if simplest is not None:
-        told.append(
-            f"Trees learn the simplest of the methods within {simplest['tolerance']:g} % of the best: "
-            f"{simplest['relabelled']:,} cells have another than the fastest."
+        Raises
+        ------
+        OptionError
+            A value is not allowed, or there is no such choice.
+        """
+        options = {option.name: option for option in OPTIONS}
+        unknown = set(chosen) - {each.name for each in fields(cls)}
+        if unknown:
+            raise OptionError(f"a treatment has no {', '.join(sorted(unknown))}; it has {', '.join(DEFAULTS)}")
+        return cls(
+            **{
+                name: options[name].checked(value) if name in options else tuple(value) if name == "without" else value
+                for name, value in chosen.items()
+            }
         )
-    if workload is not None:
-        told.append(
-            f"Sizes are weighed by {workload['calls']:,.0f} calls of a workload: {workload['exact']:,.0f} at "
-            f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
-        )
-    return told
+
+    def changed(self) -> dict[str, Any]:
+        """What is not at its default, by name."""
+        return {name: value for name in DEFAULTS if (value := getattr(self, name)) != DEFAULTS[name]}
+
+    @property
+    def fills(self) -> bool:
+        """Whether trees learn times that were not measured."""
+        return self.interpolate or self.complete is not None
+
+    @property
+    def resolves_ties(self) -> bool:
+        """Whether trees may learn another than the fastest method."""
+        return self.ties != "fastest" and (self.tolerance > 0 or self.statistical is not None)
+
+
+#: Every choice with its default.
+DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Treatment)}

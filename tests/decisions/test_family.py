@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import OptionError
 from dashboard.decisions.families import family
-from dashboard.decisions.family import Family, Option
+from dashboard.decisions.family import Family
+from dashboard.domain.options import Option
 
 DEPTH = Option("max_depth", "Depth", "Levels.", None, "int", low=0, high=20, unlimited="no limit")
 SHARE = Option("threshold", "Threshold", "Share.", 1.0, "float", low=0, high=1)

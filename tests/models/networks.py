@@ -1,6 +1,7 @@
 """Networks to test models on."""
 
-from dashboard.models.p2p import Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.domain.models import ModelName
+from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from tests.models.printed import NUMBERS
 
 SIZES = (0.0, 1.0, 100.0, 1000.0, 10_000.0, 100_000.0, 10_000_000.0)

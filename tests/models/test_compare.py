@@ -4,9 +4,10 @@ import math
 
 import pytest
 
+from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.compare import COMM_SIZES, SEGMENT_COUNTS, Comparison, compare, printed, table
-from dashboard.models.p2p import MODEL_NAMES, ModelName, PLogP
+from dashboard.models.p2p import PLogP
 from dashboard.models.registry import ALL
 
 FORMULAS = [(each, name) for each in ALL for name in MODEL_NAMES]

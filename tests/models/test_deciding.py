@@ -10,6 +10,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.nodes import Method
 from dashboard.decisions.problem import Problem
+from dashboard.domain.models import ModelName
 from dashboard.export import TARGETS
 from dashboard.models.deciding import (
     completed_decision,
@@ -20,7 +21,7 @@ from dashboard.models.deciding import (
     restricted_to_covered,
 )
 from dashboard.models.errors import ModelError
-from dashboard.models.p2p import Hockney, ModelName
+from dashboard.models.p2p import Hockney
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
 from dashboard.models.predicting import Covered, candidates, predicted_cube

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from dashboard.domain.models import MODEL_NAMES
 from dashboard.models.errata import errata
-from dashboard.models.p2p import MODEL_NAMES, LogGP, PLogP
+from dashboard.models.p2p import LogGP, PLogP
 from dashboard.models.registry import ALL, model_of
 from tests.models.networks import HOCKNEY, LOGGP, NETWORKS, PLOGP
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES, PLACES, Families
 from dashboard.decisions.family import Cancelled
 from dashboard.decisions.frontier import frontier
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
 from dashboard.models.deciding import TRUST, model_decision
 from dashboard.models.errors import ModelError
 from dashboard.models.family import FAMILY, family_of, read_trust, write_trust

@@ -9,10 +9,11 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions.family import Cancelled
+from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.fit import fit, fit_all
 from dashboard.models.observations import observe
-from dashboard.models.p2p import Hockney, LogGP, ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet, load_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from tests.models.networks import HOCKNEY, LOGGP, NETWORKS, PLOGP

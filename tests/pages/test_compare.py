@@ -43,7 +43,7 @@ def painted(page: ComparePage, values: np.ndarray) -> np.ndarray:
 def test_both_maps_and_their_difference_are_drawn_and_follow(page: ComparePage, state: State) -> None:
     for choice in (Choice.of("exact"), Choice.of("cart", {"max_leaves": 6})):
         page.second._put(choice)
-        a, b = state.penalty(), state.penalty(choice)
+        a, b = state.view.penalty(), state.view.penalty(choice)
         assert (image(page, "a") == painted(page, a["chosen"].values)).all()
         assert (image(page, "b") == painted(page, b["chosen"].values)).all()
         same = painted(page, (a["chosen"].values == b["chosen"].values).astype(int)) == 1
@@ -62,7 +62,7 @@ def test_another_collective_is_drawn_anew(page: ComparePage, state: State) -> No
     before = page.maps.panes["a"].object
     page.collective.value = "reduce"
     assert page.maps.panes["a"].object is not before
-    assert page.maps.scene.data == state.drawn_key()
+    assert page.maps.scene.data == state.view.drawn_key
 
 
 def test_without_results_the_page_says_so() -> None:

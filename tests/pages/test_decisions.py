@@ -70,8 +70,8 @@ def expected(page: DecisionsPage, values: np.ndarray) -> np.ndarray:
 
 
 def test_both_maps_show_the_methods_of_their_cells(page: DecisionsPage, drawn: Drawn, state: State) -> None:
-    assert (drawn.image("exact") == expected(page, state.decision_map()["best"].values)).all()
-    assert (drawn.image("tree") == expected(page, state.penalty()["chosen"].values)).all()
+    assert (drawn.image("exact") == expected(page, state.view.decision_map()["best"].values)).all()
+    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_the_rendered_plots_follow_the_sliders(
     plots = {name: id(page.maps.panes[name].object) for name in MAPS}
     before = drawn.image("tree")
     state.param.update(**choice)
-    assert (drawn.image("tree") == expected(page, state.penalty()["chosen"].values)).all()
+    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
     assert (drawn.image("tree") != before).any()
     crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
     assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
-    assert (crossed == 0) == (state.decision().leaves == 1)
+    assert (crossed == 0) == (state.view.decision().leaves == 1)
     assert {name: id(page.maps.panes[name].object) for name in MAPS} == plots
 
 
@@ -101,7 +101,7 @@ def test_the_penalty_map_follows_too(drawn: Drawn, state: State) -> None:
 def test_letters_in_the_cells_follow(page: DecisionsPage, drawn: Drawn, state: State) -> None:
     state.max_depth = 4
     key = page.maps.scene.key
-    chosen = state.penalty()["chosen"].values.ravel()
+    chosen = state.view.penalty()["chosen"].values.ravel()
     assert list(drawn.column("tree text", "letter")) == [key.letters[method] for method in chosen]
 
 
@@ -137,7 +137,7 @@ def test_the_depth_slider_ends_at_the_exact_tree_and_leaves_a_deeper_choice_alon
 def test_exact_is_one_press(page: DecisionsPage, state: State) -> None:
     page.controls.exact.clicks += 1
     assert (state.limit_depth, state.threshold) == (False, 1.0)
-    assert state.decision().leaves == 397
+    assert state.view.decision().leaves == 397
 
 
 def test_processes_per_node_are_asked_for_where_results_differ_in_them(page: DecisionsPage) -> None:
@@ -165,7 +165,7 @@ def test_statistics_are_the_issues(page: DecisionsPage) -> None:
     text = re.sub(r"<[^>]+>", " ", page.statistics.table.object)
     words = text.split()
     assert {"46", "61", "2.87", "10.76", "176.8"} <= set(words)
-    assert words[-4:] == ["lines", "of", "source", str(source_lines(page.state.decision()))]
+    assert words[-4:] == ["lines", "of", "source", str(source_lines(page.state.view.decision()))]
 
 
 def test_a_tap_pins_a_cell_on_every_map_and_a_second_one_unpins(
@@ -198,7 +198,8 @@ def test_the_pinned_list_marks_what_the_tree_takes_now(page: DecisionsPage, stat
     first = page.maps.pinned.object
     state.max_depth = 0
     assert first != page.maps.pinned.object
-    chosen = str(state.cube()["method"].values[int(state.penalty()["chosen"].sel(comm_size=10, message_size=2048))])
+    place = int(state.view.penalty()["chosen"].sel(comm_size=10, message_size=2048))
+    chosen = str(state.view.cube()["method"].values[place])
     assert f"{chosen} <strong>◀ chosen" in page.maps.pinned.object
 
 
@@ -295,7 +296,7 @@ def test_results_may_come_later_and_be_replaced(fast_ethernet_files: list[Path])
     assert page.maps.scene.axes.shape == (4, 6)
     assert drawn.image("exact").shape == (4, 6)
     state.max_depth = 1
-    assert (drawn.image("tree") == expected(page, state.penalty()["chosen"].values)).all()
+    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
 
 
 def test_a_cube_in_which_nothing_was_measured_is_told_not_raised() -> None:
@@ -317,7 +318,7 @@ def test_75_methods_and_8192_processes_are_drawn(shared: Path) -> None:
     assert page.maps.scene.axes.y.sizes[-1] == 8192
     assert [label for _, label in page.maps.scene.axes.y.ticks()][-1] == "8,192"
     listed = len(re.findall("<tr>", page.maps.methods.object)) - 1
-    best = decision_map(state.cube())["best"].values
+    best = decision_map(state.view.cube())["best"].values
     assert listed == np.unique(best[best >= 0]).size < 75
 
 

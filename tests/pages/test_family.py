@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Option
+from dashboard.domain.options import Option
 from dashboard.pages.parts.family import UNLIMITED, FamilyControls, steps
 from dashboard.session.choice import Choice
 from dashboard.session.state import State

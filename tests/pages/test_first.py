@@ -72,11 +72,11 @@ def test_the_table_is_filtered_and_taken_away_in_three_formats(state: State, tmp
     table = Table(state)
     table.filter.value = "processes <= 4, penalty >= 0"
     csv, parquet = pd.read_csv(table._csv()), pd.read_parquet(table._parquet())
-    assert len(csv) == int((state.cube()["comm_size"] <= 4).sum()) * 9
+    assert len(csv) == int((state.view.cube()["comm_size"] <= 4).sum()) * 9
     assert csv["processes"].max() <= 4
     assert parquet["penalty [%]"].tolist() == pytest.approx(csv["penalty [%]"].tolist())
     (tmp_path / "results.nc").write_bytes(table._netcdf().read())
     loaded = open_results([tmp_path / "results.nc"])["bcast"].to_dataset()
-    assert loaded["time"].equals(state.cube()["time"])
+    assert loaded["time"].equals(state.view.cube()["time"])
     table.filter.value = "speed > 3"
     assert "no column" in table.filter.helper_text

@@ -48,8 +48,8 @@ def test_a_tap_on_a_point_adopts_it(page: FrontierPage, state: State) -> None:
     row = int(np.flatnonzero(table["family"] == "cart")[0])
     x, y = positions(table["leaves"], table["penalty_mean"])
     page._taps[1].event(x=float(x[row]), y=float(y[row]))
-    assert state.decision().leaves == table["leaves"][row]
-    assert state.statistics()["penalty"]["mean"] == pytest.approx(table["penalty_mean"][row])
+    assert state.view.decision().leaves == table["leaves"][row]
+    assert state.view.statistics()["penalty"]["mean"] == pytest.approx(table["penalty_mean"][row])
     assert "Adopted" in page.message.object
 
 
@@ -62,7 +62,7 @@ def test_a_tap_beside_the_points_does_nothing(page: FrontierPage, state: State) 
 
 def test_the_recommended_tree_is_adopted_with_one_press(page: FrontierPage, state: State) -> None:
     page.adopt.clicks += 1
-    assert state.decision().leaves == page._advice.decision.leaves
+    assert state.view.decision().leaves == page._advice.decision.leaves
 
 
 def test_nothing_held_out_leaves_one_chart(page: FrontierPage) -> None:

@@ -15,8 +15,8 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.family import Progress
 from dashboard.pages.parts import growing as _growing
 from dashboard.pages.parts.growing import Background, Growing
-from dashboard.session import registry, treatment
-from dashboard.session import view as computed
+from dashboard.session import prepared, registry
+from dashboard.session import view as viewed
 from dashboard.session.choice import Choice
 from dashboard.session.registry import Bounded, load_results
 from dashboard.session.samples import sample_start
@@ -133,18 +133,17 @@ def test_a_state_shows_the_last_tree_until_the_new_one_has_come(loop: Loop) -> N
     state.choose(Choice.of("cart", {"max_leaves": 13}))
     assert state.shown == before
     loop.run_until(lambda: state.shown == state.choice())
-    assert state.decision().leaves == 13
+    assert state.view.decision().leaves == 13
 
 
 @pytest.fixture
 def treating(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> tuple[State, Growing, list[threading.Thread]]:
     """A state in a session, and the threads on which outliers, tests and labels are worked out."""
     monkeypatch.setattr(registry, "COMPUTED", fresh := Bounded[Any](100, 1 << 30))
-    monkeypatch.setattr(computed, "COMPUTED", fresh)
+    monkeypatch.setattr(viewed, "COMPUTED", fresh)
     threads: list[threading.Thread] = []
-    for module, name in ((treatment, "treated"), (treatment, "learnt"), (computed, "indistinguishable")):
-        work = getattr(module, name)
-        monkeypatch.setattr(module, name, partial(_noted, threads, work))
+    for name in ("outliers", "simplest", "indistinguishable"):
+        monkeypatch.setattr(prepared, name, partial(_noted, threads, getattr(prepared, name)))
     start = sample_start()
     state = State()
     state.show(load_results(start.paths, **start.hints))
@@ -163,14 +162,14 @@ def test_measurements_are_treated_off_the_event_loop(
     state.ask(outliers=True)
     assert not state.outliers, "nothing waits for it"
     # Asked for before the first is there: both come, together.
-    state.ask(tie_test="test")
+    state.ask(statistical=0.05)
     state.ask(tolerance=5.0)
-    state.ask(ties="simplest")
+    state.ask(ties="fastest")
     state.max_depth = 2
     loop.run_until(lambda: state.outliers)
-    assert (state.tie_test, state.tolerance, state.ties) == ("test", 5.0, "simplest")
-    state.tied()
-    state.learnt(state.problem())
+    assert (state.statistical, state.tolerance, state.ties) == (0.05, 5.0, "fastest")
+    state.view.tied()
+    assert state.view.needed().learnt
     assert threads
     assert threading.main_thread() not in threads
 

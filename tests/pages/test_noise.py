@@ -37,11 +37,11 @@ def test_ties_are_hatched_and_counted(page: DecisionsPage, state: State) -> None
     assert "tied" not in page.maps.methods.object
     page.noise.tolerance.param.update(value=5.0, value_throttled=5.0)
     assert state.tolerance == 5
-    tied = int(state.tied()[0].sum())
+    tied = int(state.view.tied()[0].sum())
     assert f"{tied} of 23 measured cells are ties: methods within 5 % of the best" in page.maps.methods.object
     (plot,) = page.maps.live._plots["exact ties"]
     assert len(next(iter(plot.handles["source"].data.values()))) > 0
-    page.noise.shown.value = "test"
+    page.noise.choices["statistical"].value = 0.05
     assert "test" in page.maps.methods.object
 
 
@@ -49,7 +49,7 @@ def test_outliers_are_listed_and_leaving_them_out_is_said(page: DecisionsPage, s
     page.tabs.active = 4
     assert "not left out" in page.noise.table.object
     assert not page.message.visible
-    page.noise.outliers.value = True
+    page.noise.choices["outliers"].value = True
     # The one that was planted; its neighbours are none.
     assert "Outliers are left out: 1 cell of" in page.message.object.replace("\\", "")
     assert page.message.severity == "warning"
@@ -57,7 +57,7 @@ def test_outliers_are_listed_and_leaving_them_out_is_said(page: DecisionsPage, s
 
 
 def test_interpolated_cells_are_dotted_and_said(page: DecisionsPage, state: State) -> None:
-    page.noise.interpolate.value = True
+    page.noise.choices["interpolate"].value = True
     assert "1 cell: the best time is interpolated" in page.maps.methods.object
     assert "Missing times are interpolated" in page.message.object
     (plot,) = page.maps.live._plots["exact estimates"]

@@ -60,7 +60,7 @@ def test_a_page_that_was_not_navigated_to_computes_nothing(kind: type[Any], resu
 def test_the_arrays_of_the_results_stay_their_owners(results: xr.DataTree) -> None:
     page = DecisionsPage(results)
     results["bcast"]["time"].values[:] = 1.0
-    assert float(page.state.cube()["time"].min()) < 1.0
+    assert float(page.state.view.cube()["time"].min()) < 1.0
 
 
 @pytest.mark.parametrize("given", ["results.nc", None, xr.Dataset()])

@@ -71,7 +71,7 @@ def test_it_opens_without_a_network_and_draws_every_figure(
     sample: State, offline: BrowserContext, tmp_path: Path
 ) -> None:
     path = tmp_path / "report.html"
-    path.write_text(to_html(sample, Contents(held_out=None)), encoding="utf-8")
+    path.write_text(to_html(sample.view, Contents(held_out=None)), encoding="utf-8")
     page, wrong = opened(offline, path)
     # Three maps and a frontier for each of two collectives.
     page.wait_for_function(_DRAWN, arg=8)
@@ -82,7 +82,7 @@ def test_it_opens_without_a_network_and_draws_every_figure(
 
 def test_the_pointer_tells_a_cell_without_a_server(sample: State, offline: BrowserContext, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(to_html(sample, Contents(("bcast",), frontier=False)), encoding="utf-8")
+    path.write_text(to_html(sample.view, Contents(("bcast",), frontier=False)), encoding="utf-8")
     page, wrong = opened(offline, path)
     page.wait_for_function(_DRAWN, arg=3)
     figure = page.locator(".figures > div").first.bounding_box()
@@ -92,11 +92,10 @@ def test_the_pointer_tells_a_cell_without_a_server(sample: State, offline: Brows
 
 
 def test_its_figures_are_those_of_the_command(sample: State) -> None:
-    html = to_html(sample, QUICK)
+    html = to_html(sample.view, QUICK)
     assert "Communication models" not in html
     for name in ("bcast", "reduce"):
-        twin = sample.beside(name)
-        mean = twin.statistics()["penalty"]["mean"]
+        mean = sample.view.beside(name).statistics()["penalty"]["mean"]
         assert f"{mean:.2f}"[:3] in html
     held = {
         name: base64.b64decode(data)
@@ -105,13 +104,13 @@ def test_its_figures_are_those_of_the_command(sample: State) -> None:
     loaded = DecisionFunction.from_dict(json.loads(held["bcast_decision.json"]))
     twin = sample.beside("bcast")
     sizes = np.array([2, 3, 7, 64]), np.array([1, 100, 5000, 1 << 20])
-    assert (loaded.predict(*sizes) == twin.decision(twin.choice()).predict(*sizes)).all()
-    assert held["bcast_decisions.csv"].count(b"\n") == 1 + twin.decision_map()["best"].size
+    assert (loaded.predict(*sizes) == twin.view.decision(twin.choice()).predict(*sizes)).all()
+    assert held["bcast_decisions.csv"].count(b"\n") == 1 + twin.view.decision_map()["best"].size
     assert b"colltune_bcast" in held["colltune_bcast.c"]
 
 
 def test_what_a_target_lacks_is_said(sample: State) -> None:
-    html = to_html(sample, Contents(("reduce",), frontier=False, target="ucc"))
+    html = to_html(sample.view, Contents(("reduce",), frontier=False, target="ucc"))
     assert re.search(r"cannot be written so|It has no ", html)
 
 
@@ -120,7 +119,7 @@ def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> N
     labels = [f"{EVIL}{number}" for number in range(3)]
     cube = cube.assign_coords(method=labels, algorithm=("method", labels)).assign_attrs(system=EVIL)
     path = tmp_path / "report.html"
-    path.write_text(to_html(state_of(bcast=cube), Contents(frontier=False)), encoding="utf-8")
+    path.write_text(to_html(state_of(bcast=cube).view, Contents(frontier=False)), encoding="utf-8")
     page, wrong = opened(offline, path)
     page.wait_for_function(_DRAWN, arg=3)
     assert "script" in page.title()
@@ -130,14 +129,14 @@ def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> N
 
 def test_a_collective_that_is_not_there(sample: State) -> None:
     with pytest.raises(DecisionError, match="a report on scan: these results hold bcast, reduce"):
-        to_html(sample, Contents(("scan",)))
+        to_html(sample.view, Contents(("scan",)))
 
 
 def test_nothing_measured_is_said() -> None:
     cube = synthetic_cube(3, 4, 2, seed=1)
     cube["time"][:] = np.nan
     try:
-        html = to_html(state_of(bcast=cube), QUICK)
+        html = to_html(state_of(bcast=cube).view, QUICK)
     except decisions.DecisionError as error:
         assert "measured" in str(error)  # noqa: PT017 - either is a clear answer
     else:
@@ -150,7 +149,7 @@ def test_models_stand_beside_measurements_with_the_parameters_that_they_were_giv
     known = Covered.of("bcast", candidates("bcast", ["linear", "binomial", "pipeline"], (0, 8192)))
     cube = predicted_cube(known, [2, 4, 8, 15], [64, 1024, 30_000, 100_000, 1 << 20], HOCKNEY)
     path = tmp_path / "report.html"
-    path.write_text(to_html(state_of(bcast=cube), MODELS), encoding="utf-8")
+    path.write_text(to_html(state_of(bcast=cube).view, MODELS), encoding="utf-8")
     page, wrong = opened(offline, path)
     # Three maps, times and residuals.
     page.wait_for_function(_DRAWN, arg=5)
@@ -169,6 +168,6 @@ def test_models_stand_beside_measurements_with_the_parameters_that_they_were_giv
 def test_what_models_do_not_cover_is_said() -> None:
     cube = synthetic_cube(4, 5, 7, seed=4)
     uncovered = cube.isel(method=np.flatnonzero(np.isin(cube["algorithm"], ["chain", "scatter_allgather"])))
-    html = to_html(state_of(bcast=uncovered, alltoallv=synthetic_cube(3, 4, 2, seed=5)), MODELS)
+    html = to_html(state_of(bcast=uncovered, alltoallv=synthetic_cube(3, 4, 2, seed=5)).view, MODELS)
     assert "no model covers any of chain, scatter_allgather" in html
     assert "There are no models of alltoallv" in html

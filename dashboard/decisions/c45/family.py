@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.attributes import ATTRIBUTES
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
+from dashboard.domain.options import Option
 
 if TYPE_CHECKING:
     from dashboard.decisions.problem import Problem

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.c45.gain import log_table
-from dashboard.decisions.errors import DecisionError
+from dashboard.domain.errors import DecisionError
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.errors import NothingMeasuredError, OptionError
 from dashboard.decisions.optimal.rectangles import Rectangles
 from dashboard.decisions.problem import Slice
+from dashboard.domain.errors import NothingMeasuredError, OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

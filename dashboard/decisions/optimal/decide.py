@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.family import Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.optimal.costs import Costs
@@ -26,6 +25,7 @@ from dashboard.decisions.optimal.lines import (
 from dashboard.decisions.optimal.rectangles import Rectangles
 from dashboard.decisions.optimal.tree import Tree, to_node
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 

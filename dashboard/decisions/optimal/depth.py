@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.optimal.costs import Costs
 from dashboard.decisions.optimal.prices import Tick, improve, priced
 from dashboard.decisions.optimal.rectangles import Rectangles, halves
 from dashboard.decisions.optimal.tree import Spot, Tree, grown
+from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dashboard.decisions.errors import OptionError
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.optimal.costs import Costs
 from dashboard.decisions.optimal.decide import optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 
 DEFAULT_LEAVES = 8
 PATH = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 21, 25, 32, 40, 48, 64)

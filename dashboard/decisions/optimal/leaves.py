@@ -17,13 +17,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.optimal.candidates import CHUNK, Cuts, candidates
 from dashboard.decisions.optimal.costs import Costs
 from dashboard.decisions.optimal.depth import followed
 from dashboard.decisions.optimal.prices import Tick, priced
 from dashboard.decisions.optimal.rectangles import Rectangles
 from dashboard.decisions.optimal.tree import Tree, grown
+from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.optimal.costs import Costs
 from dashboard.decisions.optimal.depth import DepthSearch
 from dashboard.decisions.optimal.leaves import LeafSearch, lower_hull
 from dashboard.decisions.optimal.prices import Tick, priced
 from dashboard.decisions.optimal.rectangles import Rectangles
 from dashboard.decisions.optimal.tree import Tree
+from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

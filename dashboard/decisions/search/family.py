@@ -7,9 +7,10 @@ from typing import Any
 
 from dashboard.decisions.attributes import ATTRIBUTES
 from dashboard.decisions.cart import cart, default_attributes
-from dashboard.decisions.family import Family, Option, Progress
+from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.problem import Problem
+from dashboard.domain.options import Option
 
 PATH = ((0, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6), (3, 7), (3, 8), (4, 10), (4, 12), (4, 16))
 """Most levels and leaves of the trees that a frontier tries,"""

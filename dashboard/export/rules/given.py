@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboard.decisions.errors import DecisionFormatError, OptionError
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.given import GIVEN, Given
+from dashboard.domain.errors import DecisionFormatError, OptionError
 from dashboard.export.library_names import DEFAULT_VERSION
 from dashboard.export.rules.fault import RulesError, RulesFile
 from dashboard.export.rules.lint import MOST_BYTES, read_text

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.attributes import MESSAGE_SIZE
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.flat import FlatTree
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import methods_of
 from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
 from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
+from dashboard.domain.errors import DecisionError
 from dashboard.export.library_names import choice_of, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import plain

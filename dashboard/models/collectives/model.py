@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError
 from dashboard.models.formula import Expression, Scope
 from dashboard.models.formula.expressions import is_power_of_two
-from dashboard.models.p2p import ModelName, PLogP, PointToPointModel
+from dashboard.models.p2p import PLogP, PointToPointModel
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.formula import Expression
 from dashboard.models.formula.expressions import Root
 from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, o, one_byte
-from dashboard.models.p2p import ModelName
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -12,11 +12,11 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Progress
 from dashboard.decisions.portability import SIDES, Portability, campaign_facts, portability, time_ratios
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import OptionError
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
@@ -120,7 +120,7 @@ class CampaignsView(Viewer):
 
     def _key(self) -> tuple[Any, ...]:
         state = self.state
-        return state.data_key(), state.choice(), state.against, self.common.value
+        return state.view.data_key, state.choice(), state.against, self.common.value
 
     def follow(self, *_: Any) -> None:
         """Bring up to date what is looked at; it is computed once for the same choices."""
@@ -132,7 +132,7 @@ class CampaignsView(Viewer):
             return
         self._asked, self._found = self._key(), None
         self.background.stop()
-        if state.cube() is None or not others:
+        if state.view.cube() is None or not others:
             self._tell(_EMPTY if state.results is not None else "No results are loaded; the page Data loads some.")
         elif not known:
             self._tell("Choose the campaign that this one is to be set beside.")
@@ -171,17 +171,17 @@ class CampaignsView(Viewer):
         if state.collective not in results.tree.children:
             there = ", ".join(map(str, results.tree.children))
             raise OptionError(f"campaign B has no {state.collective}; it holds {there}")
-        choice, first = state.choice(), state.problem()
+        choice, first = state.choice(), state.view.problem()
         if first is None:
             raise OptionError("nothing was measured that could be decided on")
         if len(first.slices) > 1:
             raise OptionError("two campaigns are compared for one collective and one number of processes per node")
         second = Problem.of(results.tree[state.collective].to_dataset(), ppn=first.slices[0].given.get("ppn"))
-        family = FAMILIES[choice.family]
+        family, learn = FAMILIES[choice.family], state.view.needed().learn
 
         def work(progress: Progress | None) -> _Found:
             cubes = first.slices[0].cube, second.slices[0].cube
-            grow = lambda part: family.grow(state.learnt(part), progress=progress, **choice.options)  # noqa: E731
+            grow = lambda part: family.grow(learn(part), progress=progress, **choice.options)  # noqa: E731
             ported = portability(first, second, grow, common=common)
             return _Found(campaign_facts(*cubes), time_ratios(*cubes), ported)
 

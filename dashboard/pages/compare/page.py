@@ -124,9 +124,9 @@ class ComparePage(Viewer):
         state = self.state
         # Without several tables an octree is the quadtree once more.
         names = [name for name in titles().values() if name != "octree" or state.across]
-        names += state.given().values()
+        names += state.view.given().values()
         try:
-            work = state.approaches_job([state.choice(name) for name in names])
+            work = state.view.approaches_job([state.choice(name) for name in names])
         except DecisionError as error:
             self.comparing.say(str(error))
             return
@@ -161,13 +161,14 @@ class ComparePage(Viewer):
             self._tell(str(error), "error")
             return
         if found is None:
-            told = "One of the trees is still to be grown." if state.cube() is not None else "No results are loaded."
+            loaded = state.view.prepared is not None
+            told = "One of the trees is still to be grown." if loaded else "No results are loaded."
             self._tell(told, "info")
             return
         self._tell("", "info")
         scene, tables = found
         with hold(pn.state.curdoc):
-            self.maps.show(scene, tables, [self.state.decision(choice) for choice in self._choices()])
+            self.maps.show(scene, tables, [self.state.view.decision(choice) for choice in self._choices()])
             self._write()
 
     def _tell(self, text: str, severity: str) -> None:
@@ -178,8 +179,8 @@ class ComparePage(Viewer):
         return self.state.shown, self.state.other
 
     def _found(self) -> tuple[Scene, tuple[xr.Dataset, xr.Dataset]] | None:
-        scene = Scene.of(self.state)
-        tables = [None if choice is None else self.state.penalty(choice) for choice in self._choices()]
+        scene = Scene.of(self.state.view)
+        tables = [None if choice is None else self.state.view.penalty(choice) for choice in self._choices()]
         if scene is None or tables[0] is None or tables[1] is None:
             return None
         return scene, (tables[0], tables[1])
@@ -187,6 +188,6 @@ class ComparePage(Viewer):
     def _write(self) -> None:
         first, second = self._choices()
         self.settings.object = comparison.settings_table(differences(first, second))
-        statistics = [self.state.statistics(choice) for choice in (first, second)]
+        statistics = [self.state.view.statistics(choice) for choice in (first, second)]
         if statistics[0] is not None and statistics[1] is not None:
             self.figures.object = comparison.figures_table(*statistics)

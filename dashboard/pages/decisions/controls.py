@@ -137,7 +137,7 @@ class Controls(Viewer):
 
     def refresh(self, *_: Any) -> None:
         """Follow the state."""
-        state, cube = self._state, self._state.cube()
+        state, cube = self._state, self._state.view.cube()
         collectives = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
         # A select shows nothing where its value is None.
@@ -146,7 +146,7 @@ class Controls(Viewer):
         self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
         others = [name for name in collectives if name != state.collective]
         self.together.param.update(options=others, value=list(state.together), visible=bool(others))
-        known = {} if state.measured() is None else selectable(state.measured())
+        known = {} if state.view.measured() is None else selectable(state.view.measured())
         self.without.param.update(
             options=list(known), value=[name for name in state.without if name in known], visible=len(known) > 1
         )

@@ -51,9 +51,9 @@ COUNTED_SOON = 1000
 
 def provenance(state: State) -> dict[str, Any]:
     """What the generated source tells of itself beside what its decision function knows."""
-    cube = state.cube()
+    cube = state.view.cube()
     sources = cube.attrs.get("sources") if cube is not None else None
-    return {"statistics": state.statistics(), **({"sources": sources} if sources else {})}
+    return {"statistics": state.view.statistics(), **({"sources": sources} if sources else {})}
 
 
 class Statistics(Viewer):
@@ -89,31 +89,31 @@ class Statistics(Viewer):
 
     def update(self) -> None:
         """Follow the state."""
-        decision = self._state.decision()
+        decision = self._state.view.decision()
         if decision is not None and decision.leaves > COUNTED_SOON:
             self._lines = None
             self._write()
         self._counted.ask()
 
     def _write(self) -> None:
-        statistics, choice = self._state.statistics(), self._state.shown
-        held = None if choice is None else self._state.known_heldout(choice)
+        statistics, choice = self._state.view.statistics(), self._state.shown
+        held = None if choice is None else self._state.view.known_heldout(choice)
         told = None if held is None else held.figures._asdict()
-        everywhere = self._state.summary()
-        whole = None if everywhere is None else everywhere._asdict()
-        self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, told, whole)
+        shown = self._state.view.map_summary()
+        own = None if shown is None else shown._asdict()
+        self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, told, own)
         self.judge.visible = statistics is not None and held is None
         notes = [] if held is None else [f"{len(held.folds)} folds by lines of the grid", *held.notes]
         self.note.param.update(object=f"<p>Held out: {escape('; '.join(notes))}.</p>", visible=bool(notes))
 
     def _judge(self, *_: Any) -> None:
         state, choice = self._state, self._state.shown
-        if choice is not None and state.cube() is not None:
-            self.background.start("Judging", state.heldout_job(choice), lambda _: self._write())
+        if choice is not None and state.view.cube() is not None:
+            self.background.start("Judging", state.view.heldout_job(choice), lambda _: self._write())
 
     def _count(self) -> int | None:
         # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.
-        decision = self._state.decision()
+        decision = self._state.view.decision()
         return None if decision is None else source_lines(decision)
 
     def _show(self, lines: int | None) -> None:
@@ -153,7 +153,7 @@ class Source(Viewer):
 
     def text(self) -> str:
         """Whole source of the decision on show; empty without one."""
-        decision = self._state.decision()
+        decision = self._state.view.decision()
         return "" if decision is None else TARGETS["c"].write([decision], provenance(self._state))
 
     def update(self) -> None:
@@ -241,7 +241,7 @@ class Table(Viewer):
         return {"csv": ("CSV", self._csv), "parquet": ("Parquet", self._parquet), "nc": ("NetCDF", self._netcdf)}
 
     def _ordered(self) -> pd.DataFrame:
-        dmap, penalties = self._state.decision_map(), self._state.penalty()
+        dmap, penalties = self._state.view.decision_map(), self._state.view.penalty()
         if dmap is None or penalties is None:
             return pd.DataFrame()
         return ordered(decision_table(dmap, penalties), self.order.value)

@@ -27,7 +27,7 @@ from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
-from dashboard.session.view import TIE_TESTS
+from dashboard.session.view import View
 
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
@@ -48,30 +48,29 @@ class Scene(MapScene):
     data: tuple[Any, ...]
 
     @classmethod
-    def of(cls, state: State) -> Scene | None:
-        """Take it from the state; None while there is nothing to show."""
-        cube, dmap = state.cube(), state.decision_map()
+    def of(cls, view: View) -> Scene | None:
+        """Take it from the view; None while there is nothing to show."""
+        cube, dmap = view.cube(), view.decision_map()
         if cube is None or dmap is None:
             return None
         axes = Axes.of(dmap)
         flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
-        name = str(state.collective)
-        return cls(flat, dmap, axes, Raster.of(axes), method_key(state), name, state.drawn_key())
+        return cls(flat, dmap, axes, Raster.of(axes), method_key(view), str(view.collective), view.drawn_key)
 
 
-def method_key(state: State) -> MethodKey:
+def method_key(view: View) -> MethodKey:
     """Colours and letters of the methods of the collective on show.
 
     They are the same for every number of processes per node, and whichever methods are left out.
     """
-    cube = state.measured()
+    cube = view.measured()
     ppns = [int(ppn) for ppn in cube["ppn"].values] if "ppn" in cube.dims else [None]
 
     def make() -> MethodKey:
-        return MethodKey.of((decisions.decision_map(cube, ppn=ppn) for ppn in ppns), state.scheme)
+        return MethodKey.of((decisions.decision_map(cube, ppn=ppn) for ppn in ppns), view.scheme)
 
-    key: MethodKey = COMPUTED.once((state.results_id, state.collective, "method key", state.scheme), make)
-    return key.only(map(str, state.cube()["method"].values)) if state.without else key
+    key: MethodKey = COMPUTED.once((view.results_id, view.collective, "method key", view.scheme), make)
+    return key.only(map(str, view.cube()["method"].values)) if view.treatment.without else key
 
 
 def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
@@ -133,8 +132,8 @@ class Maps(Viewer):
         exact_only
             Leave the other maps to `complete`: the page's first map is so on the screen sooner.
         """
-        self.scene = scene = Scene.of(self._state)
-        found = None if scene is None else self._state.penalty()
+        self.scene = scene = Scene.of(self._state.view)
+        found = None if scene is None else self._state.view.penalty()
         self.figures = None
         self._taps = []
         for name in MAPS:
@@ -153,7 +152,7 @@ class Maps(Viewer):
 
     def complete(self) -> None:
         """Draw the maps that were left out at first."""
-        found = self._state.penalty()
+        found = self._state.view.penalty()
         if self.scene is not None and found is not None and len(self._taps) < len(MAPS):
             self._draw(MAPS[len(self._taps) :], self.scene, found)
 
@@ -169,9 +168,9 @@ class Maps(Viewer):
     @property
     def stale(self) -> bool:
         """Whether the plots are of other data than the state's, or a tree has come that they lack."""
-        if self.scene is None or self.scene.data != self._state.drawn_key():
+        if self.scene is None or self.scene.data != self._state.view.drawn_key:
             return True
-        return (len(self._taps) < len(MAPS)) == (self._state.penalty() is not None)
+        return (len(self._taps) < len(MAPS)) == (self._state.view.penalty() is not None)
 
     def _layers(self, name: str, scene: Scene, found: xr.Dataset) -> dict[str, hv.Element]:
         if name == "penalty":
@@ -179,19 +178,19 @@ class Maps(Viewer):
         elif name == "tree":
             layers = scene.method_layers(name, found["chosen"].values, self._segments(scene))
         else:
-            hatched = {"tied": self._tied(scene), "estimated": self._state.estimated()}
+            hatched = {"tied": self._tied(scene), "estimated": self._state.view.estimated()}
             layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
         return {**layers, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
 
     def _tied(self, scene: Scene) -> Any:
-        found = self._state.tied()
+        found = self._state.view.tied()
         return np.zeros(scene.axes.shape, dtype=bool) if found is None else found[0]
 
     def _segments(self, scene: Scene) -> Any:
-        return scene.segments(self._state.decision() if self.show_regions else None, MOST_REGIONS)
+        return scene.segments(self._state.view.decision() if self.show_regions else None, MOST_REGIONS)
 
     def _redraw(self) -> None:
-        scene, found = self.scene, self._state.penalty()
+        scene, found = self.scene, self._state.view.penalty()
         if scene is None or found is None or self.stale:
             return
         chosen = found["chosen"].values
@@ -205,7 +204,7 @@ class Maps(Viewer):
         self._follow.ask()
 
     def _redraw_penalty(self) -> None:
-        scene, found = self.scene, self._state.penalty()
+        scene, found = self.scene, self._state.view.penalty()
         if scene is None or found is None or self.stale:
             return
         percent = found["penalty"].values
@@ -223,7 +222,7 @@ class Maps(Viewer):
 
     def follow(self) -> None:
         """Bring up to date what is read rather than watched: the finest pixels, the exact map's regions, legends."""
-        scene, found = self.scene, self._state.penalty()
+        scene, found = self.scene, self._state.view.penalty()
         if scene is None or found is None or self.figures is None or self.stale:
             return
         with hold(pn.state.curdoc):
@@ -238,10 +237,10 @@ class Maps(Viewer):
     def _legends(self, scene: Scene, found: xr.Dataset) -> None:
         shares = legend.method_shares(scene.key, scene.dmap["best"].values, found["chosen"].values)
         told = legend.method_legend(shares, len(scene.key.labels))
-        tied = self._state.tied()
-        if tied is not None and (tied[0].any() or self._state.tie_test != TIE_TESTS[0] or self._state.tolerance):
+        tied = self._state.view.tied()
+        if tied is not None and (tied[0].any() or self._state.statistical is not None or self._state.tolerance):
             told += ties.tie_legend(tied[0], int((scene.dmap["best"].values >= 0).sum()), tied[1])
-        estimated = self._state.estimated()
+        estimated = self._state.view.estimated()
         if estimated is not None:
             told += ties.estimate_legend(estimated)
         self.methods.object = told
@@ -249,8 +248,8 @@ class Maps(Viewer):
 
     def show_pinned(self) -> None:
         """Mark the pinned cell on every map and list what was measured there."""
-        scene, cell, found = self.scene, self._state.pinned, self._state.penalty()
-        if scene is None or scene.data != self._state.drawn_key():
+        scene, cell, found = self.scene, self._state.pinned, self._state.view.penalty()
+        if scene is None or scene.data != self._state.view.drawn_key:
             return
         with hold(pn.state.curdoc):
             if cell != self._marked:

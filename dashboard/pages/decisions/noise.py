@@ -10,19 +10,34 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.domain.options import Option
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Button, FileInput, FloatSlider, Select, Switch
 from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
 from dashboard.session.state import DATA, State
-from dashboard.session.view import TIE_TESTS, TIES
+from dashboard.session.treatment import LEVEL, OPTIONS, TIES
 from loaders import LoadError
 from loaders.workload import read_workload
 
-_SHOWN = {"within the tolerance": TIE_TESTS[0], "not told apart by a test (5 %)": TIE_TESTS[1]}
-#: Widgets and the params that they choose.
-_CHOICES = {"shown": "tie_test", "learnt": "ties", "outliers": "outliers", "interpolate": "interpolate"}
-_LEARNT = {"the fastest": TIES[0], "what gives fewer rules": TIES[1]}
+#: A select shows nothing where its value is None: this stands for it.
+_NOTHING = "nothing"
+#: How the values of a choice are called where the option's own words are too short.
+_VALUES: dict[str, dict[str, Any]] = {
+    "ties": {"what gives fewer rules": TIES[0], "the fastest": TIES[1]},
+    "statistical": {"no test": _NOTHING, "ties by a test at 5 %": LEVEL, "at 1 %": 0.01},
+}
+#: Options that have widgets of their own kind, or none.
+_APART = ("tolerance", "parameters")
+
+
+def _widget(option: Option, value: Any) -> Any:
+    """A switch or a select for an option of the treatment."""
+    about = {"label": option.title[:1].upper() + option.title[1:], "description": option.help}
+    if option.kind == "flag":
+        return Switch(value=value, margin=(10, 10, 14, 10), **about)
+    values = _VALUES.get(option.name) or {option.unlimited: _NOTHING, **{each: each for each in option.choices}}
+    return Select(options=values, value=_NOTHING if value is None else value, width=230, **about)
 
 
 class Noise(Viewer):
@@ -37,6 +52,7 @@ class Noise(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        options = {option.name: option for option in OPTIONS}
         self.tolerance = FloatSlider(
             label="Tie tolerance [%]",
             start=0,
@@ -44,40 +60,10 @@ class Noise(Viewer):
             step=0.5,
             value=state.tolerance,
             width=220,
-            description="Methods within so much of the fastest count as tied with it. Another than the fastest may "
-            "give a simpler and more stable decision (dissertation, 5.1).",
+            description=options["tolerance"].help,
         )
-        self.shown = Select(
-            label="Ties hatched on the map",
-            options=_SHOWN,
-            value=state.tie_test,
-            width=270,
-            description="By the tolerance, or by Yuen's test on the repetitions (Biometrika 61, 1974), Welch's where "
-            "there is a summary only. Many methods are allowed for (S. Holm, Scand. J. Stat. 6, 1979).",
-        )
-        self.learnt = Select(
-            label="Of tied methods trees learn",
-            options=_LEARNT,
-            value=state.ties,
-            width=230,
-            description="The fastest method of each cell, or among those tied with it what neighbouring sizes take as "
-            "well, which gives fewer rules. That needs a tolerance above 0 (dissertation, 5.1).",
-        )
-        self.outliers = Switch(
-            label="Leave outliers out",
-            value=state.outliers,
-            margin=(10, 10, 14, 10),
-            description="Leave out repetitions far from their cell by Tukey's fences (Exploratory Data Analysis, "
-            "1977), and cells far from their neighbours. One bad message size made every penalty above 40 % of the "
-            "dissertation's broadcast (6.2.2).",
-        )
-        self.interpolate = Switch(
-            label="Interpolate missing times",
-            value=state.interpolate,
-            margin=(10, 10, 14, 10),
-            description="Fill a missing time from the same method's two next message sizes, on a straight line between "
-            "their logarithms. Nothing is filled in beyond what was measured.",
-        )
+        #: Switches and selects by the params that they choose.
+        self.choices = {n: _widget(option, getattr(state, n)) for n, option in options.items() if n not in _APART}
         self.workload = FileInput(
             label="Workload",
             accept=".csv,.tsv,.txt",
@@ -89,20 +75,17 @@ class Noise(Viewer):
         style = [legend.STYLE]
         self.table = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")
         self._made = Rested(self._show, 0.0, self._make)
-        for name, parameter in _CHOICES.items():
-            getattr(self, name).param.watch(partial(self._ask, parameter), "value")
+        for name, widget in self.choices.items():
+            widget.param.watch(partial(self._ask, name), "value")
         self.tolerance.param.watch(self._set_tolerance, "value_throttled")
         self.workload.param.watch(self._weigh, "value")
-        state.param.watch(self._follow, [*DATA, "tie_test"])
+        state.param.watch(self._follow, [*DATA])
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(
             self.tolerance,
-            self.shown,
-            self.learnt,
-            self.outliers,
-            self.interpolate,
+            *self.choices.values(),
             self.workload,
             self.unweigh,
             align_items="center",
@@ -118,13 +101,17 @@ class Noise(Viewer):
     def _follow(self, *_: Any) -> None:
         value = self._state.tolerance
         self.tolerance.param.update(end=max(20.0, value), value=value)
-        for name, parameter in _CHOICES.items():
-            getattr(self, name).value = getattr(self._state, parameter)
+        for name, widget in self.choices.items():
+            chosen = getattr(self._state, name)
+            wanted = _NOTHING if chosen is None else chosen
+            if isinstance(widget, Select) and wanted not in widget.options.values():
+                widget.options = {**widget.options, f"{wanted:g}": wanted}
+            widget.value = wanted
         self.unweigh.visible = bool(self._state.workload)
-        self.learnt.disabled = value == 0 and self._state.ties == TIES[0]
+        self.choices["ties"].disabled = value == 0 and self._state.statistical is None
 
     def _ask(self, parameter: str, event: Any) -> None:
-        self._state.ask(**{parameter: event.new})
+        self._state.ask(**{parameter: None if event.new == _NOTHING else event.new})
 
     def _set_tolerance(self, event: Any) -> None:
         self._state.ask(tolerance=float(event.new))
@@ -141,8 +128,8 @@ class Noise(Viewer):
                 self._state.notice = str(error).replace(f"{folder}/", "")
 
     def _make(self) -> str:
-        found = self._state.found_outliers()
-        return "" if found is None else outlier_table(found, left_out=self._state.outliers)
+        table = self._state.view.outliers()
+        return "" if table is None else outlier_table(table, left_out=self._state.outliers)
 
     def _show(self, told: str) -> None:
         self.table.object = told

@@ -70,7 +70,7 @@ class DecisionsPage(Viewer):
         return pn.Column(self.controls, self.message, self.body, sizing_mode="stretch_width")
 
     def _watch(self) -> None:
-        self.state.param.watch(self._show_data, [*DRAWN, "tie_test"])
+        self.state.param.watch(self._show_data, [*DRAWN])
         self.state.param.watch(self._show_tree, "shown")
         self.state.param.watch(self._show_pinned, "pinned")
         self.state.param.watch(self._show_message, ["busy", "error"])
@@ -90,7 +90,8 @@ class DecisionsPage(Viewer):
         self._follow.ask()
 
     def _show_tree(self, *_: Any) -> None:
-        if self.state.shown is None or (self.maps.scene is not None and self.maps.scene.data != self.state.drawn_key()):
+        scene = self.maps.scene
+        if self.state.shown is None or (scene is not None and scene.data != self.state.view.drawn_key):
             # What watches the data will follow.
             return
         if self._attempt(lambda: self.maps.stale):
@@ -128,15 +129,15 @@ class DecisionsPage(Viewer):
         elif self.maps.scene is None:
             told, severity = _EMPTY, "info"
         else:
-            told, severity = self._caution(), "info" if self.state.decision() is None else "warning"
+            told, severity = self._caution(), "info" if self.state.view.decision() is None else "warning"
         self.message.param.update(object=told, severity=severity, visible=bool(told))
 
     def _caution(self) -> str:
         return "  \n".join(self._cautions())
 
     def _cautions(self) -> Iterator[str]:
-        scene, decision = self.maps.scene, self.state.decision()
-        yield from map(plain, self.state.remarks())
+        scene, decision = self.maps.scene, self.state.view.decision()
+        yield from map(plain, self.state.view.remarks())
         if decision is None:
             yield "The tree is not there yet: only the exact map is shown."
         elif decision.leaves > MOST_REGIONS:

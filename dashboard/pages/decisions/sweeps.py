@@ -57,7 +57,7 @@ class Sweeps(Viewer):
 
     def update(self) -> None:
         """Follow the state."""
-        dmap = self._state.decision_map()
+        dmap = self._state.view.decision_map()
         if dmap is None:
             return
         if self._state.family != QUADTREE:
@@ -81,7 +81,7 @@ class Sweeps(Viewer):
 
     def _data(self) -> tuple[Any, ...]:
         state = self._state
-        return state.data_key()
+        return state.view.data_key
 
     def _compute(self, *_: Any) -> None:
         self._asked = self._data()
@@ -89,7 +89,7 @@ class Sweeps(Viewer):
 
     def _sweep(self) -> tuple[Any, ...]:
         state = self._state
-        return self._data(), state.sweeps(), state.statistics(), state.depth, float(state.threshold)
+        return self._data(), state.view.sweeps(), state.view.statistics(), state.depth, float(state.threshold)
 
     def _show(self, found: tuple[Any, ...]) -> None:
         data, swept, statistics, depth, threshold = found

@@ -62,7 +62,7 @@ class TreeDiagram(Viewer):
         self._made.ask()
 
     def _make(self) -> Found | None:
-        scene, decision = Scene.of(self._state), self._state.decision()
+        scene, decision = Scene.of(self._state.view), self._state.view.decision()
         if scene is None or decision is None:
             return None
         most = tree.depth_to_show(decision)

@@ -224,8 +224,8 @@ class CheckRules(Viewer):
         self.collective.param.update(options=names, value=state.collective, visible=bool(names))
         told = ""
         try:
-            scene, penalties = Scene.of(state), state.penalty(choice)
-            shown = state.penalty()
+            scene, penalties = Scene.of(state.view), state.view.penalty(choice)
+            shown = state.view.penalty()
         except DecisionError as error:
             scene = penalties = shown = None
             told = str(error)
@@ -233,9 +233,9 @@ class CheckRules(Viewer):
         self.drawing.visible, self.uses.visible = there, there
         if scene is not None and penalties is not None:
             first = penalties if shown is None else shown
-            trees = (None if shown is None else state.decision(), state.decision(choice))
+            trees = (None if shown is None else state.view.decision(), state.view.decision(choice))
             self.maps.show(scene, (first, penalties), trees)
-            statistics = state.statistics(choice)
+            statistics = state.view.statistics(choice)
             mean = None if statistics is None else statistics["penalty"]["mean"]
             cells = 0 if statistics is None else statistics["penalty"]["unmeasured"]
             rest = f"; {cells:,} cells have none, since what is chosen there was not measured" if cells else ""
@@ -264,8 +264,8 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
     key = f"{safe_name(name)[-_LONGEST_NAME:]}-{digest}"
     cubes: dict[str, xr.Dataset] = {}
     if tree is not None:
-        cubes = {collective: state.cube(collective) for collective in tree.children if collective is not None}
-    workload = state.calls()
+        cubes = {collective: state.view.cube(collective) for collective in tree.children if collective is not None}
+    workload = state.view.treatment.workload
 
     def make(progress: Progress | None) -> Checked | str:
         """Read and check it."""
@@ -277,7 +277,7 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
             return f"{name}: {error}"
         if rules is None:
             return Checked(key, name, text, None, (), ())
-        weights = {} if workload is None else called(workload, cubes)
+        weights = {} if workload is None else called(workload.calls, cubes)
         prices, more = costs(rules, cubes, version, weights)
         return Checked(key, name, text, rules, (*rules.faults, *more), tuple(prices))
 

@@ -106,11 +106,11 @@ class Gain(Viewer):
     def update(self, *_: Any) -> None:
         """Follow the state."""
         state = self._state
-        key = (state.data_key(), state.shown)
+        key = (state.view.data_key, state.shown)
         if not state.on_show("Export") or self._asked == key:
             return
         try:
-            cube, decision = state.measured(), state.decision()
+            cube, decision = state.view.measured(), state.view.decision()
         except DecisionError as error:
             self._forget()
             self._tell(str(error), "error")
@@ -119,7 +119,7 @@ class Gain(Viewer):
             self._forget()
             self._tell("There is no tree to compare yet." if cube is not None else "No results are loaded.", "info")
             return
-        ppn = state.decision_map().attrs.get("ppn")
+        ppn = state.view.decision_map().attrs.get("ppn")
 
         def work(progress: Progress | None) -> Gained | str:
             if progress is not None:

@@ -16,6 +16,7 @@ from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
+from dashboard.session.view import View
 
 Made = Written | str
 """What was written, or why nothing could be."""
@@ -30,7 +31,7 @@ def order_key(state: State, base: str | None) -> tuple[Any, ...]:
     """What tells one file from another."""
     digest = None if base is None else hashlib.sha256(base.encode()).hexdigest()[:16]
     wanted = collectives_of(state), state.target, state.target_version, state.most_rules
-    return "export", state.data_key(), state.choice(), *wanted, digest
+    return "export", state.view.data_key, state.choice(), *wanted, digest
 
 
 def order_job(state: State, base: str | None) -> Callable[[Progress | None], Made]:
@@ -42,9 +43,9 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
         Where there is nothing to decide on. The function raises `DecisionError` where a tree cannot be grown.
     """
     names, key = collectives_of(state), order_key(state, base)
-    twins = {name: state.beside(name) for name in names}
+    views = {name: state.view.beside(name) for name in names}
     together = {state.collective, *state.together} if state.together else set()
-    joint = state.job(state.choice()) if together & set(names) else None
+    joint = state.view.job(state.choice()) if together & set(names) else None
     given = {
         "target": state.target,
         "version": state.target_version,
@@ -59,13 +60,13 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
         if joint is not None:
             say(0.0, "the tree of several collectives")
             grown = {part.collective: part for part in per_collective(joint(None)) if part.collective in names}
-        for number, (name, twin) in enumerate(twins.items()):
-            say(number / (len(twins) + 1), name)
+        for number, (name, view) in enumerate(views.items()):
+            say(number / (len(views) + 1), name)
             if name not in grown:
-                grown[name] = twin.job(twin.choice())(partial(_still, say, number / (len(twins) + 1), name))
-        say(len(twins) / (len(twins) + 1), "writing and reading back")
+                grown[name] = view.job(view.choice)(partial(_still, say, number / (len(views) + 1), name))
+        say(len(views) / (len(views) + 1), "writing and reading back")
         try:
-            return write(_order(twins, [grown[name] for name in names], given))
+            return write(_order(views, [grown[name] for name in names], given))
         except ExportError as error:
             return str(error)
 
@@ -77,13 +78,13 @@ def _still(say: Progress, share: float, name: str, _share: float, _text: str) ->
     say(share, name)
 
 
-def _order(twins: dict[str, State], grown: list[DecisionFunction], given: dict[str, Any]) -> Order:
+def _order(views: dict[str, View], grown: list[DecisionFunction], given: dict[str, Any]) -> Order:
     cubes, weights, statistics, sources = {}, {}, {}, {}
     for decision in grown:
         name = decision.collective
-        twin = twins[name]
-        problem, dmap = twin.problem(), twin.decision_map()
-        cube = twin.cube(filled=False)
+        view = views[name]
+        problem, dmap = view.problem(), view.decision_map()
+        cube = None if view.prepared is None else next(iter(view.prepared.cubes.values()))
         if problem is None or dmap is None or cube is None:
             raise DecisionError(f"nothing is measured of {name}")
         ppn = dmap.attrs.get("ppn")

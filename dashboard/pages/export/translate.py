@@ -144,7 +144,7 @@ def translate_job(
     for decision in rules.meant.values():
         chosen.setdefault(decision.collective, by_blocks(decision) if as_blocks else decision)
     measured = (
-        {} if state.results is None else {one: state.cube(one) for one in chosen if one in state.results.children}
+        {} if state.results is None else {one: state.view.cube(one) for one in chosen if one in state.results.children}
     )
     flat = {one: select_ppn(cube)[0] for one, cube in measured.items() if cube is not None}
 

@@ -95,7 +95,7 @@ class WrittenFile(Viewer):
 
     def show(self, written: Written) -> None:
         """Show a file."""
-        self.written, self._of = written, self._state.data_key()
+        self.written, self._of = written, self._state.view.data_key
         order, text = written.order, written.text
         ending = written.name[written.name.rindex(".") :]
         self.file.filename = written.name
@@ -131,7 +131,7 @@ class WrittenFile(Viewer):
             return
         self._drawn = id(written), self.part.value, self._state.scheme
         # Another file is being written where the measurements are no longer those that this one was made from.
-        known = self._state.data_key() == self._of
+        known = self._state.view.data_key == self._of
         there = part.read is not None and part.source.collective in written.order.cubes and known
         self.maps.visible = self.maps.legend.visible = self.maps.methods.visible = there
         self.told.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
@@ -141,7 +141,7 @@ class WrittenFile(Viewer):
     def _maps(self, written: Written, part: Part) -> None:
         name = part.source.collective
         state = self._state
-        scene = Scene.of(state if name == state.collective else state.beside(name))
+        scene = Scene.of(state.view if name == state.collective else state.view.beside(name))
         if scene is None or part.read is None:
             return
         self.maps.show(scene, part.tables, (part.source, part.read))

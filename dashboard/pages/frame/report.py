@@ -125,7 +125,7 @@ class Report(Viewer):
         state = self._state
         if state.results is None:
             return
-        asked = state.as_chosen()
+        asked = state.view
         contents = Contents(
             collectives=tuple(self.collectives.value),
             frontier=self.frontier.value,

@@ -77,7 +77,7 @@ class ModelChoice(param.Parameterized):
     def cube(self) -> xr.Dataset | None:
         """Measurements of the collective at one number of processes per node; None without any."""
         state = self._state
-        whole = state.cube(self.collective)
+        whole = state.view.cube(self.collective)
         if whole is None:
             return None
         known = "ppn" in whole.dims and state.ppn in whole["ppn"].values
@@ -90,7 +90,7 @@ class ModelChoice(param.Parameterized):
 
     def data(self) -> tuple[Any, ...]:
         """What tells the measurements on show from others."""
-        return self.collective, *self._state.drawn_key()
+        return self.collective, *self._state.view.drawn_key
 
     def offered(self) -> tuple[ModelMethod, ...]:
         """Methods that can be shown."""

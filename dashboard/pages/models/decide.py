@@ -163,7 +163,7 @@ class Deciding(Part):
                 self._show_alone()
                 return
             wanted = self._choice.decision()
-            if self._state.ready(wanted):
+            if self._state.view.ready(wanted):
                 self._show(wanted)
             else:
                 grow(self._state, wanted, self.growing, partial(self._grown, wanted))
@@ -179,8 +179,8 @@ class Deciding(Part):
             self.tell(str(error))
 
     def _show(self, wanted: Choice) -> None:
-        state, scene = self._state, Scene.of(self._state)
-        decision, table = state.decision(wanted), state.penalty(wanted)
+        state, scene = self._state, Scene.of(self._state.view)
+        decision, table = state.view.decision(wanted), state.view.penalty(wanted)
         if scene is None or decision is None or table is None:
             return
         self.growing.stop()
@@ -256,7 +256,7 @@ class Deciding(Part):
         return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in told) + ".")
 
     def _penalties(self) -> str:
-        choice, problem = self._choice, self._state.problem()
+        choice, problem = self._choice, self._state.view.problem()
         if problem is None:
             return ""
         found = model_penalties(problem, choice.current(), trust=read_trust(choice.trust), variant=choice.variant)

@@ -161,7 +161,7 @@ class ModelsPage(Viewer):
         state, choice = self.state, self.choice
         if not state.on_show(PAGE):
             return
-        key = state.data_key()
+        key = state.view.data_key
         if key != self._data:
             self._data = key
             if state.collective in choice.param.collective.objects:

@@ -10,9 +10,10 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.decisions.errors import OptionError
 from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Family, Option
+from dashboard.decisions.family import Family
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 from dashboard.pages.parts.widgets import DiscreteSlider, MultiChoice, Select, Switch, TextInput
 from dashboard.session.choice import Choice, titles, write_value
 from dashboard.session.state import State
@@ -179,7 +180,7 @@ class FamilyControls(Viewer):
 
 def follow_state(controls: FamilyControls, state: State) -> None:
     """Offer what the results of a state allow, and the rules files that were checked."""
-    controls.attributes, controls.given = state.attributes, state.given
+    controls.attributes, controls.given = state.view.attributes, state.view.given
     controls.names["file"] = lambda: {name: key for key, name in state.rules.items()}
     controls.remake()
 

@@ -221,7 +221,7 @@ class Growing(Viewer):
         if self._asked:
             # The measurements come first; the tree is asked for once they are as chosen.
             return
-        if live_session() is not None and not pn.state.loaded and not state.ready(state.choice()):
+        if live_session() is not None and not pn.state.loaded and not state.view.ready(state.choice()):
             # Rather no tree at first than another than the address asks for.
             state.shown = None
         grow(self._state, self._state.choice(), self.background, lambda: None)
@@ -232,11 +232,11 @@ class Growing(Viewer):
         asked = {name: value for name, value in {**waiting, **choices}.items() if getattr(state, name) != value}
         if not asked and not waiting:
             return
-        twin = state.as_chosen(**asked)
-        if asked and twin.slow():
+        prepared = state.imagined(**asked).prepared
+        if asked and prepared is not None and prepared.slow:
             self._asked = asked
             take = partial(self._choose, asked, state.results_id)
-            self.background.start(_WORKING_OUT, twin.work_out, take, partial(self._keep, asked))
+            self.background.start(_WORKING_OUT, prepared.work_out, take, partial(self._keep, asked))
         else:
             self._choose(asked, state.results_id, None)
 
@@ -255,16 +255,16 @@ class Growing(Viewer):
 
 def grow(state: State, choice: Choice, background: Background, ready: Callable[[], None]) -> None:
     """Have a tree grown for a state, unless it is there; call `ready` when it has come later."""
-    if state.cube() is None or state.ready(choice):
+    if state.view.cube() is None or state.view.ready(choice):
         background.stop()
         return
-    key = state.data_key()
+    key = state.view.data_key
 
     def take(decision: DecisionFunction) -> None:
         state.settle(choice, decision, key)
         ready()
 
     try:
-        background.start(choice.title, state.job(choice), take)
+        background.start(choice.title, state.view.job(choice), take)
     except DecisionError as error:
         background.say(f"{choice.title}: {error}")

@@ -22,10 +22,10 @@ from dashboard.decisions.c45.convert import to_node, training_table
 from dashboard.decisions.c45.grow import grow
 from dashboard.decisions.c45.prune import prune
 from dashboard.decisions.cases import Cases
-from dashboard.decisions.errors import DecisionError
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Cancelled
 from dashboard.decisions.problem import Problem
+from dashboard.domain.errors import DecisionError
 from tests.cubes import cube_of, synthetic_cube
 
 SIZES_ONLY = ("comm_size", "message_size")

@@ -12,7 +12,7 @@ from dashboard.decisions.c45.gain import discrete_gain
 from dashboard.decisions.c45.grow import grow
 from dashboard.decisions.c45.prune import prune
 from dashboard.decisions.c45.table import TrainingTable, Trial
-from dashboard.decisions.errors import DecisionError
+from dashboard.domain.errors import DecisionError
 
 PLAY, DONT = 0, 1
 SUNNY, OVERCAST, RAIN = 0, 1, 2

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import CollectiveModel, scope_of
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError, UnitError
 from dashboard.models.formula import TIME
-from dashboard.models.p2p import MODEL_NAMES, LogGP, ModelName, PointToPointModel
+from dashboard.models.p2p import LogGP, PointToPointModel
 from dashboard.models.registry import ALL, model_of
 from tests.models.networks import GAP, HOCKNEY, LOGGP, NETWORKS, PLOGP, RECEIVE, SEND, SIZES
 from tests.models.printed import PRINTED, evaluate

@@ -64,10 +64,10 @@ def painted(maps: Any, values: np.ndarray) -> np.ndarray:
 def test_the_file_is_the_tree_that_is_shown(drawn: ExportPage, state: State) -> None:
     text = drawn.file._file().getvalue().decode()
     assert text == drawn.file.written.text
-    cube = state.cube()
+    cube = state.view.cube()
     read = fitted(read_text(text).meant["bcast"], cube, "5.0")
     sizes = cube["comm_size"].values[:, None], cube["message_size"].values[None]
-    decision = state.decision()
+    decision = state.view.decision()
     said = [read.methods[place].label for place in read.predict(*sizes).ravel()]
     assert said == [decision.methods[place].label for place in decision.predict(*sizes).ravel()]
     assert (image(drawn.file.maps, "a") == image(drawn.file.maps, "b")).all()
@@ -77,7 +77,7 @@ def test_it_follows_the_tree(page: ExportPage, state: State) -> None:
     before = page.file.written.text
     state.max_depth = 1
     assert page.file.written.text != before
-    assert page.file.written.parts[0].before.mean == pytest.approx(state.statistics()["penalty"]["mean"])
+    assert page.file.written.parts[0].before.mean == pytest.approx(state.view.statistics()["penalty"]["mean"])
 
 
 def test_several_collectives_are_in_one_file_each_with_its_tree(drawn: ExportPage, state: State) -> None:
@@ -88,7 +88,7 @@ def test_several_collectives_are_in_one_file_each_with_its_tree(drawn: ExportPag
     assert set(read_text(written.text).meant) == {"reduce", "bcast"}
     drawn.file.part.value = "reduce"
     state.collective = "reduce"
-    chosen = state.penalty()["chosen"].values
+    chosen = state.view.penalty()["chosen"].values
     assert (image(drawn.file.maps, "a") == painted(drawn.file.maps, chosen)).all()
 
 
@@ -198,10 +198,10 @@ def test_a_rules_file_is_checked_over_the_measurements(drawn: ExportPage, state:
     drawn.check.give("mine.conf", RULES.encode())
     assert drawn.check.checked is not None
     choice = drawn.check.choice
-    penalties = state.penalty(choice)
-    assert f"{state.statistics(choice)['penalty']['mean']:.2f} %" in drawn.check.told.object
+    penalties = state.view.penalty(choice)
+    assert f"{state.view.statistics(choice)['penalty']['mean']:.2f} %" in drawn.check.told.object
     assert (image(drawn.check.maps, "b") == painted(drawn.check.maps, penalties["chosen"].values)).all()
-    labels = state.cube()["method"].values
+    labels = state.view.cube()["method"].values
     assert set(labels[penalties["chosen"].values.ravel()]) == {"binomial", "pipeline 8KiB"}
 
 
@@ -252,7 +252,7 @@ def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State)
     page.check.give("mine.conf", RULES)
     page.check._adopt()
     assert (state.page, state.family) == ("Decisions", "rules")
-    assert state.decision().leaves == 2
+    assert state.view.decision().leaves == 2
     state.page = "Export"
     page.check._compare()
     assert state.page == "Compare"
@@ -262,7 +262,7 @@ def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State)
     assert compare.second.widgets["file"].value in state.rules
     assert list(compare.second.widgets["file"].options) == ["mine.conf"]
     compare.second.widgets["improve"].value = True
-    assert state.statistics(state.other)["penalty"]["mean"] < state.statistics()["penalty"]["mean"]
+    assert state.view.statistics(state.other)["penalty"]["mean"] < state.view.statistics()["penalty"]["mean"]
 
 
 def test_rules_stand_on_the_frontier(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +304,7 @@ def test_rules_that_lose_against_the_default_go_with_one_click() -> None:
     state.page = "Export"
     assert not page.gain.drop.disabled
     page.gain._drop()
-    assert state.statistics()["penalty"]["max"] == 0.0
+    assert state.view.statistics()["penalty"]["max"] == 0.0
     assert page.gain.drop.disabled
     assert "0 6 0 0" in page.file.written.text
     assert "101 0 0 0" in page.file.written.text

@@ -118,7 +118,7 @@ def test_results_are_opened_in_the_other_pages(started: MeasurePage) -> None:
     started.rhythm.now()
     press(started.open)
     assert (started.state.page, started.state.collective) == ("Decisions", "bcast")
-    assert started.state.decision_map()["best"].sizes == {"comm_size": 1, "message_size": 3}
+    assert started.state.view.decision_map()["best"].sizes == {"comm_size": 1, "message_size": 3}
     assert not started.rhythm.running
 
 

@@ -17,7 +17,7 @@ def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage,
     part = open_tab(page, "Decision")
     part.by.value = "loggp"
     wanted = page.choice.decision()
-    decision, table = state.decision(wanted), state.penalty(wanted)
+    decision, table = state.view.decision(wanted), state.view.penalty(wanted)
     assert decision is not None
     assert table is not None
     assert decision.kind == "model"
@@ -42,7 +42,7 @@ def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: St
     part._take()
     assert state.family == "model"
     assert state.shown == page.choice.decision()
-    decision = state.decision()
+    decision = state.view.decision()
     assert decision is not None
     told = decision.provenance["models"]
     assert told["parameters"]["hockney"]["alpha"] == pytest.approx(10**-4.5, rel=1e-3)
@@ -71,9 +71,9 @@ def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: S
     part.candidates.value = ["binomial", "linear", "split_binary 64KiB"]
     assert page.choice.candidates == ("binomial", "linear", "split_binary 64KiB")
     assert "split_binary 64KiB" in part.methods.object
-    assert state.penalty(page.choice.decision()).attrs["unmeasured"] > 0
+    assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] > 0
     part.candidates.value = ["split_binary_tree 8KiB", "linear"]
-    assert state.penalty(page.choice.decision()).attrs["unmeasured"] == 0
+    assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] == 0
 
 
 def test_what_models_complete_is_marked(results: Results) -> None:

@@ -37,7 +37,7 @@ def test_held_sizes_move_measurements_too(page: ModelsPage, state: State) -> Non
     drawn = curves.time.object
     curves.held.sliders["comm_size"].value = 8
     times = source(curves.live, "points")["time"]
-    cube = state.cube().sel(comm_size=8)
+    cube = state.view.cube().sel(comm_size=8)
     first = cube.sel({"method": page.choice.methods[0].measured})["time"].values
     assert times[: first.size] == pytest.approx(first)
     assert curves.time.object is drawn
@@ -77,7 +77,7 @@ def test_typed_parameters_are_taken_or_refused_with_the_reason(page: ModelsPage)
 
 
 def test_a_fit_comes_nearer_to_the_measurements(page: ModelsPage, state: State) -> None:
-    observed = observe(state.cube(), ["binomial"])
+    observed = observe(state.view.cube(), ["binomial"])
 
     def off() -> float:
         told = residual_table(observed, page.choice.parameters["hockney"])

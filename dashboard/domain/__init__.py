@@ -1,0 +1,1 @@
+"""What all rooms speak of: options, errors of choices; light enough for a command's help."""

@@ -1,0 +1,425 @@
+"""Measurements prepared as a treatment says, and the trees grown of them: each computed once, when it is asked for.
+
+Page, command, report, notebook and Python all decide on what `prepare` gives, and so give the same figures.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from dashboard import decisions
+from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.family import Progress
+from dashboard.decisions.folds import with_cubes
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.heldout import HeldOut, heldout
+from dashboard.decisions.interpolate import interpolated
+from dashboard.decisions.noise import indistinguishable
+from dashboard.decisions.outliers import outliers, without_outliers
+from dashboard.decisions.penalty import PenaltySummary, summarise_all
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.selection import WITHOUT, without_methods
+from dashboard.decisions.simplest import simplest
+from dashboard.decisions.statistics import THRESHOLDS, statistics_of
+from dashboard.decisions.workload import weighed
+from dashboard.domain.errors import OptionError
+from dashboard.models.completing import completed
+from dashboard.models.fit import fit
+from dashboard.models.observations import observe
+from dashboard.models.parameter_set import find_parameters
+from dashboard.session.choice import Choice
+from dashboard.session.treatment import LEVEL, Treatment
+
+MODEL = "model"
+#: Models know of decisions, not the other way: here both are known.
+FAMILIES.register(MODEL, "dashboard.models.family:FAMILY")
+
+#: Trees that are there in milliseconds, kept of one preparation.
+_KEPT = 16
+
+
+def prepare(
+    cubes: xr.Dataset | Mapping[str, xr.Dataset], treatment: Treatment | None = None, **chosen: Any
+) -> Prepared:
+    """Prepare measurements for deciding.
+
+    Parameters
+    ----------
+    cubes
+        Results of one collective, as `loaders.open_results` gives them; or of several by name, for one tree that
+        decides them all.
+    treatment
+        What is made of them; default: what `chosen` says.
+    chosen
+        Choices of `Treatment` by name, such as ``tolerance=5``.
+
+    Raises
+    ------
+    OptionError
+        A choice is not allowed. What does not fit the measurements is raised where it is first needed.
+
+    Examples
+    --------
+    >>> prepared = prepare(results["bcast"].to_dataset(), tolerance=5)  # doctest: +SKIP
+    >>> prepared.decide("quadtree", max_depth=3).statistics["leaves"]  # doctest: +SKIP
+    """
+    if treatment is not None and chosen:
+        raise OptionError(f"a treatment and {', '.join(chosen)} are given, expected one of both")
+    joint = not isinstance(cubes, xr.Dataset)
+    named = dict(cubes) if isinstance(cubes, Mapping) and joint else {_name(cubes): cubes}
+    return Prepared(named, treatment or Treatment.of(chosen), joint)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What one way of deciding starts from.
+
+    Attributes
+    ----------
+    measured
+        The cubes as they were loaded, by collective.
+    treatment
+        What is made of them.
+    joint
+        Whether one tree decides all of them together.
+    """
+
+    measured: Mapping[str, xr.Dataset]
+    treatment: Treatment
+    joint: bool = False
+
+    @cached_property
+    def outliers(self) -> dict[str, pd.DataFrame]:
+        """Repetitions and cells that do not belong, by collective, left out or not."""
+        return {name: outliers(cube) for name, cube in self.selected.items()}
+
+    @cached_property
+    def selected(self) -> dict[str, xr.Dataset]:
+        """The cubes without the methods left out."""
+        return {name: without_methods(cube, self.treatment.without) for name, cube in self.measured.items()}
+
+    @cached_property
+    def cubes(self) -> dict[str, xr.Dataset]:
+        """The cubes that decisions are judged by: without methods and outliers, nothing filled in."""
+        if not self.treatment.outliers:
+            return self.selected
+        return {name: without_outliers(cube, self.outliers[name]) for name, cube in self.selected.items()}
+
+    @property
+    def _first(self) -> xr.Dataset:
+        return next(iter(self.cubes.values()))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What decisions are judged by.
+
+        Raises
+        ------
+        DecisionError
+            The measurements are none to decide on, as `Problem.of` says.
+        """
+        if self.joint or self.treatment.across:
+            ppn = "all" if self.treatment.across else self.treatment.ppn
+            problem = Problem.of(self.cubes if self.joint else self._first, ppn=ppn)
+        else:
+            # Nothing is judged by what is filled in.
+            dmap = None if self.treatment.interpolate else self.decision_map
+            problem = Problem.of(self._first, ppn=self.treatment.ppn, dmap=dmap)
+        return problem if self.treatment.workload is None else weighed(problem, self.treatment.workload.calls)
+
+    @cached_property
+    def learnt(self) -> Problem:
+        """What trees are grown from."""
+        return self.learn(self.problem)
+
+    def learn(self, problem: Problem) -> Problem:
+        """Fill in what is missing and settle ties, of these measurements or of a part of them such as a fold."""
+        problem = self.filled(problem)
+        if not self.treatment.resolves_ties:
+            return problem
+        level = self.treatment.statistical
+        ties = None if level is None else [indistinguishable(part.cube, level)["tied"] for part in problem.slices]
+        return simplest(problem, self.treatment.tolerance, ties=ties)
+
+    def filled(self, problem: Problem) -> Problem:
+        """Fill in what was not measured, as far as the treatment asks for it."""
+        if self.treatment.interpolate:
+            problem = with_cubes(problem, [interpolated(part.cube) for part in problem.slices])
+        if self.treatment.complete:
+            problem = with_cubes(problem, [self._completed(part.cube) for part in problem.slices])
+        return problem
+
+    def _completed(self, cube: xr.Dataset) -> xr.Dataset:
+        model, network = str(self.treatment.complete), self.treatment.parameters
+        if network is None:
+            return completed(cube, fit(observe(cube), model).parameters)
+        return completed(cube, find_parameters(network, model).of(model))
+
+    @cached_property
+    def shown(self) -> xr.Dataset:
+        """The first cube as maps show it: with what is filled in, over all processes per node."""
+        return interpolated(self._first) if self.treatment.interpolate else self._first
+
+    @cached_property
+    def decision_map(self) -> xr.Dataset:
+        """The fastest method of each cell of the first cube (`decisions.decision_map`)."""
+        return decisions.decision_map(self.shown, ppn=self.treatment.ppn, tolerance=self.treatment.tolerance)
+
+    @cached_property
+    def tested(self) -> xr.Dataset:
+        """Methods that the repetitions cannot tell from the best (`decisions.noise.indistinguishable`)."""
+        return indistinguishable(self._first, self.treatment.statistical or LEVEL, ppn=self.treatment.ppn)
+
+    @cached_property
+    def tied(self) -> tuple[NDArray[np.bool_], str]:
+        """Cells ``(comm_size, message_size)`` of the map whose best method ties with others, and what that means."""
+        tied, words = self.decision_map["ties"].values > 1, "equally fast methods"
+        if self.treatment.tolerance:
+            words = f"methods within {self.treatment.tolerance:g} % of the best"
+        if self.treatment.statistical is None:
+            return tied, words
+        tested = self.tested["tied"].sum("method").values > 1
+        note = str(self.tested.attrs["note"])
+        return (tied | tested, f"{words}; {note}") if self.treatment.tolerance else (tested, note)
+
+    @cached_property
+    def estimated(self) -> NDArray[np.bool_] | None:
+        """Cells of the map whose best time is interpolated; None where nothing is."""
+        if "interpolated" not in self.shown:
+            return None
+        flat = decisions.select_ppn(self.shown, self.decision_map.attrs.get("ppn"))[0]["interpolated"]
+        flags = flat.transpose("method", "comm_size", "message_size").values
+        best = self.decision_map["best"].values
+        return np.take_along_axis(flags, np.maximum(best, 0)[None], axis=0)[0] & (best >= 0)
+
+    @cached_property
+    def _decided(self) -> OrderedDict[Choice, Decided]:
+        return OrderedDict()
+
+    def decided(self, choice: Choice, decision: DecisionFunction | None = None) -> Decided:
+        """The tree of a choice with its figures; grown when it is asked for, or taken as given."""
+        known = self._decided.get(choice)
+        if known is None or (decision is not None and known.given is not decision):
+            known = Decided(self, choice, decision)
+            if choice.quick:
+                self._decided[choice] = known
+                while len(self._decided) > _KEPT:
+                    self._decided.popitem(last=False)
+        return known
+
+    def decide(self, tree: str, **options: Any) -> Decided:
+        """Grow a tree, named and with options as on the command line.
+
+        Raises
+        ------
+        OptionError
+            There is no such tree or option, or not with this value.
+        """
+        return self.decided(Choice.of(tree, options))
+
+    def grow(self, choice: Choice, progress: Progress | None = None) -> DecisionFunction:
+        """Grow the tree of a choice."""
+        return FAMILIES[choice.family].grow(self.learnt, progress=progress, **choice.options)
+
+    def held_out(
+        self,
+        choice: Choice,
+        scheme: str = "lines",
+        folds: int = 5,
+        *,
+        decision: DecisionFunction | None = None,
+        progress: Progress | None = None,
+    ) -> HeldOut:
+        """Judge a choice by what it was not grown from (`decisions.heldout.heldout`)."""
+
+        def again(part: Problem) -> DecisionFunction:
+            return FAMILIES[choice.family].grow(self.learn(part), **choice.options)
+
+        return heldout(self.problem, again, scheme, folds, whole=decision, progress=progress)
+
+    def sweep(self, along: str, choice: Choice) -> pd.DataFrame:
+        """Statistics of quadtrees over ``depth`` or ``threshold``, the other one as chosen (Figures 6.10, 6.11).
+
+        Returns
+        -------
+        DataFrame
+            One row for each value, in a column of the option's name, with ``depth_max``, ``depth_mean``, ``leaves``,
+            ``nodes``, ``penalty_mean``, ``penalty_max`` and ``penalty_median`` (percent).
+        """
+        rows = []
+        chosen = choice.options if choice.family == "quadtree" else {}
+        name = {"depth": "max_depth", "threshold": "threshold"}[along]
+        settings: Sequence[Any] = THRESHOLDS
+        if along == "depth":
+            settings = range(self.learnt.single("a quadtree").builder.levels + 1)
+        for value in settings:
+            figures = Decided(self, Choice.of("quadtree", {**chosen, name: value})).statistics
+            depth, penalty = figures["depth"], figures["penalty"]
+            rows.append(
+                {
+                    name: value,
+                    "depth_max": depth["max"],
+                    "depth_mean": depth["mean"],
+                    "leaves": figures["leaves"],
+                    "nodes": figures["nodes"],
+                    **{f"penalty_{each}": penalty[each] for each in ("mean", "max", "median")},
+                }
+            )
+        return pd.DataFrame(rows)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was done to the measurements and labels, in words, as far as it is worked out."""
+        cube, problem = self.shown, vars(self).get("learnt", self.problem)
+        said = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+        if self.treatment.outliers:
+            said.append(_outlier_words(next(iter(self.outliers.values()))))
+        if cube.attrs.get("interpolation"):
+            said.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs['interpolation']}.")
+        labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
+        if labels is not None:
+            said.append(
+                f"Trees learn the simplest of the methods within {labels['tolerance']:g} % of the best: "
+                f"{labels['relabelled']:,} cells have another than the fastest."
+            )
+        if workload is not None:
+            said.append(
+                f"Sizes are weighed by {workload['calls']:,.0f} calls of a workload: {workload['exact']:,.0f} at "
+                f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
+            )
+        return said
+
+    @property
+    def slow(self) -> bool:
+        """Whether preparing may take longer than a slider may wait, and is not done yet."""
+        treatment = self.treatment
+        treated = treatment.outliers or treatment.fills or treatment.resolves_ties or treatment.statistical is not None
+        return treated and "learnt" not in vars(self)
+
+    def work_out(self, progress: Progress) -> None:
+        """Compute what every view needs before any tree; on any thread."""
+        steps = {
+            "the measurements": "shown",
+            "the exact map": "decision_map",
+            "ties": "tied",
+            "missing cells": "estimated",
+            "what trees learn": "learnt",
+        }
+        for number, (what, name) in enumerate(steps.items()):
+            progress(number / len(steps), what)
+            getattr(self, name)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that this will hold beside the measurements once all is worked out, near enough to bound a store."""
+        cells = sum(cube["time"].size // max(cube.sizes["method"], 1) for cube in self.measured.values())
+        times = sum(cube["time"].nbytes for cube in self.measured.values())
+        copies = 1 + bool(self.treatment.outliers) + 2 * self.treatment.fills
+        return copies * times + 200 * cells + (64 << 10)
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """A tree, and what it costs.
+
+    Attributes
+    ----------
+    prepared
+        What it is grown and judged by.
+    choice
+        How it is grown.
+    given
+        The tree, if it was grown before; None: it is grown when it is asked for.
+    """
+
+    prepared: Prepared
+    choice: Choice
+    given: DecisionFunction | None = None
+
+    @cached_property
+    def decision(self) -> DecisionFunction:
+        """The decision function.
+
+        Raises
+        ------
+        DecisionError
+            The options do not fit the measurements.
+        """
+        return self.prepared.grow(self.choice) if self.given is None else self.given
+
+    @cached_property
+    def penalties(self) -> list[xr.Dataset]:
+        """Penalty of the tree in each cell (`decisions.penalty`, percent): one table for each slice of the problem."""
+        return self.prepared.problem.penalties(self.decision)
+
+    @cached_property
+    def penalty(self) -> xr.Dataset | None:
+        """Of `penalties` the one of the map; None where the workload or the measurements leave that out."""
+        prepared = self.prepared
+        wanted = {"ppn": prepared.decision_map.attrs.get("ppn"), "collective": next(iter(prepared.measured))}
+        for part, table in zip(prepared.problem.slices, self.penalties, strict=True):
+            if all(part.given[name] == wanted[name] for name in part.given):
+                return table
+        return None
+
+    @cached_property
+    def statistics(self) -> dict[str, Any]:
+        """Depth, leaves, nodes and penalty over all that the tree decides, as the commands print them."""
+        return statistics_of(self.decision, self.penalties)
+
+    @cached_property
+    def summary(self) -> PenaltySummary:
+        """Penalties over all that the tree decides."""
+        return summarise_all(self.penalties)
+
+    def answer(self) -> dict[str, Any]:
+        """What ``colltune decide --json`` says of it."""
+        decision = self.decision
+        return {
+            "collective": decision.collective,
+            "tree": self.choice.family,
+            "options": decision.options,
+            **self.statistics,
+            "methods": [method.label for method in decision.methods],
+            **_c45(decision),
+            "decision": decision.to_dict(),
+        }
+
+
+def _c45(decision: DecisionFunction) -> dict[str, Any]:
+    """Size and errors before and after pruning; C4.5 counts cases, people read percent."""
+    known: Mapping[str, Any] = decision.provenance.get("c45", {})
+    return {
+        when: {
+            name: value if name in ("size", "leaves") else 100 * value / known["cases"]
+            for name, value in known[when].items()
+        }
+        for when in ("before", "after")
+        if when in known
+    }
+
+
+def _name(cube: xr.Dataset) -> str:
+    return str(cube.attrs.get("collective", "unknown"))
+
+
+def _outlier_words(table: pd.DataFrame) -> str:
+    """Say what is left out."""
+    single, cells = (int((table["kind"] == kind).sum()) for kind in ("repetition", "cell"))
+    if not single + cells:
+        return "No outlier was found: nothing is left out."
+    parts = [
+        f"{count:,} {what}{'' if count == 1 else 's'}"
+        for count, what in ((single, "repetition"), (cells, "cell"))
+        if count
+    ]
+    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise."
