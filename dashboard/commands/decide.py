@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.options import TARGETS
+from dashboard.commands.load import load
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.treatment import grown, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
+from dashboard.commands.view import link_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +32,16 @@ def decide(args: argparse.Namespace) -> None:
     if args.sweep:
         _sweep(args)
         return
-    decided = grown(preparation(args), args.tree, cli_trees.chosen(args))
-    answered = decided.answer()
-    # Last, for what reads the JSON with its eyes.
-    saved = answered.pop("decision")
-    result = {**answered, **_held_out(args, decided), "decision": saved}
+    results = load(args)
+    decided = grown(preparation(args, results), args.tree, cli_trees.chosen(args))
+    link = link_of(args.link, results, decided) if args.link else ""
+    facts = decided.answer()
+    # Last, for who reads the JSON with his eyes.
+    saved = facts.pop("decision")
+    result = {**facts, **_held_out(args, decided), "decision": saved}
     show(args, result, lambda: _decision_lines(args, result, decided.decision))
+    if link:
+        answer(f"{link}\n")
 
 
 def export(args: argparse.Namespace) -> None:
@@ -44,11 +49,7 @@ def export(args: argparse.Namespace) -> None:
     from dashboard.export import TARGETS as WRITERS
 
     if args.to not in WRITERS:
-        there = f"available: {', '.join(WRITERS)}"
-        known = args.to in TARGETS
-        raise Usage(
-            f"--to {args.to} is not available yet; {there}" if known else f"--to {args.to}: no such target; {there}"
-        )
+        raise Usage(f"--to {args.to}: no such target; available: {', '.join(WRITERS)}")
     cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
     made = preparations(args)

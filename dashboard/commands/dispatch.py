@@ -150,6 +150,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "translate": "dashboard.commands.translate:translate",
     "bench": "dashboard.commands.bench:bench",
     "portability": "dashboard.commands.portability:portability",
+    "view": "dashboard.commands.view:view",
     "report": "dashboard.commands.report:report",
     "prove": "dashboard.commands.prove:prove",
     "tune-check": "dashboard.commands.tune_check:tune_check",

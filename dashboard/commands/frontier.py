@@ -130,10 +130,10 @@ def _leaves(count: int | None) -> str:
 
 
 def _command(point: Mapping[str, Any]) -> str:
-    words = [f"--tree {point['family']}"]
-    for name, value in point["options"].items():
-        words.append(cli_trees.typed(name, value))
-    return f"colltune decide … {' '.join(words)}"
+    from dashboard.session.choice import Choice
+    from dashboard.session.recipes import tree_words
+
+    return f"colltune decide … {' '.join(tree_words(Choice.of(point['family'], point['options'])))}"
 
 
 def _number(value: float | None) -> str:

@@ -9,14 +9,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands.options import HINTS
 from dashboard.commands.output import Loading, say
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_COLLECTIVE_IS_HINT = ("info", "convert", "serve")
+#: Options that are hints to the loaders, by the names that these know; filled only when given.
+HINTS = (
+    "algorithm",
+    "segment_size",
+    "comm_size",
+    "ppn_hint",
+    "system",
+    "network",
+    "library",
+    "library_version",
+    "pattern",
+    "statistic",
+    "columns",
+    "recursive",
+)
+_COLLECTIVE_IS_HINT = ("info", "convert", "serve", "view")
 _NAMED = 5
 
 
@@ -57,9 +71,11 @@ def load(args: argparse.Namespace) -> xr.DataTree:
     return results
 
 
-def cubes_of(args: argparse.Namespace, names: Sequence[str] | None) -> dict[str, xr.Dataset]:
+def cubes_of(
+    args: argparse.Namespace, names: Sequence[str] | None, results: xr.DataTree | None = None
+) -> dict[str, xr.Dataset]:
     """The cubes of the collectives asked for, or of the only one there is, by name."""
-    results = load(args)
+    results = load(args) if results is None else results
     there = list(results.children)
     if not names:
         # A ping-pong is measured beside the collectives; nothing is decided about it.

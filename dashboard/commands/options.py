@@ -20,25 +20,12 @@ from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
+from dashboard.commands import view as cli_view
 from dashboard.commands.usage import Usage
+from dashboard.commands.view import DASHBOARD
 
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
 TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload", "mpirun")
-#: Options that are hints to the loaders, by the names that these know; filled only when given.
-HINTS = (
-    "algorithm",
-    "segment_size",
-    "comm_size",
-    "ppn_hint",
-    "system",
-    "network",
-    "library",
-    "library_version",
-    "pattern",
-    "statistic",
-    "columns",
-    "recursive",
-)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -112,6 +99,8 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     _add_reading(add, hints, as_hint, chosen)
     _add_deciding(add, hints, argv, command)
     _add_libraries(commands, common, hints)
+    about = "Show what an address of the page shows, without a browser."
+    cli_view.add_options(commands.add_parser("view", help=about, description=about, parents=[hints, as_hint, common]))
     cli_serve.add_options(
         commands.add_parser(
             "serve",
@@ -234,6 +223,13 @@ def _decide_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--combined", action="store_true", help="one tree for several collectives, which it tests")
     what = "show how size and penalty change: of a quadtree with this limit, of C4.5 with the settings of Table 6.7"
     parser.add_argument("--sweep", choices=("depth", "threshold", "settings"), help=what)
+    parser.add_argument(
+        "--link",
+        nargs="?",
+        const=DASHBOARD,
+        metavar="URL",
+        help=f"print last the address at which the page shows the same (of a dashboard at URL, default {DASHBOARD})",
+    )
     drawing = argparse.BooleanOptionalAction
     parser.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
     _json(parser)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 #: Options that the models share with the tree of that name.
 _OF_MODELS = ("complete", "parameters")
-_FLAGS = {"outliers": "--without-outliers"}
 _METAVARS = {"tolerance": "PCT", "statistical": "LEVEL", "ties": "WHICH"}
 _LISTED = 5
 
@@ -35,8 +34,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     group = parser.add_argument_group("measurements", "what is made of them before deciding")
     for option in OPTIONS:
         if option.name not in _OF_MODELS and option.name in (names or (option.name,)):
-            flag = _FLAGS.get(option.name, f"--{option.name}")
-            cli_trees.add_option(group, option, option.name, [flag], _METAVARS.get(option.name))
+            cli_trees.add_option(group, option, _METAVARS.get(option.name))
     group.add_argument(
         "--without",
         action="append",
@@ -86,7 +84,7 @@ def treatment_of(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> T
     return Treatment.of({**chosen, "without": _named(args, cubes), "ppn": ppn, "across": across})
 
 
-def preparations(args: argparse.Namespace) -> list[Prepared]:
+def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -> list[Prepared]:
     """What to decide on: one for each collective, or one for all of them together; what was done is said.
 
     Raises
@@ -98,7 +96,7 @@ def preparations(args: argparse.Namespace) -> list[Prepared]:
     from dashboard.session.prepared import prepare
 
     combined = getattr(args, "combined", False)
-    cubes = cubes_of(args, [args.collective] if isinstance(args.collective, str) else args.collective)
+    cubes = cubes_of(args, [args.collective] if isinstance(args.collective, str) else args.collective, results)
     if len(cubes) > 1 and not combined and args.command != "export":
         raise Usage(f"-c is given {len(cubes)} times; --combined makes one tree for {' and '.join(cubes)}")
     if combined and len(cubes) < 2:
@@ -112,9 +110,9 @@ def preparations(args: argparse.Namespace) -> list[Prepared]:
     return made
 
 
-def preparation(args: argparse.Namespace) -> Prepared:
+def preparation(args: argparse.Namespace, results: xr.DataTree | None = None) -> Prepared:
     """The only one; `preparations` has seen to it for all commands but ``export``."""
-    (made,) = preparations(args)
+    (made,) = preparations(args, results)
     return made
 
 

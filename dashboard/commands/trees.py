@@ -20,7 +20,6 @@ MODEL = cli_model.TREE
 #: Commands that make one tree, and so take its options.
 WITH_TREE = ("decide", "export", "portability", "report")
 
-_SHORT = {"min_cases": "-m"}
 _METAVAR = {
     "max_depth": "D",
     "threshold": "T",
@@ -68,10 +67,10 @@ def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
             several.setdefault(option.name, []).append((name, option))
     if tree is not None:
         group = parser.add_argument_group(f"{families[tree].title} ({tree})", families[tree].source.replace("%", "%%"))
-    for name, uses in several.items():
+    for uses in several.values():
         first = uses[0][1]
         text = _help(first) if tree else f"{', '.join(owner for owner, _ in uses)}: {first.title}"
-        _add(group, first, text.replace("%", "%%"), _flags(name))
+        _add(group, first, text.replace("%", "%%"))
     if tree is None:
         parser.epilog = f"What the options of a tree do and default to: {parser.prog} --tree {DEFAULT} --help"
 
@@ -107,7 +106,7 @@ def refuse(tree: str, unknown: Sequence[str]) -> None:
         ]
         if others:
             options = _typed(families[tree]) if tree in families else ()
-            own = ", ".join("/".join(_flags(option.name)) for option in options) or "no options"
+            own = ", ".join("/".join(option.flags) for option in options) or "no options"
             raise Usage(f"{word} is an option of --tree {' and '.join(others)}; --tree {tree} takes {own}")
 
 
@@ -142,32 +141,12 @@ def words_of(options: Mapping[str, Any], family: Family) -> str:
         plain = tuple(value) if isinstance(value, list) else value
         usual = (option.default, SIZES) if option.kind == "attributes" else (option.default,)
         if plain not in usual:
-            told.append(f"{option.name}={_written(plain)}")
+            told.append(f"{option.name}={option.written(plain)}")
     return ",".join(told)
 
 
-def typed(name: str, value: Any) -> str:
-    """An option as one types it on the command line: ``--max-depth 3``, ``--cost-sensitive``."""
-    flag = _flags(name)[0]
-    if isinstance(value, bool):
-        return flag if value else "--no-" + flag.removeprefix("--")
-    return f"{flag} {','.join(value) if isinstance(value, list | tuple) else _written(value)}"
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple):
-        return "+".join(value)
-    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
-
-
-def _flags(name: str) -> list[str]:
-    return [*([_SHORT[name]] if name in _SHORT else []), "--" + name.replace("_", "-")]
-
-
 def _all_flags(option: Option) -> list[str]:
-    flags = _flags(option.name)
+    flags = list(option.flags)
     return [*flags, "--no-" + flags[-1].removeprefix("--")] if option.kind == "flag" else flags
 
 
@@ -187,14 +166,13 @@ def _help(option: Option) -> str:
     )
 
 
-def add_option(group: Any, option: Option, dest: str, flags: Sequence[str], metavar: str | None = None) -> None:
-    """Add an option as it is declared; where it is not given, `dest` is None."""
-    _add(group, option, _help(option).replace("%", "%%"), flags, dest, metavar)
+def add_option(group: Any, option: Option, metavar: str | None = None) -> None:
+    """Add an option as it is declared, under its own name; where it is not given, its value is None."""
+    _add(group, option, _help(option).replace("%", "%%"), option.name, metavar)
 
 
-def _add(
-    group: Any, option: Option, text: str, flags: Sequence[str], dest: str = "", metavar: str | None = None
-) -> None:
+def _add(group: Any, option: Option, text: str, dest: str = "", metavar: str | None = None) -> None:
+    flags = option.flags
     known: dict[str, Any] = {"dest": dest or _PREFIX + option.name, "default": None, "help": text}
     if option.kind == "flag":
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, **known)

@@ -249,7 +249,7 @@ FAMILY = Family(
     options=(
         Option("max_depth", "most levels", "Levels of tests below the root.", None, "int", 0, unlimited="no limit"),
         Option("max_leaves", "most leaves", "Leaves of the tree.", None, "int", 1, unlimited="no limit"),
-        Option("min_cases", "fewest cases", "Cells that each leaf must hold.", 1, "int", 1),
+        Option("min_cases", "fewest cases", "Cells that each leaf must hold.", 1, "int", 1, flag="-m"),
         Option(
             "pruning",
             "pruning strength",

@@ -38,6 +38,8 @@ class Option:
         Whether its steps are ratios rather than differences.
     group
         Options of one group exclude each other: at most one of them is not None.
+    flag
+        How the command spells it where that is not its name.
     check
         Of a name: raises `ValueError` that says what is wrong with it.
     """
@@ -53,6 +55,7 @@ class Option:
     unlimited: str = ""
     log: bool = False
     group: str = ""
+    flag: str = ""
     check: Callable[[str], object] | None = None
 
     def checked(self, value: Any) -> Any:
@@ -72,6 +75,31 @@ class Option:
                 raise OptionError(f"{self.name} is {value!r}, expected yes or no (True or False)")
             return value
         return self._number(value)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """How the command spells it; where a short form is declared, that and the long one."""
+        long = f"--{self.name.replace('_', '-')}"
+        if not self.flag:
+            return (long,)
+        return (self.flag,) if self.flag.startswith("--") else (self.flag, long)
+
+    def typed(self, value: Any) -> list[str]:
+        """The words that say it on the command line."""
+        flag = self.flags[0]
+        if isinstance(value, bool):
+            return [flag if value else "--no-" + self.flags[-1].removeprefix("--")]
+        return [flag, self.written(value, ",")]
+
+    def written(self, value: Any, between: str = "+") -> str:
+        """The value as the command reads it: ``none`` for None, names with a sign between them."""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list | tuple):
+            return between.join(value)
+        if isinstance(value, float):
+            return repr(value).removesuffix(".0")
+        return "none" if value is None else str(value)
 
     def _name(self, value: Any) -> str:
         # A semicolon stands between options in an address.

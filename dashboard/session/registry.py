@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,6 +93,51 @@ class Bounded(Generic[Value]):
         return value
 
 
+#: What the loaders call hints otherwise than the command.
+_HINT_FLAGS = {"columns": "--column"}
+#: Stands for results that no path leads to, such as an upload.
+SOMEWHERE = "RESULTS"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where results came from.
+
+    Attributes
+    ----------
+    paths
+        Files and folders as they were given; empty: not known.
+    hints
+        As for `loaders.open_results`.
+    """
+
+    paths: tuple[str, ...] = ()
+    hints: Mapping[str, Any] | None = None
+
+    def words(self) -> list[str]:
+        """The paths and hints as the commands take them."""
+        words = list(self._shortened()) or [SOMEWHERE]
+        for name, value in (self.hints or {}).items():
+            flag = _HINT_FLAGS.get(name, f"--{name.replace('_', '-')}")
+            if name == "columns":
+                words += [word for theirs, ours in value.items() for word in (flag, f"{ours}={theirs}")]
+            elif value is True:
+                words.append(flag)
+            elif value not in (None, False):
+                words += [flag, str(value)]
+        return words
+
+    def _shortened(self) -> Iterable[str]:
+        """A folder in place of all of its files of one kind."""
+        files = [Path(path) for path in self.paths]
+        folders = {file.parent for file in files}
+        if len(files) > 1 and len(folders) == 1 and (folder := folders.pop()).is_dir():
+            there = {each for suffix in {file.suffix for file in files} for each in folder.glob(f"*{suffix}")}
+            if there == set(files):
+                return [str(folder)]
+        return self.paths
+
+
 @dataclass(frozen=True)
 class Results:
     """Results as `loaders.open_results` gives them, and the digest by which they are found again."""
@@ -157,6 +202,7 @@ def _computed_bytes(value: Any) -> int:
 
 COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES, _computed_bytes)
 _LOADED: Bounded[str] = Bounded(64, 1 << 20)
+_ORIGINS: Bounded[Origin] = Bounded(64, 1 << 20)
 _READING: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
 
 
@@ -214,7 +260,13 @@ def load_results(paths: Sequence[str | Path], *, progress: Progress | None = Non
         if results is None:
             results = register(open_results([str(path) for path in paths], progress=progress, **hints))
             _LOADED.put(signature, results.digest)
+            _ORIGINS.put(results.digest, Origin(tuple(map(str, paths)), dict(hints)))
     return results
+
+
+def origin_of(digest: str) -> Origin:
+    """Where the results with this digest came from, as far as it is known."""
+    return _ORIGINS.get(digest) or Origin()
 
 
 def digest_of(tree: xr.DataTree) -> str:
@@ -223,16 +275,25 @@ def digest_of(tree: xr.DataTree) -> str:
     Lazily opened arrays are not read: their cubes' own digests, which they were saved with, stand for them.
     """
     sha = hashlib.sha256()
-    sha.update(json.dumps({str(k): str(v) for k, v in tree.attrs.items()}, sort_keys=True).encode())
+    sha.update(_facts(tree.attrs))
     for name, node in tree.children.items():
         cube = node.to_dataset()
-        sha.update(json.dumps([name, {str(k): str(v) for k, v in cube.attrs.items()}], sort_keys=True).encode())
+        sha.update(name.encode() + _facts(cube.attrs))
         for key in sorted(map(str, cube.variables)):
             variable = cube.variables[key]
             sha.update(json.dumps([key, list(map(str, variable.dims)), list(variable.shape)]).encode())
             if _in_memory(variable):
                 sha.update(_content(variable.values))
     return sha.hexdigest()[:16]
+
+
+def _facts(attrs: Mapping[Any, Any]) -> bytes:
+    """Attributes as text; of the files only their names, so that the same results are the same wherever they lie."""
+    facts = {str(name): str(value) for name, value in attrs.items() if name != "notes"}
+    if "sources" in facts:
+        files = json.loads(facts["sources"])
+        facts["sources"] = str([{**each, "path": Path(str(each.get("path"))).name} for each in files])
+    return json.dumps(facts, sort_keys=True).encode()
 
 
 def _content(values: np.ndarray[Any, Any]) -> bytes:

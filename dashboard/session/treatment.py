@@ -33,9 +33,9 @@ OPTIONS = (
     Option(
         name="statistical",
         title="level of the test",
-        help="Methods that the repetitions cannot tell from the best at this level, such as 0.05, tie with it, too: Yuen's test "
-        "(Biometrika 61, 1974), Welch's where there is a summary only. Many methods are allowed for (S. Holm, Scand. "
-        "J. Stat. 6, 1979).",
+        help="Methods that the repetitions cannot tell from the best at this level, such as 0.05, tie with it, too: "
+        "Yuen's test (Biometrika 61, 1974), Welch's where there is a summary only. Many methods are allowed for (S. "
+        "Holm, Scand. J. Stat. 6, 1979).",
         default=None,
         kind="float",
         low=1e-6,
@@ -54,6 +54,7 @@ OPTIONS = (
     Option(
         name="outliers",
         title="leave outliers out",
+        flag="--without-outliers",
         help="Leave out repetitions far from their cell by Tukey's fences (Exploratory Data Analysis, 1977), and cells "
         "far from their neighbours. One bad message size made every penalty above 40 % of the dissertation's "
         "broadcast (6.2.2).",

@@ -102,10 +102,10 @@ def test_its_figures_are_those_of_the_command(sample: State) -> None:
         for name, data in re.findall(r'download="([^"]+)" href="data:[^;]+;base64,([^"]+)"', html)
     }
     loaded = DecisionFunction.from_dict(json.loads(held["bcast_decision.json"]))
-    twin = sample.beside("bcast")
+    view = sample.view.beside("bcast")
     sizes = np.array([2, 3, 7, 64]), np.array([1, 100, 5000, 1 << 20])
-    assert (loaded.predict(*sizes) == twin.view.decision(twin.choice()).predict(*sizes)).all()
-    assert held["bcast_decisions.csv"].count(b"\n") == 1 + twin.view.decision_map()["best"].size
+    assert (loaded.predict(*sizes) == view.decision(view.choice).predict(*sizes)).all()
+    assert held["bcast_decisions.csv"].count(b"\n") == 1 + view.decision_map()["best"].size
     assert b"colltune_bcast" in held["colltune_bcast.c"]
 
 

@@ -116,7 +116,15 @@ FAMILY = Family(
     title="C4.5",
     source="J. R. Quinlan: C4.5: Programs for Machine Learning, 1993, Release 8; dissertation 5.4, 6.3",
     options=(
-        Option("min_cases", "fewest cells (-m)", "Two branches of each test must hold so many cells.", 2, "int", 1),
+        Option(
+            "min_cases",
+            "fewest cells (-m)",
+            "Two branches of each test must hold so many cells.",
+            2,
+            "int",
+            1,
+            flag="-m",
+        ),
         Option(
             "confidence",
             "confidence level (-c, %)",

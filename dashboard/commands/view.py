@@ -1,0 +1,101 @@
+"""``colltune view``: what an address shows, without a browser; and the address of what a command decides."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from dashboard.commands import text as cli_text
+from dashboard.commands.load import hints_of
+from dashboard.commands.output import Loading, Working, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.session.prepared import Decided
+    from dashboard.session.state import State
+
+
+#: Where a dashboard that was started without further words answers.
+DASHBOARD = "http://localhost:5006/dashboard"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``view``, all but the hints."""
+    parser.add_argument("address", metavar="ADDRESS", help="as the browser shows it, or what follows its question mark")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="results that it is evaluated over (default: those that serve opens)"
+    )
+    parser.add_argument("--json", action="store_true", help="machine-readable output, as of 'colltune decide'")
+
+
+def view(args: argparse.Namespace) -> None:
+    """Evaluate an address through the page's session, and answer as ``decide`` does.
+
+    Raises
+    ------
+    Usage
+        There is nothing to show, or the address asks for what these results cannot show.
+    """
+    state = _opened(args)
+    # A bare query, or a whole address.
+    query = dict(parse_qsl(urlsplit(args.address).query or args.address.partition("?")[2] or args.address))
+    if not query and ("=" in args.address or "?" not in args.address):
+        raise Usage(f"{args.address}: expected an address with names and values, such as '?collective=bcast&tree=cart'")
+    if query.pop("data", state.results_id) != state.results_id:
+        say("note: the address was made with other results than these")
+    if refused := state.from_query(query):
+        raise Usage(" ".join(refused))
+    with Working() as progress:
+        state.view.job(state.choice())(progress)
+    decided = state.view.decided(state.choice())
+    if decided is None:
+        raise Usage("there are no results to decide on")
+    for remark in state.view.remarks():
+        say(f"note: {remark}")
+    answer = decided.answer()
+    show(args, answer, lambda: cli_text.decision_text(answer, "", None))
+
+
+def _opened(args: argparse.Namespace) -> State:
+    from dashboard.session.registry import load_results
+    from dashboard.session.samples import start_with
+    from dashboard.session.state import State
+
+    start = start_with(args.paths, hints_of(args))
+    hints = dict(start.hints)
+    if getattr(args, "format", None):
+        hints["format"] = args.format
+    state = State()
+    with Loading() as progress:
+        state.show(load_results(start.paths, progress=progress, **hints))
+    return state
+
+
+def link_of(base: str, results: xr.DataTree, decided: Decided) -> str:
+    """The address at which the page shows a decision made by a command.
+
+    Raises
+    ------
+    Usage
+        It stands on a file that the page does not know.
+    """
+    from dashboard.session.choice import RULES
+    from dashboard.session.recipes import as_link
+    from dashboard.session.registry import register
+    from dashboard.session.state import State
+
+    if decided.choice.family == RULES:
+        raise Usage("--link: the page knows rules files only once they were checked there; it has no address for them")
+    if decided.prepared.treatment.workload is not None:
+        say("note: load the workload on the page, too, before the link is opened")
+    state = State()
+    state.show(register(results))
+    collective, *together = decided.prepared.measured
+    state.collective = collective
+    state.treat(decided.prepared.treatment)
+    state.together = tuple(together)
+    state.choose(decided.choice)
+    return as_link(state, base)

@@ -1,0 +1,116 @@
+"""A view said in three ways: as a command, as Python, and as a link; each gives the figures that the page shows."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from dashboard.decisions.families import FAMILIES
+from dashboard.session.choice import Choice
+from dashboard.session.registry import SOMEWHERE, origin_of
+from dashboard.session.treatment import OPTIONS
+
+if TYPE_CHECKING:
+    from dashboard.session.state import State
+    from dashboard.session.treatment import Treatment
+
+#: Name of the results' digest in an address.
+DATA = "data"
+
+
+def treatment_words(treatment: Treatment) -> list[str]:
+    """A treatment as the commands take it; what is at its default is left out."""
+    changed, words = treatment.changed(), []
+    for option in OPTIONS:
+        if option.name in changed:
+            words += option.typed(changed[option.name])
+    for name in treatment.without:
+        words += ["--without", name]
+    if treatment.across or treatment.ppn is not None:
+        words += ["--ppn", "all" if treatment.across else str(treatment.ppn)]
+    if treatment.workload is not None:
+        words += ["--weights", "WORKLOAD.csv"]
+    return words
+
+
+def tree_words(choice: Choice) -> list[str]:
+    """A tree as ``decide``, ``export`` and ``report`` take it."""
+    words = ["--tree", choice.family]
+    for name, value in choice.changed().items():
+        words += FAMILIES[choice.family].option(name).typed(value)
+    return words
+
+
+def compact(choice: Choice) -> str:
+    """A tree as ``compare`` takes it: ``cart:max_leaves=8``."""
+    known = FAMILIES[choice.family]
+    options = [f"{name}={known.option(name).written(value)}" for name, value in choice.changed().items()]
+    return f"{choice.family}:{','.join(options)}" if options else choice.family
+
+
+def as_command(state: State, page: str = "") -> str:
+    """The command that gives the figures of a page (default: the one on show).
+
+    Parameters
+    ----------
+    state
+        The choices.
+    page
+        Name of the page.
+    """
+    view, page, origin = state.view, page or state.page, origin_of(state.results_id)
+    collectives = [word for name in (view.collective, *view.together) for word in ("-c", str(name))]
+    measured = [*origin.words(), *collectives, *(["--combined"] if view.together else [])]
+    treated, tree = treatment_words(view.treatment), tree_words(view.choice)
+    if page == "Compare":
+        words = ["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]
+    elif page == "Frontier":
+        words = ["frontier", *measured, "--held-out", "lines", *treated]
+    elif page == "Export":
+        words = ["export", *measured, *tree, *treated, "--to", state.target, *_target_words(state)]
+    elif page == "Data":
+        words = ["info", *origin.words()]
+    else:
+        words = ["decide", *measured, *tree, *treated]
+    return shlex.join(["colltune", *words])
+
+
+def _target_words(state: State) -> list[str]:
+    known = state.param["target_version"].default
+    words = ["--for", state.target_version] if state.target_version != known else []
+    return [*words, *(["--max-rules", str(state.most_rules)] if state.most_rules else [])]
+
+
+def as_python(state: State) -> str:
+    """Lines of Python that give the figures of the view."""
+    view, origin = state.view, origin_of(state.results_id)
+    hints = "".join(f", {name}={value!r}" for name, value in (origin.hints or {}).items() if value is not None)
+    changed = {name: value for name, value in view.treatment.changed().items() if name != "workload"}
+    chosen = [f"{name}={value!r}" for name, value in changed.items()]
+    if view.treatment.workload is not None:
+        chosen.append('workload=Workload.of(read_workload("WORKLOAD.csv"))')
+    names = [name for name in (view.collective, *view.together) if name is not None]
+    cubes = [f'results["{name}"].to_dataset()' for name in names]
+    joint = ", ".join(f'"{name}": {cube}' for name, cube in zip(names, cubes, strict=True))
+    given = cubes[0] if len(cubes) == 1 else f"{{{joint}}}"
+    options = "".join(f", {name}={value!r}" for name, value in view.choice.changed().items())
+    imports = ["from dashboard.session.prepared import prepare", "from loaders import open_results"]
+    if view.treatment.workload is not None:
+        imports[:1] = [*imports[:1], "from dashboard.session.treatment import Workload"]
+        imports.append("from loaders.workload import read_workload")
+    return "\n".join(
+        [
+            *imports,
+            "",
+            f"results = open_results({list(origin.paths) or [SOMEWHERE]!r}{hints})",
+            f"prepared = prepare({', '.join([given, *chosen])})",
+            f'decided = prepared.decide("{view.choice.family}"{options})',
+            "decided.statistics",
+        ]
+    )
+
+
+def as_link(state: State, base: str) -> str:
+    """The address at which a dashboard with these results shows the view."""
+    return f"{base}?{urlencode({**state.to_query(), DATA: state.results_id})}"
