@@ -21,6 +21,7 @@ from dashboard.pages.data.chooser import UPLOAD
 from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.first import First
+from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.models.page import ModelsPage
@@ -33,6 +34,7 @@ from dashboard.plots.live import STEADY_STYLES
 from dashboard.server.permission import may_enter
 from dashboard.session.address import PARAMETERS, TREATMENT, value_of
 from dashboard.session.history import History
+from dashboard.session.recipes import DATA, as_link
 from dashboard.session.registry import results_by_digest
 from dashboard.session.samples import Start, start_with
 from dashboard.session.state import PAGES, State
@@ -42,8 +44,6 @@ TITLE = "colltune"
 ADDRESS_SECONDS = 0.4
 #: Files of fewer bytes in all are read before the page is sent.
 AT_ONCE_BYTES = 16 << 20
-#: What is on an address beside the view: the results, where they are not those opened at the start.
-DATA = "data"
 
 
 #: Panel hears nothing of the browser's way back; the address it leads to is a view's, so the page is opened again.
@@ -125,6 +125,13 @@ class Permalink:
         query = self._state.to_query()
         return query | ({DATA: self._state.results_id} if self._state.results_id != self._home else {})
 
+    def link(self) -> str:
+        """The address of the view on show, with its data, for somebody else."""
+        place = "" if self._location is None else f"{self._location.protocol}//{self._location.hostname}"
+        port = "" if self._location is None or not self._location.port else f":{self._location.port}"
+        path = "" if self._location is None else self._location.pathname
+        return as_link(self._state, f"{place}{port}{path}")
+
     def _write(self) -> None:
         query = self.view()
         self.history.note(query)
@@ -174,6 +181,7 @@ class App(Viewer):
         self.navigation.link(self.state, value="page", bidirectional=True)
         self.main = pn.Column(sizing_mode="stretch_width", margin=0)
         self.views = ViewBar(self.permalink.history, self.permalink.show, self.permalink.view)
+        self.share = Share(self.state, self.permalink.link, ViewBar.STYLE)
         self.first = First(self.state, self._upload)
         self.notice = Alert(closeable=True, severity="warning", sizing_mode="stretch_width")
         self.state.param.watch(self._show_page, "page")
@@ -188,11 +196,11 @@ class App(Viewer):
 
     def page(self) -> Page:
         """Set the whole into the template."""
-        shown = self.notice, self.growing, self.first, self.main
+        lines, shown = (self.views.line, self.share.line), (self.notice, self.growing, self.first, self.main)
         return Page(
             title=TITLE,
-            header=[pn.Row(self.navigation, self.views, margin=0, align="center")],
-            main=[pn.Column(self.views.line, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
+            header=[pn.Row(self.navigation, self.views, self.share, margin=0, align="center")],
+            main=[pn.Column(*lines, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
         )

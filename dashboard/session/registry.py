@@ -288,11 +288,14 @@ def digest_of(tree: xr.DataTree) -> str:
 
 
 def _facts(attrs: Mapping[Any, Any]) -> bytes:
-    """Attributes as text; of the files only their names, so that the same results are the same wherever they lie."""
+    """Attributes as text; of the files that gave results only the names, so that these are the same wherever they lie."""
     facts = {str(name): str(value) for name, value in attrs.items() if name != "notes"}
     if "sources" in facts:
         files = json.loads(facts["sources"])
-        facts["sources"] = str([{**each, "path": Path(str(each.get("path"))).name} for each in files])
+        told = ("digest", "rows", "skipped")
+        facts["sources"] = str(
+            [[Path(str(each.get("path"))).name, *map(each.get, told)] for each in files if not each.get("error")]
+        )
     return json.dumps(facts, sort_keys=True).encode()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import param
@@ -62,10 +62,13 @@ class ViewBar(Viewer):
         Gives the view on show.
     """
 
+    #: Of buttons on the header.
+    STYLE: ClassVar[dict[str, Any]] = {"label": "", "variant": "text", "margin": 0, "sx": _ON_HEADER}
+
     def __init__(self, history: History, show: Callable[[View], None], now: Callable[[], View]) -> None:
         super().__init__()
         self._history, self._show, self._now = history, show, now
-        icon = {"label": "", "variant": "text", "margin": 0, "sx": _ON_HEADER}
+        icon = self.STYLE
         self.undo = Button(icon="undo", description="Undo (Ctrl+Z)", disabled=True, on_click=self._undo, **icon)
         self.redo = Button(icon="redo", description="Redo (Ctrl+Y)", disabled=True, on_click=self._redo, **icon)
         self.more = Button(icon="bookmark", description="Saved views", on_click=self._toggle, **icon)

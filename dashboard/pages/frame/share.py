@@ -1,0 +1,68 @@
+"""The view on show as a link, as a command and as Python: each gives the figures that the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.pages.parts.widgets import Button
+from dashboard.session.recipes import as_command, as_python
+from dashboard.session.state import State
+
+_BOX = "margin: 2px 0; padding: 6px 8px; white-space: pre-wrap; overflow-wrap: anywhere; user-select: all"
+#: Bokeh holds the text of a pane escaped.
+_COPY = """
+const page = new DOMParser().parseFromString(box.text, 'text/html').body.textContent
+const text = new DOMParser().parseFromString(page, 'text/html').body.textContent
+navigator.clipboard.writeText(text)
+"""
+#: What can be copied, by title.
+_TITLES = ("Link", "As command", "As Python")
+
+
+class Share(Viewer):
+    """A button for the header, and a panel that it opens.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    link
+        Gives the address of the view.
+    style
+        Of the button.
+    """
+
+    def __init__(self, state: State, link: Callable[[], str], style: dict[str, Any]) -> None:
+        super().__init__()
+        self._state, self._link = state, link
+        self.button = Button(icon="share", description="Link, command, Python", on_click=self._toggle, **style)
+        self.boxes = {title: pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 8)) for title in _TITLES}
+        rows = [self._row(title, box) for title, box in self.boxes.items()]
+        self.line = pn.Column(*rows, visible=False, sizing_mode="stretch_width", margin=(6, 0))
+        state.param.watch(self._follow, [*state.linked(), "results_id"])
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.button
+
+    def _row(self, title: str, box: pn.pane.HTML) -> pn.Row:
+        copy = Button(label="Copy", variant="outlined", size="small", align="center", description=f"Copy: {title}")
+        copy.js_on_click(args={"box": box}, code=_COPY)
+        name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=110, align="center", margin=(0, 8))
+        return pn.Row(name, box, copy, sizing_mode="stretch_width", margin=0)
+
+    def _toggle(self, *_: Any) -> None:
+        self.line.visible = not self.line.visible
+        self._follow()
+
+    def _follow(self, *_: Any) -> None:
+        # Nobody reads what is not open.
+        if not self.line.visible:
+            return
+        texts = (self._link(), as_command(self._state), as_python(self._state))
+        for title, text in zip(_TITLES, texts, strict=True):
+            self.boxes[title].object = f'<pre style="{_BOX}">{escape(text)}</pre>'

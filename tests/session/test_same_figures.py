@@ -1,0 +1,133 @@
+"""One question, one answer: page, command, link, report and Python give the same figures for the same settings."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import cli
+from dashboard.report import Contents, to_html
+from dashboard.session.choice import Choice
+from dashboard.session.prepared import prepare
+from dashboard.session.recipes import as_command, as_link, as_python
+from dashboard.session.registry import load_results
+from dashboard.session.state import State
+from loaders import open_results, save_results
+from tests.conftest import FAST_ETHERNET_PATTERN
+
+CALLS = "collective,comm_size,message_size,calls\nbcast,8,1024,10\nbcast,16,65536,5\nallgather,8,64,9\n"
+TREATMENTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"tolerance": 5.0},
+    {"tolerance": 5.0, "ties": "fastest"},
+    {"statistical": 0.05},
+    {"outliers": True},
+    {"interpolate": True},
+    {"without": ("linear",), "tolerance": 2.5},
+)
+TREES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("quadtree", {"max_depth": 3}),
+    ("c45", {"min_cases": 6}),
+    ("optimal", {"leaves": 4}),
+)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample campaign in a file that says everything, which is read at once."""
+    path = tmp_path_factory.mktemp("sample") / "results.nc"
+    folder = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-16"
+    save_results(open_results(sorted(folder.glob("*.sko")), pattern=FAST_ETHERNET_PATTERN), path)
+    return path
+
+
+def figures(answer: dict[str, Any]) -> dict[str, Any]:
+    """What is said of a tree, wherever it is said."""
+    return {name: answer[name] for name in ("depth", "leaves", "nodes", "penalty")}
+
+
+def answered(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """The lines that the command writes to standard output."""
+    assert cli.main(words) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("collective", ["bcast", "allgather"])
+@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda chosen: "-".join(chosen) or "plain")
+def test_every_way_gives_the_same_figures(
+    sample: Path, collective: str, treatment: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.param.update(collective=collective, **treatment)
+    prepared = prepare(open_results([sample])[collective].to_dataset(), **treatment)
+    for tree, options in TREES:
+        state.choose(Choice.of(tree, options))
+        page = figures(state.view.statistics())
+        assert figures(prepared.decide(tree, **options).statistics) == page
+        command = shlex.split(as_command(state, "Decisions"))
+        *answers, link = answered(capsys, *command[1:], "--json", "--link")
+        assert figures(json.loads(answers[0])) == page
+        assert link == as_link(state, "http://localhost:5006/dashboard")
+        (viewed,) = answered(capsys, "view", link, str(sample), "--json")
+        assert figures(json.loads(viewed)) == page
+
+
+def test_the_lines_of_python_give_the_figures_of_the_page(sample: Path) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.param.update(collective="bcast", tolerance=5.0, without=("chain *",))
+    state.choose(Choice.of("cart", {"max_leaves": 8}))
+    *lines, last = as_python(state).splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
+    assert eval(last, names) == state.view.statistics()  # noqa: S307 - likewise
+
+
+def test_collectives_decided_together_are_the_same_for_page_and_command(
+    sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.param.update(collective="bcast", together=("reduce",), tolerance=5.0)
+    state.choose(Choice.of("cart", {"max_leaves": 12}))
+    (line,) = answered(capsys, *shlex.split(as_command(state, "Decisions"))[1:], "--json")
+    assert figures(json.loads(line)) == figures(state.view.statistics())
+
+
+def test_a_workload_weighs_the_page_as_it_weighs_the_command(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = tmp_path / "calls.csv"
+    calls.write_text(CALLS, encoding="utf-8")
+    from loaders.workload import read_workload  # noqa: PLC0415
+
+    state = State()
+    state.show(load_results([sample]))
+    state.collective = "bcast"
+    state.weigh(read_workload(calls))
+    command = as_command(state, "Decisions").replace("WORKLOAD.csv", str(calls))
+    (line,) = answered(capsys, *shlex.split(command)[1:], "--json")
+    assert figures(json.loads(line)) == figures(state.view.statistics())
+
+
+def test_the_report_says_the_figures_of_the_page(sample: Path) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.param.update(collective="bcast", tolerance=5.0, max_depth=3)
+    html = to_html(state.view, Contents(("bcast",), frontier=False))
+    assert f">{state.view.statistics()['leaves']:,}</td>" in html
+    assert f"{state.view.statistics()['penalty']['mean']:.2f} %" in html
+
+
+@pytest.mark.parametrize("address", ["?tree=forest", "?tolerance=-3", "?collective=gather", "nothing"])
+def test_an_address_that_cannot_be_shown_is_one_clear_line(
+    sample: Path, address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["view", address, str(sample)]) == 2
+    error = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+    assert len(error) == 1
