@@ -288,7 +288,7 @@ def digest_of(tree: xr.DataTree) -> str:
 
 
 def _facts(attrs: Mapping[Any, Any]) -> bytes:
-    """Attributes as text; of the files that gave results only the names, so that these are the same wherever they lie."""
+    """Attributes as text; of the files that gave results the names alone, so that it does not matter where they lie."""
     facts = {str(name): str(value) for name, value in attrs.items() if name != "notes"}
     if "sources" in facts:
         files = json.loads(facts["sources"])

@@ -116,14 +116,20 @@ class View:
         """The same choices for another collective, decided by itself."""
         return self.changed(collective=collective, together=())
 
+    def choosing(self, choice: Choice) -> View:
+        """The same measurements with this tree on show."""
+        return self.changed(choice=choice, shown=choice)
+
     @property
     def collectives(self) -> list[str]:
         """What can be decided on: a ping-pong only where nothing else is measured."""
         names = [] if self.results is None else list(map(str, self.results.children))
         return [name for name in names if name != POINT_TO_POINT] or names
 
-    def measured(self) -> xr.Dataset | None:
-        """Measurements of the collective as they were loaded."""
+    def measured(self, name: str | None = None) -> xr.Dataset | None:
+        """Measurements of a collective (default: the one on show) as they were loaded."""
+        if name not in (None, self.collective):
+            return self.beside(str(name)).measured()
         return None if self.prepared is None else next(iter(self.prepared.measured.values()))
 
     def cube(self, name: str | None = None) -> xr.Dataset | None:

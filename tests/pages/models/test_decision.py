@@ -52,7 +52,7 @@ def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: St
     other.show(Results(state.results, state.results_id))
     assert other.from_query(state.to_query()) == []
     assert other.choice() == state.choice()
-    assert other.decision() == decision
+    assert other.view.decision() == decision
     part._set_beside()
     assert (state.other, state.page) == (state.choice(), "Compare")
 
