@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import param
 
 from dashboard.session.choice import Choice, read_options, write_options
 from dashboard.session.treatment import OPTIONS
-
-if TYPE_CHECKING:
-    from dashboard.session.state import State
 
 #: Names in an address with their params; a value is set after those that it depends on.
 PARAMETERS = {
@@ -48,7 +45,28 @@ TREATMENT = tuple(option.name for option in OPTIONS)
 _BETWEEN = {"without": "|"}
 
 
-def to_query(state: State) -> dict[str, str]:
+class Linked(Protocol):
+    """Choices that an address tells, and what the session knows of their values; `session.state.State` is it."""
+
+    param: Any
+    family: str
+    options: dict[str, Any]
+    loaded: dict[str, str]
+
+    def fit(self) -> None:
+        """Take back what the collective does not allow."""
+
+    def measures(self, cell: Sequence[int]) -> bool:
+        """Whether a cell is among those of the collective."""
+
+    def selectable(self) -> set[str]:
+        """Names that methods can be left out by."""
+
+    def knows_workload(self, digest: str) -> bool:
+        """Whether a workload is loaded."""
+
+
+def to_query(state: Linked) -> dict[str, str]:
     """Write the view as names and values; what is at its default is left out."""
     values = {name: getattr(state, parameter) for name, parameter in PARAMETERS.items() if name != "options"}
     query = {
@@ -58,7 +76,7 @@ def to_query(state: State) -> dict[str, str]:
     return query | ({"options": options} if options else {})
 
 
-def from_query(state: State, query: Mapping[str, Any]) -> list[str]:
+def from_query(state: Linked, query: Mapping[str, Any]) -> list[str]:
     """Set the view to what an address tells; see `State.from_query`."""
     refused: list[str] = []
     with param.parameterized.batch_call_watchers(state):
@@ -73,7 +91,7 @@ def from_query(state: State, query: Mapping[str, Any]) -> list[str]:
     return refused
 
 
-def value_of(state: State, name: str, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def value_of(state: Linked, name: str, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """The value that an address has for a name, or its default; and a sentence if it cannot be used."""
     parameter = state.param[PARAMETERS[name]]
     if name not in query:
@@ -99,7 +117,7 @@ def _text(name: str, value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _read(state: State, name: str, text: str) -> Any:
+def _read(state: Linked, name: str, text: str) -> Any:
     """The value of a param, by what the param is.
 
     Raises
@@ -129,7 +147,7 @@ def _plain(name: str, parameter: param.Parameter, text: str) -> Any:
     return text
 
 
-def _known(state: State, name: str, value: Any) -> Any:
+def _known(state: Linked, name: str, value: Any) -> Any:
     """The value, if the session has what it names."""
     known = {
         "pinned": lambda: len(value) == 2 and state.measures(value),
@@ -156,7 +174,7 @@ _WANTING = {
 }
 
 
-def _allowed(state: State, name: str) -> str:
+def _allowed(state: Linked, name: str) -> str:
     parameter = state.param[PARAMETERS[name]]
     if isinstance(parameter, param.Selector):
         names = [str(each) for each in parameter.objects if each is not None]
