@@ -7,7 +7,6 @@ to read, so that ordinary files come as quickly as without one. What passes betw
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import pickle
 import signal
@@ -143,7 +142,7 @@ class _Worker:
         search = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         self._bytes = 0
         # Not of the caller's group: what ends that one from the keyboard must not print a traceback here.
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, with no word of a user's
+        self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "loaders.apart"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -226,8 +225,8 @@ def _main() -> None:
     # What a library prints must not stand between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with contextlib.suppress(BrokenPipeError), answers, io.BufferedReader(sys.stdin.buffer.raw) as orders:  # type: ignore[attr-defined]
-        _work(orders, answers)
+    with contextlib.suppress(BrokenPipeError), answers:
+        _work(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

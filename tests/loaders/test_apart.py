@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders import LoadError, MissingHintError, apart, open_results, scan
+from loaders import LoadError, MissingHintError, apart, open_results, save_results, scan, storage
 
 OSU = "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n1    6.57\n2    6.60\n"
 
@@ -73,11 +73,7 @@ def test_a_worker_that_is_killed_is_an_error_in_one_line(osu: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_results_that_stay_on_disk_are_opened_here(
-    osu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from loaders import save_results, storage
-
+def test_results_that_stay_on_disk_are_opened_here(osu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved = save_results(open_results(osu, algorithm="x", comm_size=4), tmp_path / "saved.nc")
     tree = apart.open_results([str(saved)], size=100)
     assert tree["bcast"]["time"].shape == (1, 1, 2)

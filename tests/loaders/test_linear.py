@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from itertools import product
 from pathlib import Path
@@ -16,7 +17,12 @@ from loaders.text import LONGEST_LINE
 
 #: Lines by which each format is known, and rows below them.
 LINES = {
-    "osu": ("# OSU MPI Broadcast Latency Test v7.4", "# Datatype: MPI_CHAR.", "# Size       Avg Latency(us)", "1   6.57"),
+    "osu": (
+        "# OSU MPI Broadcast Latency Test v7.4",
+        "# Datatype: MPI_CHAR.",
+        "# Size       Avg Latency(us)",
+        "1   6.57",
+    ),
     "imb": (
         "# Intel(R) MPI Benchmarks 2021.7, MPI-1 part",
         "# Date                  : Mon Jul  1",
@@ -35,14 +41,19 @@ LINES = {
     ),
     "skampi": ("# SKaMPI Version 5.0", '# begin result "MPI_Bcast"', "nodes= 2 count= 1  1  105.4  4.0  5  105.4", ""),
     "skampi4": ("# /*@inp2p_MPI_Bcast-nodes-short.ski*/", "2 10.0 0.1 5 1 2 3", ""),
-    "reprompi": ("#@nprocs=4", "#Command-Line Arguments: --params=alg:1", "test msize nrep runtime_sec", "MPI_Bcast 1 0 0.1"),
+    "reprompi": (
+        "#@nprocs=4",
+        "#Command-Line Arguments: --params=alg:1",
+        "test msize nrep runtime_sec",
+        "MPI_Bcast 1 0 0.1",
+    ),
     "ompi_tuning": ("#Nnodes Message_size binomial pipeline", "2 1 1.0(0.1) No data"),
     "occ": ("# segment size, message size, comm size, time [us]", "0, 1, 2, 3.0"),
     "table": ("collective,algorithm,comm_size,message_size,time_us", "bcast,binomial,4,1024,12.5"),
     "run": ('{"colltune_run": 1, "attrs": {}}', '{"collective": "bcast", "algorithm": "a", "comm_size": 2}'),
-}  # fmt: skip
+}
 PUMPS = (" ", "\t", "_", "a", "1", "-", "#", "(", ",", ".", "a ", "_as_", ' result "', "Test ", "1 ", "\\", "[[")
-LENGTHS = (512, 1024, 2048, 4096, 8192)
+LENGTHS = (512, 2048, 8192)
 #: Seconds below which nothing can be told of growth on a machine that does other work, too.
 NOTHING = 0.05
 
@@ -50,10 +61,8 @@ NOTHING = 0.05
 def seconds(path: Path, lines: tuple[str, ...]) -> float:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     began = time.process_time()
-    try:
+    with contextlib.suppress(LoadError):
         open_results(path, algorithm="x", comm_size=4, collective="bcast")
-    except LoadError:
-        pass
     return time.process_time() - began
 
 
@@ -69,15 +78,10 @@ def test_reading_and_telling_a_format_take_time_that_grows_with_the_line(name: s
             for length in LENGTHS:
                 pumped = line[:cut] + pump * (length // len(pump)) + "x" + line[cut:]
                 took = seconds(path, (*lines[:place], pumped, *lines[place + 1 :]))
-                slow = took > NOTHING and before is not None and took > 3 * before
+                # Doubled twice: a square takes 16 times as long, a line 4 times.
+                slow = took > NOTHING and before is not None and took > 8 * before
                 assert not slow, f"{line[:cut]!r} + {length} of {pump!r}: {before} s, then {took} s"
                 before = took
-                if took < NOTHING / 4:
-                    length_told = LENGTHS[-1]
-                    pumped = line[:cut] + pump * (length_told // len(pump)) + "x" + line[cut:]
-                    longest = seconds(path, (*lines[:place], pumped, *lines[place + 1 :]))
-                    assert longest < 1, f"{line[:cut]!r} + {length_told} of {pump!r}: {longest} s"
-                    break
 
 
 @pytest.mark.parametrize(
