@@ -47,6 +47,8 @@ PARAMETERS = {
 }
 #: Between names of methods, which may have commas and blanks.
 _BETWEEN = "|"
+#: Characters of a filter of the table's rows; its field takes no more than some thousands.
+_LONGEST_FILTER = 1000
 #: Names of what treats the measurements before anything is decided, which may take long.
 TREATMENT = ("ties", "tie_test", "outliers", "interpolate")
 
@@ -125,6 +127,12 @@ def _fraction(text: str) -> float:
     return value
 
 
+def _filter(text: str) -> str:
+    if len(text) > _LONGEST_FILTER:
+        raise ValueError(text)
+    return text
+
+
 def _truth(text: str) -> bool:
     if text.lower() not in {"true", "false"}:
         raise ValueError(text)
@@ -175,7 +183,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "compare": str,
     "against": str,
     "pinned": _cell,
-    "rows": str,
+    "rows": _filter,
     "colors": str,
     "models": str,
     "campaign": str,

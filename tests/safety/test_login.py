@@ -93,6 +93,10 @@ def test_a_forged_origin_is_refused_also_to_who_has_logged_in(base: str) -> None
     _, token = visitor.page()
     for origin in ("http://evil.example", "null", base.replace("localhost", "localhost.evil.example")):
         assert not visitor.connects(token, origin)
+    # A name of theirs that leads to this machine: origin and host are equal.
+    rebound = base.replace("localhost", "evil.example")
+    assert not visitor.connects(token, rebound, rebound.removeprefix("http://"))
+    assert visitor.connects(token, "https://dashboard.example.org", "dashboard.example.org")
 
 
 def test_a_form_of_another_site_does_not_log_in(base: str) -> None:
