@@ -274,7 +274,8 @@ class FileHints:
         if "system" not in table:
             return table
         wanted = self._given.get("system")
-        names = table["system"].astype(str)
+        # A row may leave it out, beside others that do not.
+        names = table["system"].astype(object).where(table["system"].notna(), "").astype(str)
         self._systems.update(dict.fromkeys(names.unique()))
         if wanted is not None:
             keep = names == wanted

@@ -112,18 +112,20 @@ def _fast(text: bytes) -> pd.DataFrame | None:
     first = 2 * len(loops)
     columns = [*range(1, first, 2), *range(first, first + 4)]
     try:
-        table = pd.read_csv(
-            io.BytesIO(body),
-            sep=r"\s+",
-            header=None,
-            names=list(range(first + 4)),
-            usecols=columns,
-            index_col=False,
-            quoting=3,
-            na_filter=False,
-            dtype={**dict.fromkeys(columns, np.float64), first: np.int64, first + 3: np.int64},
-        )
-    except (ValueError, OverflowError):
+        # A size such as 1e19 has no place among whole numbers: the lines are looked at one by one then.
+        with np.errstate(invalid="raise"):
+            table = pd.read_csv(
+                io.BytesIO(body),
+                sep=r"\s+",
+                header=None,
+                names=list(range(first + 4)),
+                usecols=columns,
+                index_col=False,
+                quoting=3,
+                na_filter=False,
+                dtype={**dict.fromkeys(columns, np.float64), first: np.int64, first + 3: np.int64},
+            )
+    except (ValueError, OverflowError, FloatingPointError):
         return None
     table.columns = pd.Index([*loops, *_FIELDS])
     table.attrs["nodes"] = len(match["nodes"].split())
