@@ -20,6 +20,7 @@ from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
+from dashboard.commands.output import answer
 from dashboard.commands.usage import Usage
 
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
@@ -50,6 +51,11 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see '{self.prog} --help')")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse takes no notice of what cannot be written.
+        if message:
+            answer(message)
+
 
 class _Version(argparse.Action):
     """Look the version up only when it is asked for: importlib.metadata takes longer than all the rest."""
@@ -61,7 +67,7 @@ class _Version(argparse.Action):
             found = metadata.version("colltune")
         except metadata.PackageNotFoundError:
             found = "(not installed)"
-        print(f"colltune {found}")
+        answer(f"colltune {found}\n")
         parser.exit()
 
 

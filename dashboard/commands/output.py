@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.commands.usage import Usage
-from loaders import disk
 
 #: Arguments that name files to read.
 _READ = ("paths", "rules", "against", "results", "base", "weights", "parameters", "tree_file", "rules_files")
@@ -49,6 +48,8 @@ def answer(text: str) -> None:
 
 def write(path: str | Path, text: str) -> None:
     """Write a file, whole or not at all; Usage when it cannot be written."""
+    from loaders import disk
+
     try:
         disk.write_text(path, text)
     except OSError as error:

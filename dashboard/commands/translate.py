@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import answer, say, write
 from dashboard.commands.usage import Usage
-from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
@@ -69,6 +68,8 @@ def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFu
     if "version" in target.options:
         options["version"] = args.library_series
     if args.base is not None and "base" in target.options:
+        from loaders import disk
+
         try:
             options["base"] = disk.read_text(args.base)
         except (OSError, UnicodeDecodeError) as error:

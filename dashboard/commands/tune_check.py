@@ -14,7 +14,6 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, finite, say, show, write
 from dashboard.commands.tune_check_text import LISTED, lines_of, records
 from dashboard.commands.usage import Usage
-from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.library import Installation
@@ -158,6 +157,7 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.saved import FORMAT
     from dashboard.export.rules.lint import read_rules
+    from loaders import disk
 
     if not path.is_file():
         raise Usage(f"{path}: no such file")
