@@ -151,7 +151,7 @@ def _not_whole(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
         return np.zeros(len(column), dtype=np.bool_)
     values = column.to_numpy(dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        whole = (np.floor(values) == values) & (np.abs(values) < 2.0**62)
+        whole: npt.NDArray[np.bool_] = (np.floor(values) == values) & (np.abs(values) < 2.0**62)
     return ~(whole | np.isnan(values)) if column.name == "segment_size" else ~whole
 
 

@@ -6,8 +6,12 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bokeh.server.server
@@ -27,6 +31,7 @@ from dashboard.server.quiet import WithoutClosedTabs, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
 from tests.sessions import Session
 
+ROOT = Path(__file__).resolve().parent.parent
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 ORIGIN = "dashboard.example.org:443"
 
@@ -36,6 +41,7 @@ class _Server:
 
     def __init__(self) -> None:
         self.made: dict[str, Any] = {}
+        self.io_loop = SimpleNamespace(stop=lambda: None)
 
     def __call__(self, panels: dict[str, Any], **options: Any) -> _Server:
         self.made = {"panels": panels, **options}
@@ -223,3 +229,18 @@ def test_the_log_names_no_secret() -> None:
     assert "abc.def" not in told
     assert "xyz" not in told
     assert "page=Data" in told
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_nobody_listens_to_ends_when_it_is_told_to(end: signal.Signals) -> None:
+    reading, writing = os.pipe()
+    words = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"]
+    with subprocess.Popen(words, cwd=ROOT, stdout=writing, stderr=writing) as process:
+        os.close(writing)
+        with os.fdopen(reading) as told:
+            assert "available at" in told.readline()
+        process.send_signal(end)
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
