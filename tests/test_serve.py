@@ -29,6 +29,8 @@ from dashboard.server.headers import HEADERS, SafeHeaders
 from dashboard.server.permission import LAUNCHERS_VARIABLE
 from dashboard.server.quiet import WithoutClosedTabs, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
+from tests.safety.client import Visitor
+from tests.serving import READY
 from tests.sessions import Session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -238,7 +240,9 @@ def test_a_server_that_nobody_listens_to_ends_when_it_is_told_to(end: signal.Sig
     with subprocess.Popen(words, cwd=ROOT, stdout=writing, stderr=writing) as process:
         os.close(writing)
         with os.fdopen(reading) as told:
-            assert "available at" in told.readline()
+            address = READY.search(told.readline())[1]
+        # It answers once its loop runs, which is when it listens for signals.
+        Visitor(address).ask("/nothing")
         process.send_signal(end)
         try:
             assert process.wait(20) == 0

@@ -111,7 +111,7 @@ class Campaign:
             When there is none, or it cannot be read.
         """
         try:
-            return Plan.from_json(json.loads(self.plan_file.read_text(encoding="utf-8")))
+            return Plan.from_json(json.loads(disk.read_text(self.plan_file)))
         except FileNotFoundError:
             raise CampaignError(f"{self.folder} is no campaign: it holds no plan.json (make one: bench plan)") from None
         except (OSError, ValueError) as error:
@@ -196,10 +196,10 @@ class Campaign:
 
 def _tail(log: Path, lines: int) -> list[str]:
     try:
-        with log.open("rb") as stream:
+        with disk.opened(log) as stream:
             stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            return stream.read().decode("utf-8", errors="replace").splitlines()[-lines:]
-    except FileNotFoundError:
+            return stream.read(_TAIL_BYTES).decode("utf-8", errors="replace").splitlines()[-lines:]
+    except OSError:
         return []
 
 
@@ -218,12 +218,12 @@ def read_done(results: Path) -> Done:
     seconds: dict[PointKey, float] = {}
     if not results.exists():
         return Done(frozenset(), {})
-    with results.open(encoding="utf-8", errors="replace") as stream:
+    with disk.opened(results) as stream:
         for line in stream:
             try:
                 record = json.loads(line)
                 key = key_of(record)
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
                 continue
             if "error" in record:
                 refused[key] = str(record["error"])
@@ -257,7 +257,7 @@ def write_json(path: Path, record: Mapping[str, Any]) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Read such a file; empty when it is not there or no object."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(disk.read_text(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}

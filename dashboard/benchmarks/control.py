@@ -179,6 +179,15 @@ def _written(campaign: Campaign) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def _readable(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where what it holds cannot be read, such as a pipe in the place of its results."""
+    try:
+        yield
+    except OSError as error:
+        raise CampaignError(f"{error.filename or campaign.folder} cannot be read: {error.strerror or error}") from error
+
+
 def _take_back(campaign: Campaign, before: Mapping[str, Any]) -> None:
     """Forget a start of which nothing runs, so that the next one is not refused."""
     try:
@@ -308,7 +317,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
             found = (launcher or launcher_of(campaign)).status(record["handle"])
     progress, done = campaign.progress(), None
     if counted is None:
-        plan, done = campaign.plan(), campaign.done()
+        with _readable(campaign):
+            plan, done = campaign.plan(), campaign.done()
         counted = Counted.of(plan, done)
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
     answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.plan import Plan
 from dashboard.cli import main
+from dashboard.pages import files
 from loaders import LoadError, disk, open_results, save_results
 from tests.conftest import FAST_ETHERNET
 from tests.measuring.played import LIBRARY, Played
@@ -154,6 +156,36 @@ def test_a_damaged_state_is_an_error_that_says_what_to_do(tmp_path: Path, record
         with pytest.raises(CampaignError, match=r"state.json is damaged .*remove the file, then"):
             order(campaign)
     assert main(["bench", "status", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize("name", ["plan.json", "state.json", "progress.json", "results.jsonl", "log.txt"])
+@pytest.mark.parametrize("other", ["pipe", "/dev/zero", "large"])
+def test_what_is_no_file_in_a_campaigns_folder_stops_nobody(tmp_path: Path, name: str, other: str) -> None:
+    campaign = Campaign.create(tmp_path / "campaign", PLAN)
+    write_json(campaign.state_file, {"state": "planned"})
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as stream:
+        stream.truncate(65 << 20)
+    (campaign.folder / name).unlink(missing_ok=True)
+    (campaign.folder / name).symlink_to(other if other.startswith("/") else tmp_path / other)
+    assert main(["bench", "status", str(campaign.folder), "--log", "3"]) in (0, 2)
+
+
+def test_an_upload_that_does_not_fit_is_refused_and_gives_its_room_back(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_FREE_BYTES", -(1 << 30))
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    uploads = files.Uploads()
+    before = files._ROOM.left
+    assert uploads.put("small.csv", b"a,b\n") is None
+    fill(small_disk)
+    told = uploads.put("large.csv", bytes(300 << 10))
+    assert told == "large.csv: cannot be kept on this machine: No space left on device"
+    assert files._ROOM.left == before - 4
+    assert [path.name for path in uploads.paths] == ["small.csv"]
+    uploads.close()
+    assert files._ROOM.left == before
 
 
 def test_files_are_written_with_the_permissions_that_a_process_gives(tmp_path: Path) -> None:
