@@ -31,6 +31,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(file: Path, serve_others: Callable[..., Served]) -> Served:
     # A page without results is made at once.
+    (file.parent / "nothing").mkdir()
     return serve_others(["-m", "dashboard.cli"], str(file.parent / "nothing"), "--basic-auth", str(file))
 
 
