@@ -148,7 +148,8 @@ def run(files: Sequence[Path], seed: int, count: int, keep: Path | None = None) 
     """Read so many damaged files: those at fault, and how many there were of each damage."""
     faults: list[Fault] = []
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(prefix="colltune-fuzz-") as folder:
+    # Whoever interrupts it is told of those that were read.
+    with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="colltune-fuzz-") as folder:
         for number, file, damage, content in inputs(files, seed, count):
             damaged = Path(folder) / file.name
             damaged.write_bytes(content)
@@ -179,7 +180,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.told[:300]}\n")
     told = ", ".join(f"{name} {number:,}" for name, number in counts.items())
     took = time.monotonic() - began
-    sys.stdout.write(f"{args.count:,} inputs of {len(files)} files ({told}) in {took:.0f} s: {len(faults)} at fault\n")
+    sys.stdout.write(
+        f"{counts.total():,} inputs of {len(files)} files ({told}) in {took:.0f} s: {len(faults)} at fault\n"
+    )
     return 1 if faults else 0
 
 
