@@ -7,17 +7,17 @@ imported where it is used, so that ``colltune --help`` answers at once.
 
 from __future__ import annotations
 
+# Everything else is imported where `main` can tell of an interrupt.
 import os
 import sys
-import traceback
-from collections.abc import Sequence
-from pathlib import Path
 
-from dashboard.commands.options import parse
-from dashboard.commands.usage import Usage
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Errors whose message says what the user can do, by the module that defines them.
 _USER_ERRORS = {
+    "dashboard.commands.usage": "Usage",
     "loaders.errors": "LoadError",
     "dashboard.domain.errors": "DecisionError",
     "dashboard.export.target": "ExportError",
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if sys.stderr is None:
         # Closed by the caller; print() would send the messages to standard output then.
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
     # A label from a file may hold characters that the terminal's encoding does not have.
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(end.code or 0)
     except Exception as error:  # noqa: BLE001 - the rim of the program: whatever is wrong ends in one clear line
         if "--debug" in arguments:
+            import traceback
+
             traceback.print_exc()
         return _report(error)
     return 0
@@ -70,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str]) -> None:
     """Read the arguments and do what they say."""
+    from dashboard.commands.options import parse
+
     args = parse(arguments)
     from dashboard.commands import dispatch as cli_commands
 
@@ -79,7 +83,7 @@ def run(arguments: Sequence[str]) -> None:
 def _report(error: Exception) -> int:
     """Print what went wrong as one line and give the exit status for it."""
     text = "; ".join(line.strip() for line in str(error).splitlines() if line.strip()).replace(":;", ":")
-    if isinstance(error, Usage) or any(_is_a(error, *known) for known in _USER_ERRORS.items()):
+    if any(_is_a(error, *known) for known in _USER_ERRORS.items()):
         _say(f"error: {text}")
         return 2
     _say(f"error: unexpected {type(error).__name__}: {text} (--debug shows where)")

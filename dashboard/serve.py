@@ -94,9 +94,11 @@ def serve(
         _say(f"dashboard available at {scheme}://{_shown(access.address)}:{port}/{PAGE} (stop it with Ctrl-C)")
         if show:
             server.io_loop.add_callback(lambda: server.show(f"/{PAGE}"))
+    # Bokeh's own prints first: with nobody to read it, that is an error, and the server goes on.
+    server._sigterm = server.io_loop.stop  # noqa: SLF001 - there is no other way to it
     try:
         server.run_until_shutdown()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BrokenPipeError):
         server.stop()
 
 

@@ -68,7 +68,8 @@ _SPELLINGS = {
     "std": "time_std",
 }
 _TIMES = ("time", "time_std", "std")
-_UNIT = re.compile(rf"^(.*?)[\s_]*(?:[\[(]\s*({'|'.join(UNITS)})\s*[\])]|(?<=[\s_])({'|'.join(UNITS)}))$")
+#: What may stand between a name and its unit.
+_BEFORE_UNIT = " \t_"
 
 
 @dataclass(frozen=True)
@@ -209,10 +210,14 @@ def plain(name: str) -> str:
 
 def split_unit(name: str) -> tuple[str, float | None]:
     """Split ``time_us``, ``time [us]`` or ``Time (ns)`` into the plain name and seconds per unit."""
-    match = _UNIT.match(name.strip().lower())
-    if match is None:
-        return plain(name), None
-    return plain(match[1]), UNITS[match[2] or match[3]]
+    text = name.strip().lower()
+    if text.endswith(("]", ")")):
+        at = max(text.rfind("["), text.rfind("("))
+        unit = text[at + 1 : -1].strip() if at >= 0 else ""
+    else:
+        at = max(map(text.rfind, _BEFORE_UNIT))
+        unit = text[at + 1 :] if at >= 0 else ""
+    return (plain(text[:at].rstrip(_BEFORE_UNIT)), UNITS[unit]) if unit in UNITS else (plain(name), None)
 
 
 def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -> tuple[str, float | None, bool] | None:

@@ -171,7 +171,7 @@ def _method_coords(rows: CollectiveRows) -> dict[str, Any]:
     names = dict.fromkeys(name for key in keys for name, _ in key.parameters)
     for name in names:
         column = [dict(key.parameters).get(name) for key in keys]
-        if all(isinstance(v, int) for v in column):
+        if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in column):
             coords[name] = ("method", np.array(column, dtype=np.int64))
         elif all(v is None or (isinstance(v, int) and abs(v) < 1 << 53) for v in column):
             coords[name] = ("method", np.array([np.nan if v is None else v for v in column]))

@@ -25,7 +25,7 @@ from loaders.source import KEPT_SKIPS, Source, occurrences
 
 LARGEST_WHOLE = 2**53
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 Mask = npt.NDArray[np.bool_]
 Finish = Callable[["Chunk"], pd.DataFrame]
@@ -276,7 +276,7 @@ class Delimited:
 
 def _row_form(fields: Sequence[Field], separator: str | None) -> re.Pattern[bytes]:
     """What a line looks like that is a row without quotes."""
-    number = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    number = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     if separator is None:
         forms = [number if field.kind == "number" else r"[^\s\0]+" for field in fields]
         return re.compile((r"[ \t]*" + r"[ \t]+".join(forms) + r"[ \t]*\r?").encode())

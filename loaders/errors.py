@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class LoadError(ValueError):
@@ -26,6 +27,10 @@ class LoadError(ValueError):
         where = "" if self.path is None else self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{where}: {message}" if where else message)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read in another process, the error comes as it was made there.
+        return _again, (type(self), self.args, self.__dict__)
+
 
 class MissingHintError(LoadError):
     """A file was read but does not say everything a cube needs; hints can add it.
@@ -41,3 +46,9 @@ class MissingHintError(LoadError):
     def __init__(self, message: str, *, hints: Iterable[str], path: object = None) -> None:
         super().__init__(message, path=path)
         self.hints = tuple(hints)
+
+
+def _again(kind: type[LoadError], args: tuple[Any, ...], facts: dict[str, Any]) -> LoadError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(facts)
+    return error

@@ -61,11 +61,14 @@ def find(paths: Paths, hints: Hints) -> Found:
     return found
 
 
+_SHOWN = 200
+
+
 def _given(path: Path, hints: Hints, found: Found) -> None:
     try:
         there, folder, file = path.exists(), path.is_dir(), path.is_file()
-    except PermissionError as error:
-        raise LoadError("cannot be opened: Permission denied", path=path) from error
+    except OSError as error:
+        raise LoadError(f"cannot be opened: {error.strerror or error}", path=str(path)[:_SHOWN]) from error
     if folder and not is_zarr(path):
         _folder(path, hints, found, frozenset())
     elif file or folder:

@@ -33,6 +33,9 @@ OWN_PATTERN = "{collective}__{algorithm}__seg{segment_size}.*"
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
+#: Sizes in bytes are below this, so that sums and products with a few processes are whole numbers of 64 bits.
+_TOO_LARGE = 2**62
+_DIGITS = 19
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -47,7 +50,10 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a size; write 8192, 8K or 8KiB")
-    return int(match[1]) * _UNITS[(match[2] or "").lower()]
+    size = int(match[1]) * _UNITS[(match[2] or "").lower()] if len(match[1]) <= _DIGITS else _TOO_LARGE
+    if size >= _TOO_LARGE:
+        raise ValueError(f"{text.strip()[:40]!r} is no size of a message; sizes are below 2^62 bytes")
+    return size
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
@@ -268,7 +274,8 @@ class FileHints:
         if "system" not in table:
             return table
         wanted = self._given.get("system")
-        names = table["system"].astype(str)
+        # A row may leave it out, beside others that do not.
+        names = table["system"].astype(object).where(table["system"].notna(), "").astype(str)
         self._systems.update(dict.fromkeys(names.unique()))
         if wanted is not None:
             keep = names == wanted

@@ -42,11 +42,12 @@ _FOUND = re.compile(
     rb"|^[ \t]*(?:Group[ \t]+)?(?:#bytes[ \t]+)?#repetitions[ \t]+\S",
     re.MULTILINE,
 )
-_VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI\s+Benchmarks?\s+(.+?)(?:,\s*(.*?)(?:\s+part)?)?\s*$")
-_SECTION = re.compile(r"#\s*Benchmarking\s+(\S+)")
-_PROCESSES = re.compile(r"#\s*\(?\s*#processes\s*=\s*([1-9]\d{0,8})\b")
-_GROUPS = re.compile(r"#\s*\(\s*(\d{1,9})\s+groups\s+of\s+([1-9]\d{0,8})\s+processes")
-_DATE = re.compile(r"#\s*Date\s*:\s*(.+?)\s*$")
+# These are held against lines of single blanks.
+_VERSION = re.compile(r"# ?Intel ?\(R\) ?MPI Benchmarks? (.+)")
+_SECTION = re.compile(r"# ?Benchmarking (\S+)")
+_PROCESSES = re.compile(r"# ?\(? ?#processes ?= ?([1-9]\d{0,8})\b")
+_GROUPS = re.compile(r"# ?\( ?(\d{1,9}) groups of ([1-9]\d{0,8}) processes")
+_DATE = re.compile(r"# ?Date ?:")
 _HEADER = re.compile(r"\s*(?:Group\s+)?(?:#bytes\s+)?#repetitions\s+\S")
 _RULE = re.compile(r"#-{5,}")
 _FAILED = re.compile(r"\s*(?:\d+\s+){1,2}(out-of-mem|int-overflow|time-out)")
@@ -110,8 +111,8 @@ def _header(state: _State, line: str) -> Iterator[pd.DataFrame]:
     state.groups = {}
 
 
-def _comment(source: Source, state: _State, line: str) -> None:
-    kind = text.title_of(line)
+def _comment(source: Source, state: _State, comment: str) -> None:
+    kind, line = text.title_of(comment), text.single_spaced(comment)
     if kind is not None or _RULE.match(line):
         state.groups = {}
         if state.columns or kind is not None:
@@ -125,10 +126,11 @@ def _comment(source: Source, state: _State, line: str) -> None:
         state.comm_size, state.sized = int(match[2]), True
         source.note("groups of processes ran at the same time (-multi): the time is the slowest group's")
     elif (match := _VERSION.match(line)) is not None:
-        part = f" {match[2].strip()}" if match[2] else ""
-        source.attrs.setdefault("benchmark", f"Intel MPI Benchmarks {match[1].strip()}{part}")
-    elif (match := _DATE.match(line)) is not None:
-        source.attrs.setdefault("date", match[1])
+        version, _, part = (each.strip() for each in match[1].partition(","))
+        named = f"Intel MPI Benchmarks {version} {part.removesuffix(' part')}"
+        source.attrs.setdefault("benchmark", named.strip())
+    elif _DATE.match(line) and (date := comment.partition(":")[2].strip()):
+        source.attrs.setdefault("date", date)
 
 
 def benchmark_name(name: str) -> tuple[str | None, str | None, bool]:

@@ -27,7 +27,7 @@ _FOUND = re.compile(
     rb"|^[ \t]*\d+[ \t]+\d+\.\d+ \| \d\.\d+e[-+]\d+ \xc2\xb1 ",
     re.MULTILINE,
 )
-_TITLE = re.compile(r"#\s*MPI\s+(.*?)\s*Test\s*$")
+_TITLE = re.compile(r"# ?MPI (.*?) ?Test$")
 _HEADER = re.compile(r"#\s*Size\s*\[B\]\s+(\S.*)")
 _PINGPONG = re.compile(
     r"\s*(?P<size>\d{1,15})\s+[-\d.einfa]+\s*\|\s*(?P<mean>\S+)\s+[^\s\d]{1,3}\s+(?P<std>\S+)\s+(?P<count>\d{1,15})\s*"
@@ -110,13 +110,13 @@ def _comment(state: _State, line: str) -> None:
 
 def parse_title(line: str) -> Title:
     """Collective and algorithm of a title such as ``# MPI All-to-All Latency Test``."""
-    match = _TITLE.match(line)
+    match = _TITLE.match(text.single_spaced(line))
     what = "" if match is None else match[1].lower()
     if "bandwidth" in what or "message rate" in what:
         return Title(refused="a bandwidth, not a time")
     if what == "pingpong":
         return Title("pt2pt", "pingpong", 2)
-    kind, latency = re.subn(r"\s*\blatency$", "", what)
+    kind, latency = re.subn(r" ?\blatency$", "", what)
     if latency and kind in _PATTERNS:
         algorithm, processes = _PATTERNS[kind]
         return Title("pt2pt", algorithm, processes)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
@@ -139,6 +141,20 @@ def _tables(source: Source, format: str | None, hints: Hints) -> Iterator[pd.Dat
     yield from chosen.read(source)
 
 
+#: Sizes of a row, and the least that each can be.
+_LEAST = {"comm_size": 1, "ppn": 1, "segment_size": 0, "message_size": 0, "total_size": 0}
+
+
+def _not_whole(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+    """Where numbers have no place among whole ones of 64 bits; a gap is none of these where gaps are numbers."""
+    if column.dtype.kind != "f":
+        return np.zeros(len(column), dtype=np.bool_)
+    values = column.to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        whole: npt.NDArray[np.bool_] = (np.floor(values) == values) & (np.abs(values) < 2.0**62)
+    return ~(whole | np.isnan(values)) if column.name == "segment_size" else ~whole
+
+
 class _Collector:
     """Rows and remarks of all files until the cubes are made."""
 
@@ -178,11 +194,14 @@ class _Collector:
         self._warnings += [f"{source.path}: {text}" for text in source.warnings]
 
     def _add(self, source: Source, table: pd.DataFrame, collectives: dict[str, None]) -> None:
-        for column in ("comm_size", "ppn"):
-            if column in table and (table[column] < 1).any():
-                bad = table[column] < 1
-                source.exclude(int(bad.sum()), f"{column} is below 1")
-                table = table[~bad]
+        for column, least in _LEAST.items():
+            if column not in table:
+                continue
+            below = (table[column] < least).to_numpy(dtype=bool, na_value=False)
+            wild = _not_whole(table[column]) & ~below
+            for bad, reason in ((below, f"is below {least}"), (wild, "is not a whole number below 2^62")):
+                source.exclude(int(bad.sum()), f"{column} {reason}")
+            table = table[~(below | wild)]
         names = table["collective"].unique()
         for name in names:
             part = table if len(names) == 1 else table[table["collective"] == name]

@@ -44,8 +44,8 @@ _INTEGERS = frozenset({"size", "iterations", "transmit size"})
 
 _FOUND = re.compile(rb"^[ \t]*#[ \t]*(?:OSU[ \t]+\S.*Test|Size(?:[ \t]{2,}|\t)\S.*(?:\(us\)|/s))", re.MULTILINE)
 _TITLE = re.compile(
-    r"#\s*OSU\s+(?P<library>MPI|\w+?)(?P<window>_\w+)?(?:-(?P<memory>[A-Z]+))?\s+"
-    r"(?P<what>.*?)\s*Test(?:\s+\(?v(?:ersion\s*)?(?P<version>\d[\w.]*))?",
+    r"# ?OSU (?P<library>[^\W_]+)(?P<window>_\w+)?(?:-(?P<memory>[A-Z]+))? "
+    r"(?P<what>.*?) ?Test(?: \(?v(?:ersion ?)?(?P<version>\d[\w.]*))?",
     re.IGNORECASE,
 )
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$")
@@ -137,7 +137,7 @@ def _comment(source: Source, state: _State, line: str) -> None:
 
 
 def _learn(source: Source, state: _State, line: str) -> None:
-    match = _TITLE.match(line)
+    match = _TITLE.match(text.single_spaced(line))
     state.titles[line] = None
     if match is None:
         return
@@ -152,7 +152,7 @@ def _learn(source: Source, state: _State, line: str) -> None:
 
 def parse_title(line: str) -> Title:
     """Collective and algorithm of a title such as ``# OSU MPI Non-Blocking Broadcast Latency Test v7.4``."""
-    match = _TITLE.match(line)
+    match = _TITLE.match(text.single_spaced(line))
     what = "" if match is None else match["what"].lower()
     refused = text.first_fault(
         (

@@ -42,7 +42,7 @@ _MARK = re.compile(
     rb"^#(?:Command-[Ll]ine [Aa]rguments:|@(?:nprocs|reproMPIcommitSHA1|clock|procsync|sync|nrep)=)", re.MULTILINE
 )
 _TABLE = re.compile(rb"^[ \t]*(?:process[ \t]+)?test[ \t].*_sec[ \t]*\r?$", re.MULTILINE)
-_MOCKUP = re.compile(r"(?:GL|PG)_(\w+?)_as_(\w+)", re.ASCII)
+_MOCKUP = re.compile(r"(?:GL|PG)_(\w+)", re.ASCII)
 _ALGORITHM = ("alg", "algo", "algorithm")
 _SEGMENT = ("seg", "segsize", "segment", "segment_size")
 _EXTENTS = {"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_INT": 4, "MPI_FLOAT": 4, "MPI_DOUBLE": 8}
@@ -266,9 +266,10 @@ class _State:
 def _test_name(test: str) -> str | None:
     """Collective and, after a blank, the algorithm that the name of a test tells; `None` if it is neither."""
     mockup = _MOCKUP.fullmatch(test)
-    if mockup is not None:
-        collective = collective_name(mockup[1])
-        return None if collective is None else f"{collective} as_{mockup[2].lower()}"
+    operation, _, other = ("", "", "") if mockup is None else mockup[1].partition("_as_")
+    if operation and other:
+        collective = collective_name(operation)
+        return None if collective is None else f"{collective} as_{other.lower()}"
     if re.fullmatch(r"I?send_I?recv|Sendrecv", test, re.IGNORECASE):
         return f"pt2pt {test.lower()}"
     return collective_name(test)

@@ -22,6 +22,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _METHOD = ("algorithm", "segment_size")
+#: Whole numbers that a float tells apart.
+_EXACT = 2**53
 _NOT_PARAMETERS = frozenset({*COLUMNS, "total_size", "sample"})
 
 
@@ -173,4 +175,4 @@ def _is_missing(value: Any) -> bool:
 def _plain(value: Any) -> Hashable:
     if isinstance(value, np.generic):
         value = value.item()
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value

@@ -21,6 +21,7 @@ import contextlib
 import json
 import math
 import os
+import sys
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
@@ -145,7 +146,13 @@ def _take(
         row.pop("repetitions", None)
         held.append({**row, "time": record["samples"]})
     else:
-        held.append({**row, "time": record["time"], "time_std": record.get("time_std", math.nan)})
+        held.append(
+            {
+                **row,
+                "time": record["time"],
+                "time_std": math.nan if record.get("time_std") is None else record["time_std"],
+            }
+        )
     source.loaded(1)
     return ""
 
@@ -157,15 +164,22 @@ def _check(record: Mapping[str, Any]) -> str:
     for name in _SIZES:
         value = record.get(name)
         needed = name in ("comm_size", "message_size")
-        if (needed or value is not None) and (type(value) is not int or not 0 <= value < 2**62):
+        least = 1 if name in ("comm_size", "ppn") else 0
+        if (needed or value is not None) and (type(value) is not int or not least <= value < 2**62):
             return f"{name!r} is not a size"
-    if fault := _check_names(record):
-        return fault
+    return _check_names(record) or _check_times(record)
+
+
+def _check_times(record: Mapping[str, Any]) -> str:
     times = record.get("samples", [record.get("time")])
     if not isinstance(times, list) or not times:
         return "no times"
-    if not all(type(t) in (int, float) and math.isfinite(t) and t > 0 for t in times):
+    # A whole number of JSON may have more digits than a float has room for.
+    if not all(type(t) in (int, float) and 0 < t <= sys.float_info.max for t in times):
         return "a time is not a positive number"
+    std = record.get("time_std")
+    if std is not None and (type(std) not in (int, float) or not 0 <= std <= sys.float_info.max):
+        return "'time_std' is not a number"
     return ""
 
 

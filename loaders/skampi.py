@@ -22,7 +22,7 @@ from loaders.source import Format, Source
 
 STATISTIC = "SKaMPI result: per repetition the maximum over processes, mean of the middle half of the repetitions"
 
-_MARKER = re.compile(rb'^[ \t]*#?[ \t]*(begin|end) result "([^"\r\n]*)".*$', re.MULTILINE)
+_MARKER = re.compile(rb'^[ \t]*(?:#[ \t]*)?(begin|end) result "([^"\r\n]*)".*$', re.MULTILINE)
 _HEADER = re.compile(rb"^#[ \t]*SKaMPI Version[ \t]+(\S+)", re.MULTILINE)
 _ROW = re.compile(
     r"\s*(?P<loops>(?:[A-Za-z_]\w*=\s+[-+\d.eE]+\s+)*)(?P<size>\d+)\s+(?P<time>-?\d+(?:\.\d*)?)"
@@ -76,9 +76,12 @@ def _markers(block: bytes) -> Iterator[re.Match[bytes]]:
     at = 0
     while (at := block.find(b' result "', at)) >= 0:
         start = block.rfind(b"\n", 0, at) + 1
-        at += 1
         if (marker := _MARKER.match(block, start)) is not None:
             yield marker
+        # A line is looked at once, however often the words stand in it.
+        at = block.find(b"\n", at)
+        if at < 0:
+            return
 
 
 def _section(source: Source, text: bytes, line: int, name: str | None) -> Iterator[pd.DataFrame]:
@@ -109,18 +112,20 @@ def _fast(text: bytes) -> pd.DataFrame | None:
     first = 2 * len(loops)
     columns = [*range(1, first, 2), *range(first, first + 4)]
     try:
-        table = pd.read_csv(
-            io.BytesIO(body),
-            sep=r"\s+",
-            header=None,
-            names=list(range(first + 4)),
-            usecols=columns,
-            index_col=False,
-            quoting=3,
-            na_filter=False,
-            dtype={**dict.fromkeys(columns, np.float64), first: np.int64, first + 3: np.int64},
-        )
-    except (ValueError, OverflowError):
+        # A size such as 1e19 has no place among whole numbers: the lines are looked at one by one then.
+        with np.errstate(invalid="raise"):
+            table = pd.read_csv(
+                io.BytesIO(body),
+                sep=r"\s+",
+                header=None,
+                names=list(range(first + 4)),
+                usecols=columns,
+                index_col=False,
+                quoting=3,
+                na_filter=False,
+                dtype={**dict.fromkeys(columns, np.float64), first: np.int64, first + 3: np.int64},
+            )
+    except (ValueError, OverflowError, FloatingPointError):
         return None
     table.columns = pd.Index([*loops, *_FIELDS])
     table.attrs["nodes"] = len(match["nodes"].split())
@@ -163,11 +168,13 @@ def _slow(source: Source, text: bytes, line: int) -> Iterator[pd.DataFrame]:
 
 def _fault(match: re.Match[str]) -> str:
     """Tell what is wrong with the values of a row of the right form; empty if nothing."""
+    if max(len(match["size"]), len(match["count"])) > _MAX_DIGITS:
+        return "a number is out of range"
     loops = _LOOP.findall(match["loops"])
     faults = {
-        "the time is not positive": float(match["time"]) <= 0,
+        "the time is not positive": not 0 < float(match["time"]) < np.inf,
+        "the standard error is not finite": not np.isfinite(float(match["error"])),
         "no repetitions": int(match["count"]) <= 0,
-        "a number is out of range": max(len(match["size"]), len(match["count"])) > _MAX_DIGITS,
         "a loop variable is not a number": not all(_is_number(value) for _, value in loops),
         "a loop variable stands twice": len({name for name, _ in loops}) < len(loops),
     }

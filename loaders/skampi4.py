@@ -23,7 +23,7 @@ from loaders.source import Format, Source
 STATISTIC = "SKaMPI 4 result: mean of the repetitions kept"
 
 _FOUND = re.compile(rb"^[ \t]*#[ \t]*/\*[ \t]*@in\w", re.MULTILINE)
-_BLOCK = re.compile(r"#\s*/\*\s*@in(?P<family>[A-Za-z0-9]+)_(?P<name>[^*]*?)(?:\.ski)?\s*\*/")
+_BLOCK = re.compile(r"#\s*/\*\s*@in(?P<family>[A-Za-z0-9]+)_(?P<name>[^*]*)\*/")
 _LENGTHS = (4, 7, 9)
 _NODES = re.compile(r"-(?:nodes|procs)\b")
 _BYTES = re.compile(r"-(?:length|len)\b")
@@ -86,7 +86,7 @@ def _comment(source: Source, state: _State, line: str) -> None:
     if kind is None:
         return
     match = _BLOCK.match(line)
-    state.block = None if match is None else parse_block(match["family"], match["name"])
+    state.block = None if match is None else parse_block(match["family"], match["name"].rstrip().removesuffix(".ski"))
     if state.block is None:
         return
     name = state.block.name

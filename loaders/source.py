@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loaders import disk
 from loaders.ahead import one_ahead
 from loaders.errors import LoadError
 
@@ -151,7 +152,7 @@ class Source:
     def open(self) -> _Stream:
         """Open the bytes of the file; gzip is unpacked on the way."""
         try:
-            stream = self.path.open("rb")
+            stream = disk.opened(self.path)
         except OSError as error:
             raise LoadError(f"cannot be opened: {error.strerror or error}", path=self.path) from error
         if stream.read(2) == b"\x1f\x8b":

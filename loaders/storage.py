@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shutil
 import warnings
@@ -13,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from loaders import occ
+from loaders import disk, occ
 from loaders.cube import MAX_CELLS, annotate, cube_table
 from loaders.errors import LoadError
 from loaders.source import Format, Source
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 #: Results of more bytes than this (unpacked) are opened lazily with dask.
 LAZY_BYTES = 256 << 20
 _ENDINGS = ".nc, .zarr, .csv or .occ"
+#: netCDF files of more bytes are written by HDF5 itself, where there is so much more room than they need.
+_IN_MEMORY_BYTES = 1 << 30
+_ROOM = 1.2
 _MOST_ON_AXIS = 1 << 22
 _MOST_REPETITIONS = 1 << 16
 _NETCDF = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
@@ -46,37 +51,50 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     """
     target = Path(path)
     _check_target(target)
-    partial = target.with_name(f".{target.name}.partial")
+    if target.suffix not in _WRITERS:
+        raise LoadError(f"results are saved as {_ENDINGS}; give the name one of these endings", path=target)
     try:
-        _remove(partial)
-        if target.suffix == ".nc":
-            tree.to_netcdf(partial, engine="h5netcdf")
-        elif target.suffix == ".zarr":
-            # Version 2: the string arrays of version 3 have no specification yet.
-            tree.to_zarr(partial, zarr_format=2, consolidated=True)
-        elif target.suffix == ".csv":
-            tables = [cube_table(node.to_dataset()) for node in tree.children.values()]
-            pd.concat(tables).to_csv(partial, index=False)
-        elif target.suffix == ".occ":
-            _occ(tree, target).to_csv(partial, index=False)
-        else:
-            raise LoadError(f"results are saved as {_ENDINGS}; give the name one of these endings", path=target)
-        _remove(target)
-        partial.rename(target)
+        with disk.aside(target) as partial:
+            _WRITERS[target.suffix](tree, partial, target)
     except OSError as error:
-        # The words of HDF5 are long and name the partial file.
+        # The words of the libraries are long and name the partial file.
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise LoadError(f"cannot be written: {reason}", path=target) from error
-    finally:
-        _remove(partial)
     return target
 
 
-def _occ(tree: xr.DataTree, target: Path) -> pd.DataFrame:
+def _netcdf(tree: xr.DataTree, partial: Path, target: Path) -> None:
+    """Write what HDF5 makes in memory: where a disk is full, its library ends the process that writes a file by it."""
+    size = sum(node.to_dataset().nbytes for node in tree.children.values())
+    if size > _IN_MEMORY_BYTES:
+        if shutil.disk_usage(partial.parent).free < _ROOM * size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        tree.to_netcdf(partial, engine="h5netcdf")
+        return
+    content = io.BytesIO()
+    tree.to_netcdf(content, engine="h5netcdf")
+    with partial.open("wb") as file:
+        file.write(content.getbuffer())
+
+
+def _zarr(tree: xr.DataTree, partial: Path, target: Path) -> None:
+    # Version 2: the string arrays of version 3 have no specification yet.
+    tree.to_zarr(partial, zarr_format=2, consolidated=True)
+
+
+def _csv(tree: xr.DataTree, partial: Path, target: Path) -> None:
+    pd.concat([cube_table(node.to_dataset()) for node in tree.children.values()]).to_csv(partial, index=False)
+
+
+def _occ(tree: xr.DataTree, partial: Path, target: Path) -> None:
     try:
-        return occ.table(tree)
+        table = occ.table(tree)
     except ValueError as error:
         raise LoadError(f"cannot be written: {error}", path=target) from error
+    table.to_csv(partial, index=False)
+
+
+_WRITERS = {".nc": _netcdf, ".zarr": _zarr, ".csv": _csv, ".occ": _occ}
 
 
 def _check_target(target: Path) -> None:
@@ -95,19 +113,12 @@ def is_zarr(path: Path) -> bool:
         return False
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def is_stored(path: Path) -> bool:
     """Whether the path is a netCDF file or a Zarr store; False for a file that cannot be read."""
     if path.is_dir():
         return is_zarr(path)
     try:
-        with path.open("rb") as stream:
+        with disk.opened(path) as stream:
             return _is_netcdf(stream.read(8))
     except OSError:
         return False

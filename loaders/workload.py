@@ -18,6 +18,7 @@ from typing import Any
 
 import pandas as pd
 
+from loaders import disk
 from loaders.columns import separator_of
 from loaders.errors import LoadError
 from loaders.names import plain_collective
@@ -50,7 +51,7 @@ def read_workload(path: str | PathLike[str]) -> pd.DataFrame:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = disk.read_text(path, encoding="utf-8-sig")
     except OSError as error:
         raise LoadError(f"cannot be read: {error.strerror or error}", path=path) from None
     except UnicodeDecodeError:

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -97,6 +98,20 @@ def fast_ethernet(fast_ethernet_files: list[Path]) -> xr.DataTree:
 def fast_ethernet_bcast(fast_ethernet: xr.DataTree) -> xr.Dataset:
     """Broadcast cube of the sample data: 25 methods, 11 communicator sizes, 19 message sizes."""
     return fast_ethernet["bcast"].to_dataset()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk of 256 KiB of its own; skipped where disks cannot be mounted, which only root can."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=256k", "colltune-test", str(folder)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, check=True)
 
 
 @pytest.fixture(scope="session")

@@ -6,27 +6,37 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import socket
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bokeh.server.server
 import pytest
+from bokeh.protocol import Protocol
+from bokeh.protocol.receiver import Receiver
 from panel import config
 from tornado.websocket import WebSocketClosedError
 
 from dashboard import serve as serving
 from dashboard.serve import serve
 from dashboard.server import access as accessing
-from dashboard.server import guarded
+from dashboard.server import guarded, reach
 from dashboard.server.access import Access, AccessError
 from dashboard.server.guarded import Guarded
 from dashboard.server.headers import HEADERS, SafeHeaders
 from dashboard.server.permission import LAUNCHERS_VARIABLE
-from dashboard.server.quiet import WithoutClosedTabs, WithoutSecrets, keep_quiet
+from dashboard.server.quiet import WithoutClosedTabs, WithoutMalformed, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
+from tests.safety.client import Visitor
+from tests.serving import READY
 from tests.sessions import Session
 
+ROOT = Path(__file__).resolve().parent.parent
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 ORIGIN = "dashboard.example.org:443"
 
@@ -36,6 +46,7 @@ class _Server:
 
     def __init__(self) -> None:
         self.made: dict[str, Any] = {}
+        self.io_loop = SimpleNamespace(stop=lambda: None)
 
     def __call__(self, panels: dict[str, Any], **options: Any) -> _Server:
         self.made = {"panels": panels, **options}
@@ -223,3 +234,50 @@ def test_the_log_names_no_secret() -> None:
     assert "abc.def" not in told
     assert "xyz" not in told
     assert "page=Data" in told
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_nobody_listens_to_ends_when_it_is_told_to(end: signal.Signals) -> None:
+    reading, writing = os.pipe()
+    words = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"]
+    with subprocess.Popen(words, cwd=ROOT, stdout=writing, stderr=writing) as process:
+        os.close(writing)
+        with os.fdopen(reading) as told:
+            address = READY.search(told.readline())[1]
+        # It answers once its loop runs, which is when it listens for signals.
+        Visitor(address).ask("/nothing")
+        process.send_signal(end)
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
+def _raised(function: Callable[[], Any]) -> logging.LogRecord:
+    """What Bokeh logs where handling a message ends in an error."""
+    try:
+        function()
+    except Exception:  # noqa: BLE001 - whatever it is
+        told = sys.exc_info()
+    arguments = ("Handler or its work threw an exception: %r", ("x" * 100_000,), told)
+    return logging.LogRecord("bokeh.server.views.ws", logging.ERROR, "ws.py", 1, *arguments)
+
+
+def test_of_a_message_that_no_browser_sends_the_log_has_one_line() -> None:
+    async def received() -> None:
+        receiver = Receiver(Protocol())
+        for fragment in ('{"broken"', "{}", "{}"):
+            await receiver.consume(fragment)
+
+    record = _raised(lambda: asyncio.run(received()))
+    assert WithoutMalformed().filter(record)
+    line = logging.Formatter().format(record)
+    assert line.startswith("a message that no browser sends: ")
+    assert "\n" not in line
+    assert len(line) < 300
+
+
+def test_a_fault_of_our_own_keeps_its_traceback() -> None:
+    told = _raised(lambda: reach.passed_on(5))  # type: ignore[arg-type]
+    assert WithoutMalformed().filter(told)
+    assert "Traceback" in logging.Formatter().format(told)

@@ -17,17 +17,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.plan import Cell, Plan, PointKey, point_key
+from loaders import disk
 
 #: All states that a campaign can be in.
 STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
@@ -113,7 +111,7 @@ class Campaign:
             When there is none, or it cannot be read.
         """
         try:
-            return Plan.from_json(json.loads(self.plan_file.read_text(encoding="utf-8")))
+            return Plan.from_json(json.loads(disk.read_text(self.plan_file)))
         except FileNotFoundError:
             raise CampaignError(f"{self.folder} is no campaign: it holds no plan.json (make one: bench plan)") from None
         except (OSError, ValueError) as error:
@@ -160,7 +158,7 @@ class Campaign:
             kept = [line for line in lines if not _is_refused(line)]
             if len(kept) < len(lines):
                 count += len(lines) - len(kept)
-                _write(path, "".join(kept))
+                disk.write_text(path, "".join(kept))
         if self.state_file.exists():
             write_json(self.state_file, {**self.state(), "suspects": {}})
         return count
@@ -198,10 +196,10 @@ class Campaign:
 
 def _tail(log: Path, lines: int) -> list[str]:
     try:
-        with log.open("rb") as stream:
+        with disk.opened(log) as stream:
             stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            return stream.read().decode("utf-8", errors="replace").splitlines()[-lines:]
-    except FileNotFoundError:
+            return stream.read(_TAIL_BYTES).decode("utf-8", errors="replace").splitlines()[-lines:]
+    except OSError:
         return []
 
 
@@ -220,12 +218,12 @@ def read_done(results: Path) -> Done:
     seconds: dict[PointKey, float] = {}
     if not results.exists():
         return Done(frozenset(), {})
-    with results.open(encoding="utf-8", errors="replace") as stream:
+    with disk.opened(results) as stream:
         for line in stream:
             try:
                 record = json.loads(line)
                 key = key_of(record)
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
                 continue
             if "error" in record:
                 refused[key] = str(record["error"])
@@ -253,33 +251,13 @@ def seconds_of(record: Mapping[str, Any]) -> float | None:
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
     """Write a file that is whole at every moment, whoever reads it."""
-    _write(path, json.dumps(record, allow_nan=False, indent=1))
-
-
-def _write(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        # A temporary file is private; what others may read of the folder's other files they may read of this one.
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-@cache
-def _umask() -> int:
-    text = Path("/proc/self/status").read_text(encoding="utf-8") if Path("/proc/self/status").exists() else ""
-    found = next((line.split()[1] for line in text.splitlines() if line.startswith("Umask:")), "022")
-    return int(found, 8)
+    disk.write_text(path, json.dumps(record, allow_nan=False, indent=1))
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read such a file; empty when it is not there or no object."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(disk.read_text(path))
+    except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}

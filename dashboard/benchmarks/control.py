@@ -8,14 +8,15 @@ import math
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dashboard.benchmarks import leftovers
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
-from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants, choose
@@ -140,7 +141,7 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         When it runs already, or nothing is missing.
     """
     campaign.plan()
-    with (campaign.folder / ".lock").open("w") as lock:
+    with _written(campaign), (campaign.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         now = status(campaign)
         if now["state"] in ("queued", "running"):
@@ -155,10 +156,45 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         seconds = launcher.limit(seconds)
         handle = launcher.prepare(_jobs(campaign, launcher, installation, seconds, attempt))
         record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
+        before = campaign.state()
         # Written before anything runs: a job that nobody knows of would measure what the next one measures too.
         write_json(campaign.state_file, record | {"suspects": suspects, "handle": handle})
-        launcher.launch(handle)
+        try:
+            launcher.launch(handle)
+        except NotLaunchedError:
+            _take_back(campaign, before)
+            raise
     return status(campaign, launcher)
+
+
+@contextmanager
+def _written(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where the folder cannot be written, such as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        raise CampaignError(
+            f"{campaign.folder} cannot be written: {error.strerror or error}; what was measured is kept (make room, "
+            f"then colltune bench resume {campaign.folder})"
+        ) from error
+
+
+@contextmanager
+def _readable(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where what it holds cannot be read, such as a pipe in the place of its results."""
+    try:
+        yield
+    except OSError as error:
+        raise CampaignError(f"{error.filename or campaign.folder} cannot be read: {error.strerror or error}") from error
+
+
+def _take_back(campaign: Campaign, before: Mapping[str, Any]) -> None:
+    """Forget a start of which nothing runs, so that the next one is not refused."""
+    try:
+        write_json(campaign.state_file, before)
+    except OSError:
+        # No room for it either: without a state the campaign is as if planned; its results say what is missing.
+        campaign.state_file.unlink(missing_ok=True)
 
 
 def preview(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> str:
@@ -275,10 +311,14 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
-    found = (launcher or launcher_of(campaign)).status(record["handle"]) if "handle" in record else None
+    found = None
+    if "handle" in record:
+        with _sound(campaign):
+            found = (launcher or launcher_of(campaign)).status(record["handle"])
     progress, done = campaign.progress(), None
     if counted is None:
-        plan, done = campaign.plan(), campaign.done()
+        with _readable(campaign):
+            plan, done = campaign.plan(), campaign.done()
         counted = Counted.of(plan, done)
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
     answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}
@@ -302,6 +342,18 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     return answer
 
 
+@contextmanager
+def _sound(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where the record of how it was started is damaged."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CampaignError(
+            f"{campaign.state_file} is damaged ({type(error).__name__}: {error}); see that none of its jobs runs, "
+            f"remove the file, then colltune bench resume {campaign.folder}"
+        ) from error
+
+
 def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, Any]:
     """End a running campaign with all its ranks; what was measured stays.
 
@@ -314,9 +366,10 @@ def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, An
     record = campaign.state()
     if "handle" not in record:
         raise CampaignError(f"{campaign.folder} was never started")
-    launcher = launcher or launcher_of(campaign)
-    launcher.cancel(record["handle"])
-    _clean(campaign)
+    with _sound(campaign), _written(campaign):
+        launcher = launcher or launcher_of(campaign)
+        launcher.cancel(record["handle"])
+        _clean(campaign)
     return status(campaign, launcher)
 
 

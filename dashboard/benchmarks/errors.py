@@ -17,3 +17,7 @@ class NoMpiError(BenchError):
 
 class CampaignError(BenchError):
     """A campaign is not in the state that the order needs."""
+
+
+class NotLaunchedError(CampaignError):
+    """A job could not be launched, and nothing of it runs."""

@@ -26,7 +26,7 @@ from typing import Any, Literal, Protocol
 
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import Campaign, read_json, write_json
-from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
 #: Seconds that the ranks have to end by themselves, and that the supervisor then has to write down the end.
@@ -234,11 +234,22 @@ class LocalLauncher:
         """Start a supervisor in a session of its own, so that it outlives this process."""
         # No Popen: nobody may be there any more to wait for it when it ends.
         command = supervised(Path(handle["order"]), handle["command"])
-        with Path(read_order(Path(handle["order"]))["log"]).open("ab") as log, Path(os.devnull).open("r+b") as nothing:
-            streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), n) for n, source in enumerate((nothing, nothing, log))]
-            pid = os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
+        log_file = Path(read_order(Path(handle["order"]))["log"])
+        try:
+            with log_file.open("ab") as log, Path(os.devnull).open("r+b") as nothing:
+                to = enumerate((nothing, nothing, log))
+                streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), number) for number, source in to]
+                pid = os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
+        except OSError as error:
+            raise NotLaunchedError(f"{log_file} cannot be written: {error.strerror or error}") from error
         _children.append(pid)
-        write_json(Path(handle["supervisor"]), {"pid": pid, "started": processes.started_at(pid)})
+        try:
+            write_json(Path(handle["supervisor"]), {"pid": pid, "started": processes.started_at(pid)})
+        except OSError as error:
+            # A job that cannot be written down could not be found again.
+            processes.send([pid], signal.SIGKILL)
+            processes.end_marked(handle["mark"], PATIENCE)
+            raise NotLaunchedError(f"{handle['supervisor']} cannot be written: {error.strerror or error}") from error
 
     def status(self, handle: Mapping[str, Any]) -> Status:
         """State by what the supervisor wrote; a supervisor that is gone without a word has failed."""
@@ -254,7 +265,10 @@ class LocalLauncher:
             return ended
         if not Path(handle["supervisor"]).exists() and time.time() - handle["prepared"] < _START_S:
             return Status("queued", "is being started")
-        ended = _write_end(handle, Status("failed", "what watched over the job was killed; its ranks were ended"))
+        ended = Status("failed", "what watched over the job was killed; its ranks were ended")
+        # Where the disk is full this is found out anew by who asks next.
+        with contextlib.suppress(OSError):
+            _write_end(handle, ended)
         self._end(handle)
         return ended
 

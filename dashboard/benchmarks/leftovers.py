@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dashboard.benchmarks import surroundings
+from loaders import disk
 
 SHARED = Path("/dev/shm")  # noqa: S108 - where Linux keeps POSIX shared memory
 _PROC = Path("/proc")
@@ -30,7 +31,7 @@ def mapped(process: str = "self") -> set[str]:
 def remember(folder: Path, names: Iterable[str]) -> None:
     """Write down the files of a job that has just started, with the machine that they are on."""
     record = {"machine": surroundings.machine(), "names": sorted(names)}
-    (folder / _NAME).write_text(json.dumps(record), encoding="utf-8")
+    disk.write_text(folder / _NAME, json.dumps(record))
 
 
 def clean(folder: Path) -> int:

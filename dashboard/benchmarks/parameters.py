@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.benchmarks import surroundings
+from loaders import disk
 
 Bytes = npt.NDArray[np.uint8]
 COLUMNS = (
@@ -272,7 +273,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if pair.first:
             about = _about(MPI.Get_library_version(), [nodes[rank] for rank in members], args.rounds)
             rows = {size: quietest(rounds) for size, rounds in found.items()}
-            args.output.write_text(table(rows, args.repetitions, about), encoding="utf-8")
+            disk.write_text(args.output, table(rows, args.repetitions, about))
         comm.Free()
     waiting = world.Ibarrier()
     while not waiting.Test():

@@ -23,6 +23,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launch import Job, State, Status, end_of, final_of, read_end, supervisor_of, write_order
 from dashboard.benchmarks.slurm_script import GRACE_S, Naming, Request, minutes, script
 from dashboard.benchmarks.slurm_words import Told, partitions
+from loaders import disk
 
 __all__ = ["Request", "SlurmLauncher", "available", "partitions"]
 
@@ -97,7 +98,7 @@ class SlurmLauncher:
                 (job.folder / "jobs").mkdir(exist_ok=True)
             orders = [write_order(path, job, path.stem) for path, job in _orders(mark, group)]
             path = orders[0].with_name(f"{mark}-{number}.sh")
-            path.write_text(self._script(group, orders, name, number), encoding="utf-8")
+            disk.write_text(path, self._script(group, orders, name, number))
             tasks = [{"index": job.index, "order": str(one)} for job, one in zip(group, orders, strict=True)]
             submitted = str(path.with_suffix(".id"))
             groups.append({"name": name, "script": str(path), "submitted": submitted, "tasks": tasks})

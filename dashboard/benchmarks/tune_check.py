@@ -18,6 +18,7 @@ from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Method, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Plan
 from dashboard.export.library_names import COMPARED
+from loaders import disk
 
 TUNED = "tuned"
 RULES_NAME = "rules.conf"
@@ -119,7 +120,7 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
         if file.exists() and file.read_text(encoding="utf-8") != rules:
             raise CampaignError(f"{folder} was measured with other rules ({file.name}); name another folder")
         campaign = Campaign.create(folder, plan)
-        file.write_text(rules, encoding="utf-8")
+        disk.write_text(file, rules)
     except OSError as error:
         raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
     return campaign

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import output
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
 
@@ -47,8 +48,5 @@ def write(args: argparse.Namespace, decisions: Sequence[DecisionFunction], prove
         test = file.with_name(f"{file.stem}_test.c")
         texts[test] = to_selftest(decisions, provenance=provenance, file=file.name)
     for path, text in texts.items():
-        try:
-            path.write_text(text, encoding="ascii")
-        except OSError as error:
-            raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error
+        output.write(path, text)
         say(f"wrote {path}")

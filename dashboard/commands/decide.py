@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
-from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.treatment import grown, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
+from loaders import disk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,10 +65,7 @@ def export(args: argparse.Namespace) -> None:
     if args.output == "-":
         answer(text)
         return
-    try:
-        Path(args.output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    write(args.output, text)
     what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in decisions)
     say(f"wrote {args.output}: {what}, {text.count(chr(10)):,} lines")
     cli_beside.write(args, decisions, provenance)
@@ -108,9 +105,9 @@ def _further(args: argparse.Namespace, known: Sequence[str], made: Sequence[Prep
             raise Usage(f"{option} means nothing to --to {args.to}")
     if "base" in given:
         try:
-            given["base"] = Path(args.base).read_text(encoding="utf-8")
+            given["base"] = disk.read_text(args.base)
         except (OSError, UnicodeDecodeError) as error:
-            raise Usage(f"--base {args.base}: cannot be read: {error}") from error
+            raise Usage(f"--base {args.base}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if "cubes" in known:
         parts = [part for prepared in made for part in prepared.problem.slices]
         named = {part.given.get("collective", part.cube.attrs.get("collective")): part for part in parts}

@@ -14,7 +14,7 @@ from dashboard.commands import model as cli_model
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import file_report, hints_of, load
-from dashboard.commands.output import Loading, say, show
+from dashboard.commands.output import Loading, refuse_same, say, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ def run(args: argparse.Namespace) -> None:
     if isinstance(command, str):
         module, _, name = command.partition(":")
         command = getattr(import_module(module), name)
+    refuse_same(args)
     cli_rules.keep(args)
     with cli_model.known(args):
         command(args)

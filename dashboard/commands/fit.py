@@ -11,6 +11,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, finite, say, show
 from dashboard.commands.usage import Usage
+from loaders import disk
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,9 +31,9 @@ def _is_table(paths: list[str]) -> bool:
     """Whether it is one table of gaps and overheads, rather than results."""
     if len(paths) != 1 or not paths[0].endswith(".csv") or not Path(paths[0]).is_file():
         return False
-    with Path(paths[0]).open(encoding="utf-8", errors="replace") as file:
-        head = next((line for line in file if line.strip() and not line.startswith("#")), "")
-    return "gap_us" in head
+    with disk.opened(paths[0]) as file:
+        head = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
+    return b"gap_us" in head
 
 
 def _of_table(args: argparse.Namespace) -> ParameterSet:

@@ -21,6 +21,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
 from dashboard.commands import view as cli_view
+from dashboard.commands.output import answer
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
 
@@ -37,6 +38,11 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see '{self.prog} --help')")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse takes no notice of what cannot be written.
+        if message:
+            answer(message)
+
 
 class _Version(argparse.Action):
     """Look the version up only when it is asked for: importlib.metadata takes longer than all the rest."""
@@ -48,7 +54,7 @@ class _Version(argparse.Action):
             found = metadata.version("colltune")
         except metadata.PackageNotFoundError:
             found = "(not installed)"
-        print(f"colltune {found}")
+        answer(f"colltune {found}\n")
         parser.exit()
 
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from dashboard.commands.usage import Usage
 
+#: Arguments that name files to read.
+_READ = ("paths", "rules", "against", "results", "base", "weights", "parameters", "tree_file", "rules_files")
 _PROGRESS_AFTER_S = 0.5
 _PROGRESS_EVERY_S = 0.1
 
@@ -42,6 +44,28 @@ def answer(text: str) -> None:
         # What is left in the buffer must not fail again when Python leaves.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise Usage(f"the answer cannot be written to standard output: {error.strerror or error}") from error
+
+
+def write(path: str | Path, text: str) -> None:
+    """Write a file, whole or not at all; Usage when it cannot be written."""
+    from loaders import disk
+
+    try:
+        disk.write_text(path, text)
+    except OSError as error:
+        raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def refuse_same(args: argparse.Namespace) -> None:
+    """Usage where a command would write over a file that it reads."""
+    output = getattr(args, "output", None)
+    if not output or output == "-" or not Path(output).exists():
+        return
+    for name in _READ:
+        given = getattr(args, name, None) or ()
+        for path in [given] if isinstance(given, str) else given:
+            if Path(path).is_file() and Path(path).samefile(output):
+                raise Usage(f"-o {output}: that is the file to read; give another name")
 
 
 def finite(value: Any) -> float | None:

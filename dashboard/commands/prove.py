@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import Working, say, show, write
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ def prove(args: argparse.Namespace) -> None:
         texts = {".txt": lambda: "\n".join(lines_of(found)) + "\n", ".md": lambda: markdown(found)}
         as_json = json.dumps(found.to_dict(), indent=2) + "\n"
         text = texts.get(Path(args.output).suffix, lambda: as_json)()
-        try:
-            Path(args.output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+        write(args.output, text)
         say(f"wrote {args.output}")
     if not found.holds:
         say(f"{args.rules}: not proven")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.output import Working, say
+from dashboard.commands.output import Working, say, write
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def report(args: argparse.Namespace) -> None:
     )
     with Working() as progress:
         text = to_html(state.view, contents, title=args.title, progress=progress)
-    try:
-        Path(args.output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    write(args.output, text)
     say(f"wrote {args.output}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser, without a network")
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from dashboard.commands import values as cli_values
 from dashboard.commands.usage import Usage
 
+#: Letters of a path that are shown.
+_SHOWN = 200
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``serve``, all but the hints."""
@@ -73,6 +76,13 @@ def serve(args: argparse.Namespace) -> None:
     from dashboard.server.access import Access, AccessError
     from dashboard.server.login import LoginError
 
+    for path in [*args.paths, *args.data]:
+        try:
+            os.stat(Path(path).expanduser())  # noqa: PTH116 - told why it cannot be found
+        except OSError as error:
+            raise Usage(
+                f"--data {path[:_SHOWN]}: {error.strerror or error}; name files and folders that are there"
+            ) from error
     if args.campaigns:
         _keep_campaigns(Path(args.campaigns).expanduser().absolute())
     hints = {**hints_of(args), **({"format": args.format} if args.format else {})}

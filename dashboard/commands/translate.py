@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands.output import answer, say
+from dashboard.commands.output import answer, say, write
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ def translate(args: argparse.Namespace) -> None:
     if args.output == "-":
         answer(text)
         return
-    try:
-        Path(args.output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    write(args.output, text)
     say(f"wrote {args.output}: {text.count(chr(10)):,} lines")
 
 
@@ -71,10 +68,12 @@ def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFu
     if "version" in target.options:
         options["version"] = args.library_series
     if args.base is not None and "base" in target.options:
+        from loaders import disk
+
         try:
-            options["base"] = Path(args.base).read_text(encoding="utf-8")
+            options["base"] = disk.read_text(args.base)
         except (OSError, UnicodeDecodeError) as error:
-            raise Usage(f"--base {args.base}: cannot be read: {error}") from error
+            raise Usage(f"--base {args.base}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     facts = {"translated_from": Path(args.rules).name}
     kept: list[DecisionFunction] = []
     reasons: list[str] = []

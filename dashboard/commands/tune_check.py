@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import bench_plan
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, finite, say, show
+from dashboard.commands.output import Working, finite, say, show, write
 from dashboard.commands.tune_check_text import LISTED, lines_of, records
 from dashboard.commands.usage import Usage
 
@@ -157,17 +157,18 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.saved import FORMAT
     from dashboard.export.rules.lint import read_rules
+    from loaders import disk
 
     if not path.is_file():
         raise Usage(f"{path}: no such file")
-    if path.suffix == ".json" and f'"{FORMAT}"' in path.read_text(encoding="utf-8", errors="replace")[:4096]:
+    if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
         return _as_rules([DecisionFunction.load(path)], version)
     found = read_rules(path, version=version)
     if found.errors:
         fault = next(fault for fault in found.faults if fault.severity == "error")
         raise Usage(f"{path}: {fault} (colltune lint {path} lists all faults)")
     if found.format in ("openmpi-1", "openmpi-2"):
-        return _Given(path.read_text(encoding="utf-8", errors="surrogateescape"), found.decisions)
+        return _Given(disk.read_text(path, errors="surrogateescape"), found.decisions)
     say(f"note: {path}: {found.title}; measured as rules for Open MPI {version}")
     return _as_rules(list(found.decisions.values()), version)
 
@@ -298,10 +299,7 @@ def _dropped(
     note = f"# Checked against the library's own decision on {today()}: {what} left to it."
     head, _, rest = text.partition("\n")
     lines = [head, note, rest] if head.startswith("rule") else [note, text]
-    try:
-        Path(args.output).write_text("\n".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+    write(args.output, "\n".join(lines))
     say(f"wrote {args.output}: {what} left to the library's own decision")
     return gone
 

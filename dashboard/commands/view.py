@@ -60,9 +60,10 @@ def view(args: argparse.Namespace) -> None:
 
 
 def _opened(args: argparse.Namespace) -> State:
-    from dashboard.session.registry import load_results
+    from dashboard.session.registry import register
     from dashboard.session.samples import start_with
     from dashboard.session.state import State
+    from loaders import open_results
 
     start = start_with(args.paths, hints_of(args))
     hints = dict(start.hints)
@@ -70,7 +71,7 @@ def _opened(args: argparse.Namespace) -> State:
         hints["format"] = args.format
     state = State()
     with Loading() as progress:
-        state.show(load_results(start.paths, progress=progress, **hints))
+        state.show(register(open_results(start.paths, progress=progress, **hints)))
     return state
 
 

@@ -32,6 +32,7 @@ from dashboard.decisions.simplify import simplify
 from dashboard.decisions.table import SizeTable
 from dashboard.decisions.text import draw
 from dashboard.domain.errors import DecisionError, DecisionFormatError
+from loaders import disk
 
 __all__ = ["DecisionFunction", "Leaf", "Method", "Node", "Rule", "Split", "Test"]
 
@@ -333,13 +334,13 @@ class DecisionFunction:
 
     def save(self, path: str | Path) -> None:
         """Write the JSON text to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        disk.write_text(path, self.to_json() + "\n")
 
     @staticmethod
     def load(path: str | Path) -> DecisionFunction:
         """Read what `save` wrote."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = disk.read_text(path)
         except UnicodeDecodeError:
             raise DecisionFormatError(f"{path}: not a text file in UTF-8") from None
         try:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.decisions.attributes import products
 from dashboard.decisions.map import DIMS
 from dashboard.export.bands import Band, Bands, merged
+from dashboard.export.c_text import INT_MAX
 from dashboard.export.target import ExportError
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class BandSearch:
         while end:
             first, share = int(self._splits[end, rest]), int(self._shares[end, rest])
             start = 1 if not first else int(self._comm[first - 1]) + 1
-            found.append(Band(start, self._rules(first, end, share + 1)))
+            if start <= INT_MAX:
+                found.append(Band(start, self._rules(first, end, share + 1)))
             end, rest = first, rest - share - 1
         return merged(Bands(self.compared, tuple(found[::-1])))
 
@@ -144,7 +147,7 @@ def _columns(
         return message, part.sum(axis=1)
     if compared == "nothing":
         return np.zeros(1, dtype=np.int64), part.sum(axis=(1, 2))[:, None]
-    sizes, place = np.unique(np.multiply.outer(comm[first:end], message).ravel(), return_inverse=True)
+    sizes, place = np.unique(products(comm[first:end, None], message[None, :]).ravel(), return_inverse=True)
     flat = part.reshape(part.shape[0], -1)
     return sizes, np.stack([np.bincount(place.ravel(), row, sizes.size) for row in flat])
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.nodes import Leaf, Node, Split, Test
+from dashboard.export.c_text import INT_MAX
 from dashboard.export.parts import usual_ppn
 from dashboard.export.target import ExportError
 
@@ -29,6 +30,8 @@ IntArray = npt.NDArray[np.int64]
 MOST_COMM_SIZES = 4096
 """Beyond so many communicator sizes a tree that tells them apart one by one is not written out."""
 _TOP = 2**62
+LARGEST = 2**63 - 1
+"""Bytes that a size can be at most where libraries compare it (``long``)."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,9 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
     else:
         decision = decision.simplified()
     sizes, all_of_them = _comm_sizes(decision, compared)
+    if sizes[-1] > INT_MAX:
+        sizes = [size for size in sizes if size <= INT_MAX]
+        notes.append(f"no communicator has more than {INT_MAX:,} processes; what is decided beyond is left out")
     if not all_of_them:
         notes.append(f"communicators of more than {sizes[-1]} processes are decided by the thresholds of {sizes[-1]}")
     bands = tuple(_banded(decision, compared, sizes))
@@ -229,5 +235,8 @@ def _profile(decision: DecisionFunction, compared: Compared, comm_size: int) -> 
     methods, messages = methods[kept], messages[kept]
     if compared != "total":
         return methods, messages, messages
-    low = np.where(messages > 0, (messages - 1) * comm_size + 1, 0)
-    return methods, low, messages * comm_size
+    # Whole numbers of Python: a product of sizes has no room in 64 bits. No total is larger than what has.
+    totals = [(max(int(size) - 1, -1) * comm_size + 1, int(size) * comm_size) for size in messages]
+    reached = [(max(low, 0), min(high, LARGEST)) for low, high in totals if low <= LARGEST]
+    low, high = (np.array(each, dtype=np.int64) for each in zip(*reached, strict=True))
+    return methods[: len(reached)], low, high

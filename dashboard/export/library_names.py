@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from dashboard.export.c_text import INT_MAX
+
 if TYPE_CHECKING:
     from dashboard.decisions import Method
 
@@ -212,6 +214,8 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
         has = ", ".join(f"{one} {name}" for one, name in known.items()) or "nothing to choose from"
         raise LookupError(f"Open MPI {series(version)} has no {called} for {collective}; it has {has}")
     number = int(number)
+    if method.segment_size > INT_MAX:
+        raise LookupError(f"Open MPI has no segments of {method.segment_size:,} bytes; {INT_MAX:,} are the most")
     requests = _first(method.parameters, _REQUESTS)
     fan_out = _first(method.parameters, _FAN_OUTS)
     return Choice(

@@ -14,6 +14,7 @@ from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.registry import ALL, model_of
 from dashboard.models.schedules import schedule
 from dashboard.models.simulator import simulate
+from loaders import disk
 
 #: Networks as the formulas take them: g covers o, and both overheads.
 NETWORKS: Mapping[ModelName, PointToPointModel] = {
@@ -148,7 +149,7 @@ def table() -> tuple[Comparison, ...]:
 def write_table() -> None:
     """Simulate everything, which takes minutes, and put it on file for `table`."""
     rows = [json.dumps(_rounded(each)._asdict()) for each in compare_all()]
-    TABLE.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
+    disk.write_text(TABLE, "[\n" + ",\n".join(rows) + "\n]\n")
 
 
 def _rounded(found: Comparison) -> Comparison:

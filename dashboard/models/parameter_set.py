@@ -13,6 +13,7 @@ from dashboard.models.errors import ModelError, NotApplicableError, ParameterErr
 from dashboard.models.p2p import CLASSES, PointToPointModel, of_dict
 from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.presets import MACHINES, Machine, machine
+from loaders import disk
 
 FORMAT = "colltune parameters"
 VERSION = 1
@@ -86,7 +87,7 @@ class ParameterSet:
 
     def save(self, path: str | Path) -> None:
         """Write it as JSON."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        disk.write_text(path, self.to_json())
 
 
 def of_machine(known: Machine) -> ParameterSet:
@@ -131,7 +132,7 @@ def load_parameters(path: str | Path) -> ParameterSet:
         When it cannot be read, is no JSON or holds no parameters; the message names the file.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = disk.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
     return set_of_text(text, str(path))

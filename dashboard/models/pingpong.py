@@ -20,6 +20,7 @@ from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
+from loaders import disk
 
 FloatArray = npt.NDArray[np.float64]
 How = Literal["extremes", "least_squares"]
@@ -203,7 +204,7 @@ def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
         When a column or a number is missing, with the file and the line.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = disk.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
     return logp_table_of(text, str(path))

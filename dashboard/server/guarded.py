@@ -14,10 +14,11 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 import bokeh.server.server
 from bokeh.server.tornado import BokehTornado
+from bokeh.settings import settings
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from tornado.web import ErrorHandler
 
-from dashboard.server import prompt
+from dashboard.server import prompt, reach
 from dashboard.server.headers import SafeHeaders
 
 #: Arguments that are taken apart as addresses.
@@ -26,6 +27,7 @@ _ADDRESSES = ("next", "bokeh-absolute-url")
 _TOLD = ("headers", "cookies", "arguments")
 #: Tornado takes these for spaces.
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_MOST_DIGITS = 1000
 _OWN_HOST = "[::1]"
 _BAD, _FORBIDDEN = 400, 403
 
@@ -60,11 +62,16 @@ class Guarded(BokehTornado):
         sessions = [*_values(request, "bokeh-session-id"), *request.headers.get_list("Bokeh-Session-Id")]
         if (
             b"\0" in unquote_to_bytes(request.path)
+            or b".." in unquote_to_bytes(request.path).split(b"/")
             or request.host.removeprefix(_OWN_HOST).count(":") > 1
             or not all(each.strip() for each in sessions)
+            # Panel makes a number of what is digits, and Python refuses one of so many.
+            or any(_is_endless(value) for values in request.arguments.values() for value in values)
             or not all(_is_address(each) for name in _ADDRESSES for each in _values(request, name))
         ):
             return _BAD
+        if not self._is_known(request.host):
+            return _FORBIDDEN
         for token in _values(request, "bokeh-token"):
             try:
                 # Of a stranger's token nothing is unpacked.
@@ -76,6 +83,26 @@ class Guarded(BokehTornado):
             if not fits:
                 return _BAD
         return 0
+
+    def _is_known(self, host: str) -> bool:
+        """Whether a request asks by a name of this machine's own or by one that was stated as an origin.
+
+        A page whose own name leads here (DNS rebinding) has that name as origin and as host: two that are equal.
+        """
+        stated = [*self.websocket_origins, *(settings.allowed_ws_origin() or ())]
+        name = _name_of(host)
+        return reach.is_loopback(name) or name in map(_name_of, stated)
+
+
+def _is_endless(value: bytes) -> bool:
+    return len(value) > _MOST_DIGITS and value.decode("utf-8", "replace").strip().isdigit()
+
+
+def _name_of(host: str) -> str:
+    """Name without the port, in lower case."""
+    end = host.rfind("]") + 1
+    name = host[:end] if host.startswith("[") and end else host.partition(":")[0]
+    return name.strip("[]").lower()
 
 
 def _values(request: Any, name: str) -> Iterator[str]:

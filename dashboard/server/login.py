@@ -26,6 +26,7 @@ from panel.auth import BasicAuthProvider, BasicLoginHandler, OAuthProvider
 from tornado.web import HTTPError, decode_signed_value
 
 from dashboard.server.attempts import Attempts, limits_of
+from loaders import disk
 
 _LOG = logging.getLogger(__name__)
 _FAILURE_SECONDS = 1.0
@@ -69,7 +70,7 @@ def read_passwords(path: str | os.PathLike[str]) -> dict[str, str]:
     file = Path(path)
     try:
         mode = file.stat().st_mode
-        content = file.read_bytes()
+        content = disk.read_bytes(file)
     except OSError as error:
         raise LoginError(f"{file}: cannot be read as a file of names and passwords: {error}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):

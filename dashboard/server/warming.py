@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dashboard.session.samples import Start
+from loaders import apart
 
 
 def warm_up(start: Start) -> threading.Thread:
@@ -15,6 +16,8 @@ def warm_up(start: Start) -> threading.Thread:
 
     A session finds what was read in the registry. Faults are left for the session to show.
     """
+    # What a session reads must not stop those of others.
+    apart.use()
     thread = threading.Thread(target=_warm, args=(start,), name="colltune-warm-up", daemon=True)
     thread.start()
     return thread
@@ -25,6 +28,7 @@ def _warm(start: Start) -> None:
         from dashboard.app import read_ahead  # noqa: PLC0415 - importing it is most of the work
 
         read_ahead(start)
+    apart.prepare()
 
 
 @contextmanager

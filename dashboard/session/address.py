@@ -41,6 +41,8 @@ PARAMETERS = {
 }
 #: Names of what treats the measurements before anything is decided, which may take long.
 TREATMENT = tuple(option.name for option in OPTIONS)
+#: Characters of a filter of the table's rows; its field takes no more than some thousands.
+_LONGEST_FILTER = 1000
 #: Between names of methods, which may have commas and blanks; other names have none.
 _BETWEEN = {"without": "|"}
 
@@ -156,6 +158,7 @@ def _known(state: Linked, name: str, value: Any) -> Any:
         "without": lambda: set(value) <= state.selectable(),
         "workload": lambda: state.knows_workload(value),
         "against": lambda: value in state.loaded,
+        "rows": lambda: len(value) <= _LONGEST_FILTER,
     }
     return value if name not in known or known[name]() else _refuse(value)
 

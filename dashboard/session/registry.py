@@ -23,7 +23,8 @@ import xarray as xr
 
 from dashboard.session import spool
 from dashboard.session.footprint import arrays_of, footprint
-from loaders import open_results
+from dashboard.session.samples import is_sample
+from loaders import apart, open_results
 from loaders.source import Progress
 
 KEPT_RESULTS = 8
@@ -258,7 +259,12 @@ def load_results(paths: Sequence[str | Path], *, progress: Progress | None = Non
         known = _LOADED.get(signature)
         results = None if known is None else _RESULTS.get(known)
         if results is None:
-            results = register(open_results([str(path) for path in paths], progress=progress, **hints))
+            names = [str(path) for path in paths]
+            if all(is_sample(path) for path in paths):
+                tree = open_results(names, progress=progress, **hints)
+            else:
+                tree = apart.open_results(names, size=sum(s for _, s, _ in signature[0]), progress=progress, **hints)
+            results = register(tree)
             _LOADED.put(signature, results.digest)
             _ORIGINS.put(results.digest, Origin(tuple(map(str, paths)), dict(hints)))
     return results

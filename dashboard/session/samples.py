@@ -96,6 +96,14 @@ def sample_data(name: str = _FIRST) -> Path:
     raise FileNotFoundError(f"{name} is neither in {package / '_sample_data'} nor in {package.parent / 'sample_data'}")
 
 
+def is_sample(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is among those that come with the dashboard."""
+    try:
+        return sample_data().parent.resolve() in Path(path).resolve().parents
+    except FileNotFoundError:
+        return False
+
+
 def sample_start(name: str = _FIRST) -> Start:
     """The files of a sample campaign, in the order of their names.
 

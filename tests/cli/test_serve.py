@@ -16,7 +16,10 @@ from tests.cli.command import Run, assert_one_clear_line
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 
 
-def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_hands_everything_to_the_server(colltune: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(name).touch()
     seen: list[Any] = []
     fake = types.ModuleType("dashboard.serve")
     fake.serve = lambda *args, **kwargs: seen.append((args, kwargs))  # type: ignore[attr-defined]
@@ -39,6 +42,13 @@ def test_campaigns_are_kept_in_the_folder_named(colltune: Run, monkeypatch: pyte
     assert seen == [tmp_path / "mine"]
     (tmp_path / "file").touch()
     assert_one_clear_line(colltune("serve", "--campaigns", str(tmp_path / "file")), "--campaigns", "name a folder")
+
+
+@pytest.mark.parametrize("path", ["nowhere", "a" * 5_000])
+@pytest.mark.parametrize("option", ["--data", "--no-browser"])
+def test_serve_says_that_there_is_nothing_to_open(colltune: Run, path: str, option: str) -> None:
+    told = "No such file" if path == "nowhere" else "File name too long"
+    assert_one_clear_line(colltune("serve", option, path), path[:40], told, "that are there")
 
 
 def test_serve_says_when_it_cannot_listen(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,10 +71,10 @@ class Visitor:
         found = _TOKEN.search(answer.text)
         return answer, found[1] if found else ""
 
-    def connects(self, token: str, origin: str | None = None) -> bool:
+    def connects(self, token: str, origin: str | None = None, host: str | None = None) -> bool:
         """Whether the session of a token can be talked to: the server accepts the websocket and greets."""
         headers = {
-            "Host": self._at.netloc,
+            "Host": host or self._at.netloc,
             "Origin": self.base if origin is None else origin,
             "Upgrade": "websocket",
             "Connection": "Upgrade",

@@ -31,6 +31,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(file: Path, serve_others: Callable[..., Served]) -> Served:
     # A page without results is made at once.
+    (file.parent / "nothing").mkdir()
     return serve_others(["-m", "dashboard.cli"], str(file.parent / "nothing"), "--basic-auth", str(file))
 
 
@@ -93,6 +94,10 @@ def test_a_forged_origin_is_refused_also_to_who_has_logged_in(base: str) -> None
     _, token = visitor.page()
     for origin in ("http://evil.example", "null", base.replace("localhost", "localhost.evil.example")):
         assert not visitor.connects(token, origin)
+    # A name of theirs that leads to this machine: origin and host are equal.
+    rebound = base.replace("localhost", "evil.example")
+    assert not visitor.connects(token, rebound, rebound.removeprefix("http://"))
+    assert visitor.connects(token, "https://dashboard.example.org", "dashboard.example.org")
 
 
 def test_a_form_of_another_site_does_not_log_in(base: str) -> None:

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -223,8 +224,9 @@ def test_a_real_session_on_the_loopback_may_launch_unless_it_came_through_a_prox
 ) -> None:
     base = launching()
     assert "enter: True, launch: True." in Visitor(base).page()[0].text
-    for headers in ({"X-Forwarded-For": "10.0.0.9"}, {"Host": "evil.example"}):
-        assert "launch: False." in Visitor(base).ask("/dashboard", headers=headers).text
+    answer = Visitor(base).ask("/dashboard", headers={"X-Forwarded-For": "10.0.0.9"})
+    assert "launch: False." in answer.text
+    assert Visitor(base).ask("/dashboard", headers={"Host": "evil.example"}).code == 403
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can ask as another user")
@@ -266,5 +268,10 @@ def test_panel_serve_refuses_a_forged_origin(tmp_path: Path) -> None:
         _, token = visitor.page()
         assert visitor.connects(token)
         assert not visitor.connects(token, "http://evil.example")
+        # A name of theirs that leads to this machine: origin and host are equal.
+        rebound = f"evil.example:{urlsplit(served.url).port}"
+        assert not visitor.connects(token, f"http://{rebound}", rebound)
+        for path in ("/dashboard", "/", "/static/js/bokeh.min.js", "/nothing"):
+            assert visitor.ask(path, {"Host": rebound}).code == 403
     finally:
         served.stop()

@@ -66,6 +66,7 @@ class _AtOnce:
 
 
 def test_sessions_open_in_every_process_and_none_outlives_the_server(tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
     command = [sys.executable, "-m", "dashboard.cli", "serve", str(tmp_path / "nothing"), "--no-browser"]
     served = Served([*command, "--port", "0", "--num-procs", "2"], ROOT)
     try:

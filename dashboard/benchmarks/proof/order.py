@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dashboard.benchmarks.plan import Cell
+from loaders import disk
 
 #: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.
 Evidence = Literal["messages", "sockets"]
@@ -74,7 +75,7 @@ class Order:
         """Write it for the ranks."""
         calls = [[asdict(cell), [asdict(call) for call in each]] for cell, each in self.calls.items()]
         record = {"evidence": self.evidence, "counters": self.counters, "set_at_call": self.set_at_call}
-        path.write_text(json.dumps({**record, "calls": calls}), encoding="utf-8")
+        disk.write_text(path, json.dumps({**record, "calls": calls}))
 
     @classmethod
     def load(cls, path: Path) -> Order:

@@ -48,7 +48,7 @@ class OptimalFrontier:
     Attributes
     ----------
     leaves
-        1, 2, … `max_leaves`.
+        1, 2, … `max_leaves`, or as many as there are cells where these are fewer: more leaves are no use.
     total, mean
         Least penalty for each: the sum over cells (percent, times weights) and the mean in percent; infinite
         where so few leaves cannot do with methods that were measured wherever they are taken.
@@ -64,12 +64,12 @@ class OptimalFrontier:
         costs = self._deciding.costs
         search = LeafSearch if _small(costs, LARGEST) else RestrictedLeaves
         self._search = search(costs, max_leaves, _ticks(progress, f"best trees of up to {max_leaves} leaves"))
-        self.leaves = np.arange(1, max_leaves + 1)
-        places = np.minimum(self.leaves, self._search.most) - 1
-        self.total: FloatArray = self._search.found[places]
+        self._asked = max_leaves
+        self.leaves = np.arange(1, self._search.most + 1)
+        self.total: FloatArray = self._search.found
         self.mean: FloatArray = self.total / costs.weight
-        self.lower_bound: FloatArray = self._search.bound[places] / costs.weight
-        self.proven = self._search.proven[places]
+        self.lower_bound: FloatArray = self._search.bound / costs.weight
+        self.proven = self._search.proven
         self._decisions: dict[int, DecisionFunction] = {}
 
     def __len__(self) -> int:
@@ -89,9 +89,9 @@ class OptimalFrontier:
             When so few leaves cannot do, or so many were not asked for.
         """
         leaves = _whole_number("leaves", leaves, 1)
-        if not self.fewest <= leaves <= len(self):
+        if not self.fewest <= leaves <= self._asked:
             raise OptionError(
-                f"leaves is {leaves}, expected {self.fewest} to {len(self)}"
+                f"leaves is {leaves}, expected {self.fewest} to {self._asked}"
                 + (_TOO_FEW if leaves < self.fewest else " (what was asked for)")
             )
         if leaves not in self._decisions:

@@ -10,8 +10,9 @@ from dashboard.decisions.given import GIVEN, Given
 from dashboard.domain.errors import DecisionFormatError, OptionError
 from dashboard.export.library_names import DEFAULT_VERSION
 from dashboard.export.rules.fault import RulesError, RulesFile
-from dashboard.export.rules.lint import MOST_BYTES, read_text
+from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
+from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.decisions.problem import Problem
@@ -61,11 +62,9 @@ def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> Rule
 def keep_file(path: str) -> None:
     """Keep a file by its path, as `keep`; `RulesError` also where it cannot be read."""
     try:
-        raw = Path(path).read_bytes()
+        raw = disk.read_bytes(path)
     except OSError as error:
         raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(raw) > MOST_BYTES:
-        raise RulesError(f"{path}: {len(raw)} bytes are no rules file; at most {MOST_BYTES} are read")
     try:
         keep(path, Path(path).name, raw.decode("utf-8", "surrogateescape"))
     except RulesError as error:

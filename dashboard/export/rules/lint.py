@@ -10,8 +10,8 @@ from dashboard.export.library_names import DEFAULT_VERSION, series
 from dashboard.export.rules import intel, mpich, nccl, openmpi_json, openmpi_text, ucc
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile
 from dashboard.export.rules.json_lines import At, parse
+from loaders import disk
 
-MOST_BYTES = 64 << 20
 _KNOWN = "Open MPI (versions 1, 2 and 3), MPICH (JSON), Intel (I_MPI_ADJUST_*), UCC (UCC_*_TUNE) and NCCL (tuner CSV)"
 _INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MULTILINE)
 _UCC = re.compile(r"^\s*(?:export\s+)?UCC_\w+\s*=", re.MULTILINE)
@@ -40,11 +40,9 @@ def lint(path: str | Path, *, version: str = DEFAULT_VERSION) -> tuple[Fault, ..
 def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION) -> RulesFile:
     """Read a rules file; parameters and errors as for `lint`."""
     try:
-        raw = Path(path).read_bytes()
+        raw = disk.read_bytes(path)
     except OSError as error:
         raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(raw) > MOST_BYTES:
-        raise RulesError(f"{path}: {len(raw)} bytes are no rules file; at most {MOST_BYTES} are read")
     try:
         return read_text(raw.decode("utf-8", "surrogateescape"), version=version)
     except RulesError as error:

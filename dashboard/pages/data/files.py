@@ -233,8 +233,13 @@ class Uploads:
         if shutil.disk_usage(arriving.path.parent).free < _FREE_BYTES + len(piece) or not _ROOM.take(len(piece)):
             self.remove(name)
             return f"{name}: this machine has no room for more uploads; give the files as a folder at the start"
-        with arriving.path.open("ab") as file:
-            file.write(piece)
+        try:
+            with arriving.path.open("ab") as file:
+                file.write(piece)
+        except OSError as error:
+            self._held[arriving.path] += len(piece)
+            self.remove(name)
+            return f"{name}: cannot be kept on this machine: {error.strerror or error}"
         self._held[arriving.path] += len(piece)
         if last:
             self._kept[name] = self._arriving.pop(name).path

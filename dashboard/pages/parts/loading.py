@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from dashboard.pages.data.files import confined
 from dashboard.session.registry import Results, load_results
 from dashboard.session.state import State
-from loaders import LoadError, scan
+from loaders import LoadError, apart
 
 POLL_SECONDS = 0.15
 
@@ -122,11 +122,14 @@ def read(
     paths = confined(paths)
     try:
         return load_results(paths, progress=note, **hints), [], ""
+    except apart.EndedError as error:
+        return None, [], str(error)
     except LoadError as error:
         why = str(error)
     except MemoryError:
         why = "these files need more memory than this machine has; load fewer of them at once"
     try:
-        return None, scan([str(path) for path in paths], progress=note, **hints), why
+        names, size = [str(path) for path in paths], sum(map(bytes_below, paths))
+        return None, apart.scan(names, size=size, progress=note, **hints), why
     except (LoadError, MemoryError):
         return None, [], why

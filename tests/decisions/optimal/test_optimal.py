@@ -275,3 +275,12 @@ class TestFamily:
         path = [options["leaves"] for options in FAMILY.path(Problem.of(fast_ethernet_bcast))]
         assert path == sorted(path)
         assert path[0] == 1
+
+
+def test_more_leaves_than_cells_take_no_more_memory_than_so_many() -> None:
+    problem = Problem.of(synthetic_cube(4, 5, 3, seed=3))
+    many = optimal_frontier(problem, 10**15)
+    assert many.leaves.size == many.mean.size == 20
+    found = many.decision(10**15)
+    assert found.options == {"leaves": 10**15}
+    assert found.to_text() == optimal(problem, leaves=20).to_text()

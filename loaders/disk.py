@@ -1,0 +1,118 @@
+"""Files as everything here reads and writes them: looked at before they are read, whole before they are seen.
+
+What is read has been looked at first: a device has no end, a pipe may never begin, and a file of gigabytes is no table
+of rules. What is written stands under a name of its own until all of it is on disk, so that a full disk leaves what
+was there before.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+#: Most bytes of a file that is read as a whole.
+MOST_BYTES = 64 << 20
+_NO_FILE = "is neither a file nor a folder; save what comes from a pipe in a file first"
+
+
+def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """Open a file to be read.
+
+    Raises
+    ------
+    OSError
+        There is none, it may not be read, or it is a pipe, a device or a socket.
+    """
+    if not stat.S_ISREG(kind := os.stat(path).st_mode) and not stat.S_ISDIR(kind):  # noqa: PTH116 - any path
+        raise OSError(errno.EINVAL, _NO_FILE, os.fspath(path))
+    return Path(path).open("rb")
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    most
+        Bytes it may have.
+
+    Raises
+    ------
+    OSError
+        As `opened`, or it has more bytes; ``strerror`` says it.
+    """
+    with opened(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size <= most:
+            # A file may grow meanwhile, and some of the system's own tell no size.
+            content = stream.read(most + 1)
+            if len(content) <= most:
+                return content
+    told = f"has {size:,} bytes" if size > most else "has no end"
+    raise OSError(errno.EFBIG, f"{told}; at most {most:,} bytes are read", os.fspath(path))
+
+
+def read_text(
+    path: str | os.PathLike[str], most: int = MOST_BYTES, *, encoding: str = "utf-8", errors: str = "strict"
+) -> str:
+    """Read a whole text file, each line's end as one character; `OSError` as `read_bytes`, or UnicodeDecodeError."""
+    return read_bytes(path, most).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a name beside `path` to write a file or folder to, which takes its place when all has gone well.
+
+    A link stays one: what it leads to is replaced. A new file gets the permissions that the process gives to files,
+    one in the place of another keeps the other's. A device or a pipe is written to as it is.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; what was there is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield target
+        return
+    partial = target.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        yield partial
+        if target.is_file() and partial.is_file():
+            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+        if target.is_dir():
+            # A folder cannot be replaced at one stroke: the former one goes when the new one is whole.
+            former = target.with_name(f".{secrets.token_hex(8)}.former")
+            target.rename(former)
+            partial.rename(target)
+            remove(former)
+        else:
+            partial.replace(target)
+    finally:
+        remove(partial)
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a whole file; `OSError` as `aside`."""
+    with aside(path) as partial:
+        partial.write_bytes(content)
+
+
+def write_text(path: str | os.PathLike[str], text: str, encoding: str = "utf-8") -> None:
+    """Write a whole text file; `OSError` as `aside`, or UnicodeEncodeError before anything is written."""
+    write_bytes(path, text.encode(encoding))
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it; nothing where there is none."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

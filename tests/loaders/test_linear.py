@@ -1,0 +1,139 @@
+"""No reader takes more than twice as long for twice as much, whatever stands in a line."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from loaders import FORMATS, LoadError, open_results
+from loaders.columns import split_unit
+from loaders.files import detect
+from loaders.source import Source
+from loaders.text import LONGEST_LINE
+
+#: Lines by which each format is known, and rows below them.
+LINES = {
+    "osu": (
+        "# OSU MPI Broadcast Latency Test v7.4",
+        "# Datatype: MPI_CHAR.",
+        "# Size       Avg Latency(us)",
+        "1   6.57",
+    ),
+    "imb": (
+        "# Intel(R) MPI Benchmarks 2021.7, MPI-1 part",
+        "# Date                  : Mon Jul  1",
+        "# Benchmarking Bcast",
+        "# ( 2 groups of 4 processes each)",
+        "# #processes = 4",
+        "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]",
+        "1 1000 0.10 0.20 0.15",
+    ),
+    "mpi4py_run": (
+        "# MPI Broadcast Latency Test",
+        "# Size [B]  Latency [us]",
+        "1 0.64",
+        "1 2.5 | 1.2e-06 ± 1.0e-07 100",
+        "time for 10 loops = 0.5 seconds (4 processes, 64 bytes)",
+    ),
+    "skampi": ("# SKaMPI Version 5.0", '# begin result "MPI_Bcast"', "nodes= 2 count= 1  1  105.4  4.0  5  105.4", ""),
+    "skampi4": ("# /*@inp2p_MPI_Bcast-nodes-short.ski*/", "2 10.0 0.1 5 1 2 3", ""),
+    "reprompi": (
+        "#@nprocs=4",
+        "#Command-Line Arguments: --params=alg:1",
+        "test msize nrep runtime_sec",
+        "MPI_Bcast 1 0 0.1",
+    ),
+    "ompi_tuning": ("#Nnodes Message_size binomial pipeline", "2 1 1.0(0.1) No data"),
+    "occ": ("# segment size, message size, comm size, time [us]", "0, 1, 2, 3.0"),
+    "table": ("collective,algorithm,comm_size,message_size,time_us", "bcast,binomial,4,1024,12.5"),
+    "run": ('{"colltune_run": 1, "attrs": {}}', '{"collective": "bcast", "algorithm": "a", "comm_size": 2}'),
+}
+PUMPS = (" ", "\t", "_", "a", "1", "-", "#", "(", ",", ".", "a ", "_as_", ' result "', "Test ", "1 ", "\\", "[[")
+LENGTHS = (512, 2048, 8192)
+#: Seconds below which nothing can be told of growth on a machine that does other work, too.
+NOTHING = 0.05
+
+
+def seconds(path: Path, lines: tuple[str, ...]) -> float:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    began = time.process_time()
+    with contextlib.suppress(LoadError):
+        open_results(path, algorithm="x", comm_size=4, collective="bcast")
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_reading_and_telling_a_format_take_time_that_grows_with_the_line(name: str, tmp_path: Path) -> None:
+    lines = LINES[name]
+    path = tmp_path / "results.txt"
+    for place, pump in product(range(len(lines)), PUMPS):
+        line = lines[place]
+        cuts = {0, len(line) // 2, *(at for at, sign in enumerate(line) if sign in ' ="(')}
+        for cut in sorted(cuts)[:8]:
+            before = None
+            for length in LENGTHS:
+                pumped = line[:cut] + pump * (length // len(pump)) + "x" + line[cut:]
+                took = seconds(path, (*lines[:place], pumped, *lines[place + 1 :]))
+                # Doubled twice: a square takes 16 times as long, a line 4 times.
+                slow = took > NOTHING and before is not None and took > 8 * before
+                assert not slow, f"{line[:cut]!r} + {length} of {pump!r}: {before} s, then {took} s"
+                before = took
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# OSU MPI " + 2_000 * " " + "x",
+        60_000 * " ",
+        60_000 * " " + "x",
+        "# SKaMPI Version 5\n" + 60_000 * " " + "x",
+        "a" + 60_000 * "_" + "b,time\n1,2\n",
+        "# MPI " + 60_000 * " " + "x",
+        60_000 * "1" + "x,time\n",
+        "collective,algorithm,comm_size,message_size,time\nbcast,a,4,1," + 60_000 * "1" + "x\n",
+        4_000 * 'begin result "a" ' + "\n",
+        "# Intel(R) MPI Benchmarks " + 3_000 * ", part " + "x",
+    ],
+)
+def test_lines_that_took_minutes_are_read_at_once(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "results.txt"
+    path.write_text(content, encoding="utf-8")
+    began = time.process_time()
+    with pytest.raises(LoadError):
+        open_results(path)
+    assert time.process_time() - began < 1
+
+
+def test_a_line_longer_than_any_row_is_skipped_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "osu.txt"
+    path.write_text("\n".join([*LINES["osu"][:3], "1  6.57", "2  " + LONGEST_LINE * "7", "4  6.60"]) + "\n", "utf-8")
+    source = Source(path)
+    rows = sum(len(table) for table in detect(source, FORMATS).read(source))
+    assert (rows, source.skipped) == (2, 1)
+    assert [(skip.line, skip.reason) for skip in source.skips] == [(5, f"longer than {LONGEST_LINE:,} bytes")]
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("time_us", ("time", 1e-6)),
+        ("Time [us]", ("time", 1e-6)),
+        ("time ( ns )", ("time", 1e-9)),
+        ("time__ms", ("time", 1e-3)),
+        ("runtime", ("runtime", None)),
+        ("us", ("us", None)),
+        ("time_of_day", ("time_of_day", None)),
+        ("time [", ("time_[", None)),
+    ],
+)
+def test_units_of_columns(name: str, split: tuple[str, float | None]) -> None:
+    assert split_unit(name) == split
+
+
+def test_the_name_of_a_method_takes_time_that_grows_with_it(tmp_path: Path) -> None:
+    rows = "".join(f"GL_{'_as_' * 3_000}-{n} 1 0 0.1\n" for n in range(3))
+    assert seconds(tmp_path / "reprompi.txt", ("#@nprocs=4", "test msize nrep runtime_sec", rows)) < 1

@@ -1,0 +1,271 @@
+"""Full disks: one line that says so, the file that was there as it was, and nothing left beside it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launch import LocalLauncher, Status
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.plan import Plan
+from dashboard.cli import main
+from dashboard.pages import files
+from loaders import LoadError, disk, open_results, save_results
+from tests.conftest import FAST_ETHERNET
+from tests.measuring.played import LIBRARY, Played
+
+OLD = "what was there\n"
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(map(str, FAST_ETHERNET.glob("bcast__*.sko")))
+PATTERN = ("--pattern", "{collective}__{algorithm}__seg{segment_size}.sko")
+PREDICT = ["model", "predict", "-c", "bcast", "--algorithm", "binomial", "--model", "hockney", "--comm-size", "4"]
+PREDICT += ["--message-size", "8"]
+EXPORTS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "preload", "mpirun")
+
+
+def fill(folder: Path, left: int = 0) -> Path:
+    """Take all the room of a disk but so many bytes."""
+    filling = folder / "filling"
+    with filling.open("wb", buffering=0) as stream:
+        try:
+            while stream.write(b"\0" * 4096):
+                pass
+        except OSError:
+            pass
+        stream.truncate(stream.tell() // 4096 * 4096 - left)
+    return filling
+
+
+def there(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"filling"}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results, quick to open, of more bytes than a small disk has."""
+    tree = open_results(FILES, pattern=PATTERN[1])
+    return save_results(tree, tmp_path_factory.mktemp("saved") / "results.nc")
+
+
+@pytest.mark.parametrize("ending", [".nc", ".csv", ".occ"])
+@pytest.mark.parametrize("left", [0, 40 << 10])
+def test_results_that_do_not_fit_leave_what_was_there(small_disk: Path, saved: Path, ending: str, left: int) -> None:
+    target = small_disk / f"results{ending}"
+    target.write_text(OLD)
+    fill(small_disk, left)
+    tree: xr.DataTree = open_results(saved)
+    with pytest.raises(LoadError, match="cannot be written: No space left on device"):
+        save_results(tree, target)
+    assert target.read_text() == OLD
+    assert there(small_disk) == {target.name}
+
+
+def test_a_store_that_does_not_fit_leaves_the_one_that_was_there(small_disk: Path, saved: Path) -> None:
+    tree = open_results(saved)
+    target = save_results(tree.isel(message_size=slice(1), method=slice(1), comm_size=slice(1)), small_disk / "r.zarr")
+    before = sorted(path.relative_to(target) for path in target.rglob("*"))
+    fill(small_disk, 8 << 10)
+    with pytest.raises(LoadError, match="cannot be written: "):
+        save_results(tree, target)
+    assert sorted(path.relative_to(target) for path in target.rglob("*")) == before
+    assert there(small_disk) == {target.name}
+    assert open_results(target)["bcast"].sizes["message_size"] == 1
+
+
+COMMANDS: dict[str, Callable[[str], list[str]]] = {
+    **{
+        f"export {to}": lambda path, to=to: ["export", path, "-c", "bcast", "--to", to, "-o", "rules.c"]  # type: ignore[misc]
+        for to in EXPORTS
+    },
+    "report": lambda path: ["report", path, "-c", "bcast", "--no-frontier", "-o", "report.html"],
+    "convert": lambda path: ["convert", path, "-o", "results.csv"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_destroys_what_was_there(
+    small_disk: Path, saved: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *words, name = COMMANDS[command](str(saved))
+    target = small_disk / name
+    target.write_text(OLD)
+    fill(small_disk)
+    assert main([*words, str(target)]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("colltune: error: ")
+    assert error.endswith(f"{target}: cannot be written: No space left on device")
+    assert target.read_text() == OLD
+    assert there(small_disk) == {name}
+
+
+PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
+HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+
+
+@pytest.mark.parametrize("left", [0, 4 << 10, 8 << 10, 12 << 10, 16 << 10])
+def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(small_disk: Path, left: int) -> None:
+    campaign = Campaign.create(small_disk / "campaign", PLAN)
+    launcher = LocalLauncher((str(ROOT / "tests/bench/fake_mpiexec.py"),))
+    filling = fill(small_disk, left)
+    refused = ""
+    try:
+        control.start(campaign, launcher, HERE, 5.0)
+    except CampaignError as error:
+        refused = str(error)
+    if refused:
+        assert "No space left on device" in refused
+        assert "\n" not in refused
+        assert control.status(campaign)["state"] == "planned"
+    else:
+        until = time.monotonic() + 30
+        while (now := control.status(campaign))["state"] in ("queued", "running"):
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert now["state"] in ("failed", "timed out")
+    filling.unlink()
+    played = Played(launched=Status("running"))
+    assert control.start(campaign, played, HERE, 5.0)["state"] == "running"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"handle": {}},
+        {"handle": None},
+        {"handle": "x", "launcher": {"name": "local"}},
+        {"handle": {}, "launcher": {"name": "nothing"}},
+        {"handle": {"end": 1, "host": 2}, "launcher": {"name": "local", "mpiexec": 3}},
+    ],
+)
+def test_a_damaged_state_is_an_error_that_says_what_to_do(tmp_path: Path, record: dict[str, object]) -> None:
+    campaign = Campaign.create(tmp_path, PLAN)
+    write_json(campaign.state_file, record)
+    for order in (control.status, control.cancel):
+        with pytest.raises(CampaignError, match=r"state.json is damaged .*remove the file, then"):
+            order(campaign)
+    assert main(["bench", "status", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize("name", ["plan.json", "state.json", "progress.json", "results.jsonl", "log.txt"])
+@pytest.mark.parametrize("other", ["pipe", "/dev/zero", "large"])
+def test_what_is_no_file_in_a_campaigns_folder_stops_nobody(tmp_path: Path, name: str, other: str) -> None:
+    campaign = Campaign.create(tmp_path / "campaign", PLAN)
+    write_json(campaign.state_file, {"state": "planned"})
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as stream:
+        stream.truncate(65 << 20)
+    (campaign.folder / name).unlink(missing_ok=True)
+    (campaign.folder / name).symlink_to(other if other.startswith("/") else tmp_path / other)
+    assert main(["bench", "status", str(campaign.folder), "--log", "3"]) in (0, 2)
+
+
+def test_an_upload_that_does_not_fit_is_refused_and_gives_its_room_back(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_FREE_BYTES", -(1 << 30))
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    uploads = files.Uploads()
+    before = files._ROOM.left
+    assert uploads.put("small.csv", b"a,b\n") is None
+    fill(small_disk)
+    told = uploads.put("large.csv", bytes(300 << 10))
+    assert told == "large.csv: cannot be kept on this machine: No space left on device"
+    assert files._ROOM.left == before - 4
+    assert [path.name for path in uploads.paths] == ["small.csv"]
+    uploads.close()
+    assert files._ROOM.left == before
+
+
+def test_files_are_written_with_the_permissions_that_a_process_gives(tmp_path: Path) -> None:
+    target = tmp_path / "rules.txt"
+    for umask, mode in ((0o022, 0o644), (0o077, 0o600), (0o002, 0o664)):
+        before = os.umask(umask)
+        try:
+            disk.write_text(target, OLD)
+        finally:
+            os.umask(before)
+        assert target.stat().st_mode & 0o777 == mode
+        target.unlink()
+    target.write_text("old")
+    target.chmod(0o640)
+    disk.write_text(target, OLD)
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_one_and_a_device_is_written_to(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    disk.write_text(tmp_path / "link", OLD)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == OLD
+    disk.write_text(os.devnull, OLD)
+    assert Path(os.devnull).is_char_device()
+
+
+def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], saved: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    large = tmp_path / "large.json"
+    with large.open("wb") as stream:
+        stream.truncate(1 << 40)
+    (tmp_path / "endless.csv").symlink_to("/dev/zero")
+    for path in (pipe, "/dev/zero", large, tmp_path / "endless.csv"):
+        told = "at most 67,108,864 bytes are read" if path == large else "is neither a file nor a folder"
+        for words in (
+            ["lint", path],
+            ["translate", path, "--to", "openmpi"],
+            ["decide", saved, "-c", "bcast", "--weights", path],
+            ["decide", saved, "-c", "bcast", "--tree", "rules", "--file", path],
+            ["export", saved, "-c", "bcast", "--to", "mpich", "--base", path],
+            *([[*PREDICT, "--parameters", path]] if path == large else []),
+        ):
+            assert main([str(word) for word in words]) == 2, words
+            error = capsys.readouterr().err
+            assert told in error, (words, error)
+            assert error.count("error:") == 1
+    for path in (pipe, "/dev/zero"):
+        assert main(["info", str(path)]) == 2
+        assert "is neither a file nor a folder" in capsys.readouterr().err
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "results.csv"
+    save_results(open_results(saved), copy)
+    content = copy.read_bytes()
+    (tmp_path / "link.csv").symlink_to(copy)
+    for output in (copy, tmp_path / "link.csv"):
+        for words in (["convert", copy], ["export", copy, "-c", "bcast", "--to", "c"]):
+            assert main([*map(str, words), "-o", str(output)]) == 2
+            assert "that is the file to read; give another name" in capsys.readouterr().err
+    assert copy.read_bytes() == content
+
+
+def test_help_that_cannot_be_written_is_an_error() -> None:
+    for words in (["--help"], ["map", "--help"], ["--version"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "dashboard.cli", *words],
+                cwd=ROOT,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 2, words
+        assert done.stderr.splitlines() == [
+            "colltune: error: the answer cannot be written to standard output: No space left on device"
+        ]
