@@ -103,7 +103,7 @@ def as_python(state: State) -> str:
         [
             *imports,
             "",
-            f"results = open_results({list(origin.paths) or [SOMEWHERE]!r}{hints})",
+            f"results = open_results({list(origin.shortened()) or [SOMEWHERE]!r}{hints})",
             f"prepared = prepare({', '.join([given, *chosen])})",
             f'decided = prepared.decide("{view.choice.family}"{options})',
             "decided.statistics",

@@ -117,7 +117,7 @@ class Origin:
 
     def words(self) -> list[str]:
         """The paths and hints as the commands take them."""
-        words = list(self._shortened()) or [SOMEWHERE]
+        words = list(self.shortened()) or [SOMEWHERE]
         for name, value in (self.hints or {}).items():
             flag = _HINT_FLAGS.get(name, f"--{name.replace('_', '-')}")
             if name == "columns":
@@ -128,8 +128,8 @@ class Origin:
                 words += [flag, str(value)]
         return words
 
-    def _shortened(self) -> Iterable[str]:
-        """A folder in place of all of its files of one kind."""
+    def shortened(self) -> Iterable[str]:
+        """The paths, with a folder in place of all of its files of one kind."""
         files = [Path(path) for path in self.paths]
         folders = {file.parent for file in files}
         if len(files) > 1 and len(folders) == 1 and (folder := folders.pop()).is_dir():
