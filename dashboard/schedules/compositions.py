@@ -23,7 +23,8 @@ _PARTS: Mapping[str, Mapping[str, Algorithm]] = {
         ("scatter", rooted.ALGORITHMS),
     )
 }
-_DEFAULT = {"bcast": "binomial", "reduce": "binomial", "gather": "binomial", "scatter": "binomial"}
+#: The reduction that serves every operation.
+_DEFAULT = {"bcast": "binomial", "reduce": "in_order_binary", "gather": "binomial", "scatter": "binomial"}
 
 
 def _parameters(*parts: str) -> tuple[Parameter, ...]:
