@@ -151,6 +151,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "bench": "dashboard.commands.bench:bench",
     "portability": "dashboard.commands.portability:portability",
     "report": "dashboard.commands.report:report",
+    "methods": "dashboard.commands.methods:methods",
     "prove": "dashboard.commands.prove:prove",
     "tune-check": "dashboard.commands.tune_check:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",

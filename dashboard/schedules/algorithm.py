@@ -38,7 +38,9 @@ class Parameter:
         """Raise `ScheduleError` when a value is not allowed."""
         if isinstance(self.default, str):
             if value not in self.values:
-                raise ScheduleError(f"{where}: {self.name} is {value!r}; expected one of {', '.join(map(str, self.values))}")
+                raise ScheduleError(
+                    f"{where}: {self.name} is {value!r}; expected one of {', '.join(map(str, self.values))}"
+                )
         elif type(value) is not int or value < self.least:
             raise ScheduleError(f"{where}: {self.name} is {value!r}; expected a whole number of at least {self.least}")
 
@@ -122,6 +124,8 @@ class Algorithm:
             raise NotApplicableError(f"{self.title} needs {least} elements at least; found {call.elements}")
         for name, size in values.items():
             if name.endswith("segment_size") and 0 < size < call.element_size and call.elements > 1:
-                raise NotApplicableError(f"{name} is {size}; a segment holds an element of {call.element_size} B at least")
+                raise NotApplicableError(
+                    f"{name} is {size}; a segment holds an element of {call.element_size} B at least"
+                )
         if self.also is not None:
             self.also(call, values)

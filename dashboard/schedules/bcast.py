@@ -32,9 +32,7 @@ def fanned(topology: Callable[[int], Topology]) -> Callable[[Rank], None]:
     return lambda rank: down(topology(rank["fan_out"]))(rank)
 
 
-def forward(
-    rank: Rank, parent: int, children: Sequence[tuple[int, Sequence[View]]], pieces: Sequence[View]
-) -> None:
+def forward(rank: Rank, parent: int, children: Sequence[tuple[int, Sequence[View]]], pieces: Sequence[View]) -> None:
     """Receive pieces from the parent, if there is one, and send each child its own in turn; virtual ranks."""
     coming = [] if parent < 0 else [rank.receive(pieces[0], rank.real(parent))]
     for step in range(max(len(pieces), *(len(own) for _, own in children), 0)):
@@ -79,9 +77,7 @@ ALGORITHMS = (
     _bcast("pipeline", pipeline, "Figure 4.1"),
     _bcast("binomial", binomial, "Figure 4.3"),
     _bcast("binary", binary, "Figure 4.2"),
-    Algorithm(
-        "bcast", "split_binary", split_binary, "Table 4.3, Figure 4.16", (SEGMENT_SIZE,), model="split_binary"
-    ),
+    Algorithm("bcast", "split_binary", split_binary, "Table 4.3, Figure 4.16", (SEGMENT_SIZE,), model="split_binary"),
     Algorithm("bcast", "k_chain", fanned(chains), "section A.1.2", (SEGMENT_SIZE, FAN_OUT)),
     Algorithm("bcast", "k_ary", fanned(k_ary), "section 4.1.1", (SEGMENT_SIZE, FAN_OUT)),
 )

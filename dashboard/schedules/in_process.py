@@ -113,7 +113,9 @@ class _Machine:
             else:
                 view = memory[buffer][offset : offset + length]
                 if len(view) != length:
-                    raise ScheduleError(f"rank {rank}, row {state.line}: elements {offset} + {length} of {len(memory[buffer])}")
+                    raise ScheduleError(
+                        f"rank {rank}, row {state.line}: elements {offset} + {length} of {len(memory[buffer])}"
+                    )
                 if kind == SEND:
                     state.requests[state.line] = self._send(view, (rank, peer, tag))
                 elif kind == RECEIVE:
@@ -168,7 +170,10 @@ class _Machine:
             told = [f"{rank} waits {words[on[0]]} {on[1]} (tag {on[2]})" for rank, on in stuck[:_SHOWN] if on]
             more = f" and {len(stuck) - _SHOWN} more" if len(stuck) > _SHOWN else ""
             raise DeadlockError(f"deadlock of {len(stuck)} ranks: {', '.join(told)}{more}")
-        for what, queues in (("message that nobody takes", self.sends), ("receive that nothing comes for", self.receives)):
+        for what, queues in (
+            ("message that nobody takes", self.sends),
+            ("receive that nothing comes for", self.receives),
+        ):
             for (source, to, tag), queue in queues.items():
                 if queue:
                     raise ScheduleError(f"{len(queue)} {what}, of {source} to {to} with tag {tag}")

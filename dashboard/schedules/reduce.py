@@ -24,9 +24,7 @@ from dashboard.schedules.topologies import (
 RESULT = 1
 
 
-def combined(
-    rank: Rank, jobs: Sequence[tuple[int, View]], after: Callable[[View, bool], None]
-) -> None:
+def combined(rank: Rank, jobs: Sequence[tuple[int, View]], after: Callable[[View, bool], None]) -> None:
     """Receive and combine pieces from ranks in turn, the next one already posted.
 
     `after` is called with each piece and whether no later job changes it.
@@ -130,9 +128,7 @@ def rabenseifner(rank: Rank) -> None:
 def _tree(name: str, topology: Topology, source: str, *, by_child: bool = False) -> Algorithm:
     write = tree(topology, by_child=by_child)
     fallback = "linear_in_order" if name == "flat_tree" else "in_order_binary"
-    return Algorithm(
-        "reduce", name, write, source, (SEGMENT_SIZE,), order="commutative", fallback=fallback, model=name
-    )
+    return Algorithm("reduce", name, write, source, (SEGMENT_SIZE,), order="commutative", fallback=fallback, model=name)
 
 
 ALGORITHMS = (

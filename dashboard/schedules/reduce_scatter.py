@@ -38,9 +38,7 @@ def recursive_halving(rank: Rank) -> None:
         upper = own.number >= middle
         mine, other = ((middle, high), (low, middle)) if upper else ((low, middle), (middle, high))
         mate = unfolded(own.number ^ (middle - low), rank.size, stays=1)
-        kept, sent = (
-            blocks.of(result, begins[start], begins[end] - begins[start]) for start, end in (mine, other)
-        )
+        kept, sent = (blocks.of(result, begins[start], begins[end] - begins[start]) for start, end in (mine, other))
         coming = received.part(0, kept.length)
         rank.exchange(sent, mate, coming, mate)
         rank.merge(coming, kept, lower=upper)

@@ -43,9 +43,10 @@ class Guarded:
     """Buffers of one rank for one turn, with guards around them."""
 
     def __init__(self, held: Held, scratch: int) -> None:
-        empty = np.full((scratch, *SHAPE), POISON)
-        self._all = [np.pad(each, ((GUARDS, GUARDS), (0, 0), (0, 0)), constant_values=GUARD) for each in (*held, empty)]
-        self._input = held.input.copy()
+        self._all = [np.full((length + 2 * GUARDS, *SHAPE), GUARD) for length in (*map(len, held), scratch)]
+        for buffer, content in zip(self.memory, (*held, POISON), strict=True):
+            buffer[...] = content
+        self._input = held.input
 
     @property
     def memory(self) -> tuple[Array, Array, Array]:

@@ -1,0 +1,328 @@
+"""``colltune methods``: the own methods, their schedules, and the proof that they do what a collective promises.
+
+Exit status of ``verify``: 0 when every case is right, 3 when one is not; 2 on bad usage or input, as everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.schedules import Algorithm, Schedule
+
+NOT_RIGHT = 3
+OWN = "own"
+#: Functions that list the methods of a provider for some collectives, by its name.
+PROVIDERS: Mapping[str, str] = {OWN: "dashboard.commands.methods:own_methods"}
+_MOST_PROCESSES = 4096
+_MOST_VERIFIED = 64
+_SHOWN = 20
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``methods`` to the subcommands of ``colltune``."""
+    about = "Own methods: list them, show who sends what to whom in which step, and verify them."
+    parsers = commands.add_parser("methods", help=about, description=about).add_subparsers(
+        dest="methods_command", metavar="SUBCOMMAND", required=True
+    )
+
+    def add(name: str, summary: str, **more: Any) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = parsers.add_parser(
+            name, help=summary, description=summary, parents=[common], **more
+        )
+        made.add_argument("--json", action="store_true", help="machine-readable output")
+        return made
+
+    listing = add("list", "List methods with their parameters and the values of interest.")
+    listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
+    listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
+    _add_schedule(add("schedule", "Show the operations of every rank, and how many messages and bytes they send."))
+    verify = add(
+        "verify",
+        "Run methods and compare every buffer with what the collective promises.",
+        epilog="Exit status: 0 all cases are right, 3 one is not, 2 bad usage or input.",
+    )
+    verify.add_argument("-c", "--collective", action="append", default=[], help="only this one; may be given again")
+    verify.add_argument("--algorithm", metavar="NAME", help="only this one")
+    verify.add_argument(
+        "--processes", metavar="GRID", help="numbers of processes, such as 1-17,23 (the default without MPI) or 2-8"
+    )
+    verify.add_argument("--without-mpi", action="store_true", help="all ranks in this process, in drawn orders")
+
+
+def _add_schedule(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-c", "--collective", required=True, help="such as bcast")
+    parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
+    parser.add_argument("--processes", required=True, type=cli_values.count, metavar="P", help="number of processes")
+    parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
+    size = {"metavar": "BYTES", "type": _bytes}
+    add: Any = parser.add_argument
+    add("--bytes", default=0, help="of the vector, or of the block of each rank; such as 8192 or 8KiB", **size)
+    add("--element-size", default=1, help="bytes of an element (default 1)", **size)
+    add("--segment-size", default=None, help="such as 1024 or 1KiB; 0 = no segments (default)", **size)
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another parameter of the algorithm ('colltune methods list' names them); may be given again",
+    )
+    parser.add_argument("--in-place", action="store_true", help="input and output are one buffer (MPI_IN_PLACE)")
+    parser.add_argument("--not-commutative", action="store_true", help="the operation does not commute")
+    parser.add_argument("--fallback", action="store_true", help="take its fallback where the algorithm cannot serve")
+
+
+def _bytes(text: str) -> int:
+    from loaders.hints import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def methods(args: argparse.Namespace) -> None:
+    """Run the subcommand of ``methods`` that was called."""
+    {"list": _list, "schedule": _schedule, "verify": _verify}[args.methods_command](args)
+
+
+def own_methods(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Own methods as `methods list --json` shows them."""
+    from dashboard.schedules import ALGORITHMS
+
+    for collective in collectives:
+        for each in ALGORITHMS.get(collective, {}).values():
+            yield {
+                "collective": collective,
+                "algorithm": each.name,
+                "provider": OWN,
+                "parameters": {parameter.name: list(parameter.values) for parameter in each.parameters},
+                "defaults": {parameter.name: parameter.default for parameter in each.parameters},
+                "requires": each.requires,
+                "order": each.order or None,
+                "fallback": each.fallback or None,
+                "model": each.model or None,
+                "source": each.source,
+            }
+
+
+def _list(args: argparse.Namespace) -> None:
+    from dashboard.schedules import ALGORITHMS
+
+    if args.collective is not None and args.collective not in ALGORITHMS:
+        raise Usage(f"-c {args.collective}: no methods of it, known are {', '.join(ALGORITHMS)}")
+    wanted = [args.collective] if args.collective else list(ALGORITHMS)
+    rows: list[dict[str, Any]] = []
+    for name, place in PROVIDERS.items():
+        if args.provider in (None, name):
+            module, _, function = place.partition(":")
+            rows += getattr(import_module(module), function)(wanted)
+    text = json.dumps(rows) if args.json else "\n".join(map(_line, rows))
+    answer(text + "\n")
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    parameters = ", ".join(f"{name} {'|'.join(map(str, values))}" for name, values in row["parameters"].items())
+    needs = {"any": "", "even": "even P", "power_of_two": "P a power of two"}[row["requires"]]
+    extras = "; ".join(filter(None, [parameters, needs, row["order"], row["source"]]))
+    return f"{row['collective']:<15}{row['algorithm']:<20}{row['provider']:<8}{extras}"
+
+
+def _schedule(args: argparse.Namespace) -> None:
+    from dashboard.schedules import Call, algorithm_of, schedule
+
+    algorithm = algorithm_of(args.collective, args.algorithm)
+    if args.processes > _MOST_PROCESSES:
+        raise Usage(f"--processes {args.processes}: at most {_MOST_PROCESSES} can be shown")
+    if args.bytes % args.element_size if args.element_size else True:
+        raise Usage(f"--bytes {args.bytes}: not a whole number of elements of --element-size {args.element_size}")
+    count = args.bytes // args.element_size
+    call = Call(
+        args.collective,
+        args.processes,
+        count,
+        args.root,
+        args.element_size,
+        in_place=args.in_place,
+        commutative=not args.not_commutative,
+    )
+    made = schedule(call, algorithm.name, fallback=args.fallback, **_parameters(algorithm, args))
+    result = description(made)
+    show(args, result, lambda: _lines(made, result))
+
+
+def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any]:
+    """Parameters said on the command line, as numbers where they are numbers."""
+    found: dict[str, Any] = {}
+    known = {each.name: each for each in algorithm.parameters}
+    if args.segment_size is not None:
+        # Of the synchronised gather the first segment is the one that has a size.
+        name = "first_segment" if "first_segment" in known else "segment_size"
+        if args.segment_size or name in known:
+            found[name] = args.segment_size
+    for word in args.set:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise Usage(f"--set {word}: not of the form NAME=VALUE")
+        if name in known and isinstance(known[name].default, int):
+            try:
+                value = _bytes(value)
+            except argparse.ArgumentTypeError as error:
+                raise Usage(f"--set {word}: {error}") from None
+        found[name] = value
+    return found
+
+
+def description(made: Schedule) -> dict[str, Any]:
+    """A schedule as `methods schedule --json` shows it: bytes of elements, steps in rounds of messages."""
+    from dashboard.schedules.steps import steps
+
+    sent = made.messages
+    size = made.call.element_size
+    ranks = [
+        _operations(program.rows.tolist(), rounds, size)
+        for program, rounds in zip(made.programs, steps(made), strict=True)
+    ]
+    return {
+        "collective": made.call.collective,
+        "algorithm": made.algorithm.name,
+        "parameters": made.parameters,
+        "processes": made.call.processes,
+        "root": made.call.root,
+        "messages": len(sent),
+        "bytes": int(sent[:, 2].sum()),
+        "steps": max((each["step"] for rank in ranks for each in rank), default=0),
+        "ranks": ranks,
+    }
+
+
+def _operations(rows: list[list[int]], rounds: Sequence[int], size: int) -> list[dict[str, Any]]:
+    """Operations of a rank; a wait tells the places of the messages that it waits for."""
+    from dashboard.schedules.rank import COLUMNS, OPERATIONS, SCRATCH, WAIT
+
+    buffers = ("input", "output", "scratch")
+    shown: list[dict[str, Any]] = []
+    places: list[int] = []
+    for values, step in zip(rows, rounds, strict=True):
+        row = dict(zip(COLUMNS, values, strict=True))
+        name = OPERATIONS[row["operation"]]
+        if row["operation"] == WAIT:
+            if row["tag"]:
+                shown[-1]["for"].append(places[row["peer"]])
+                shown[-1]["step"] = max(shown[-1]["step"], step)
+            else:
+                shown.append({"operation": name, "peer": None, "bytes": 0, "step": step, "for": [places[row["peer"]]]})
+            places.append(len(shown) - 1)
+            continue
+        view = {"buffer": buffers[min(row["buffer"], SCRATCH)], "offset": row["offset"] * size}
+        peer = row["peer"] if row["peer"] >= 0 else None
+        made = {"operation": name, "peer": peer, "bytes": row["length"] * size, "step": step, **view}
+        if peer is None:
+            made |= {"to_buffer": buffers[row["to_buffer"]], "to_offset": row["to_offset"] * size}
+        else:
+            made["tag"] = row["tag"]
+        places.append(len(shown))
+        shown.append(made)
+    return shown
+
+
+def _lines(made: Schedule, result: Mapping[str, Any]) -> Iterator[str]:
+    """The schedule for people: what each rank does, messages with peer, bytes and step."""
+    call = made.call
+    settings = "".join(f", {name} {value}" for name, value in made.parameters.items())
+    yield f"{made.algorithm.title} on {call.processes} processes{settings} ({made.algorithm.source})"
+    yield f"{result['messages']} messages, {result['bytes']} bytes, {result['steps']} steps"
+    for rank, operations in enumerate(result["ranks"]):
+        words = [f"[{each['step']}] {_word(each)}" for each in operations if each["operation"] != "wait"]
+        yield f"rank {rank}: {'; '.join(words) or 'nothing'}"
+
+
+def _word(each: Mapping[str, Any]) -> str:
+    way = {"send": " to ", "receive": " from "}.get(each["operation"])
+    return f"{each['operation']} {each['bytes']} B" + (f"{way}{each['peer']}" if way else "")
+
+
+def _verify(args: argparse.Namespace) -> None:
+    algorithms = _chosen(args)
+    if not args.without_mpi:
+        raise Usage("only --without-mpi can be verified here")
+    result = _without_mpi(algorithms, _grid(args.processes))
+    show(args, result, lambda: _verdict(result))
+    if result["failed"]:
+        say(f"{len(result['failed'])} of {result['cases']} cases are wrong")
+        raise SystemExit(NOT_RIGHT)
+
+
+def _chosen(args: argparse.Namespace) -> list[Algorithm]:
+    from dashboard.schedules import ALGORITHMS, algorithm_of
+
+    for name in args.collective:
+        if name not in ALGORITHMS:
+            raise Usage(f"-c {name}: no methods of it, known are {', '.join(ALGORITHMS)}")
+    wanted = args.collective or list(ALGORITHMS)
+    if args.algorithm is None:
+        return [each for name in wanted for each in ALGORITHMS[name].values()]
+    if args.collective:
+        return [algorithm_of(name, args.algorithm) for name in wanted]
+    same = [ALGORITHMS[name][args.algorithm] for name in wanted if args.algorithm in ALGORITHMS[name]]
+    if not same:
+        raise Usage(f"--algorithm {args.algorithm}: no method has this name; 'colltune methods list' names them")
+    return same
+
+
+def _grid(text: str | None) -> Sequence[int]:
+    from dashboard.benchmarks.errors import PlanError
+    from dashboard.benchmarks.ranges import parse_sizes
+    from dashboard.schedules.grid import PROCESSES
+
+    if text is None:
+        return PROCESSES
+    try:
+        sizes = parse_sizes(text)
+    except PlanError as error:
+        raise Usage(f"--processes {text}: {error}") from None
+    if not 1 <= sizes[0] <= sizes[-1] <= _MOST_VERIFIED:
+        raise Usage(f"--processes {text}: allowed are 1 to {_MOST_VERIFIED}")
+    return sizes
+
+
+def _without_mpi(algorithms: Sequence[Algorithm], processes: Sequence[int]) -> dict[str, Any]:
+    """Run all cases here; those that are refused, with the fallback as well, are counted apart."""
+    from dashboard.schedules import NotApplicableError
+    from dashboard.schedules.grid import cases
+    from dashboard.schedules.verification import failure
+
+    count = refused = 0
+    failed: list[dict[str, str]] = []
+    total = len(algorithms) * len(processes)
+    with Working() as progress:
+        for number, (algorithm, size) in enumerate((a, p) for a in algorithms for p in processes):
+            if progress is not None:
+                progress(number / total, f"{algorithm.title}, {size} processes")
+            for case in cases(algorithm, [size]):
+                try:
+                    reason = failure(case)
+                except NotApplicableError:
+                    refused += 1
+                    continue
+                count += 1
+                if reason:
+                    failed.append({"case": str(case), "reason": reason})
+    return {"cases": count, "refused": refused, "failed": failed}
+
+
+def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
+    """How many cases are right, and those that are not."""
+    wrong = result["failed"]
+    yield f"{result['cases']} cases, {len(wrong)} wrong; {result['refused']} refused before the first message"
+    yield from (f"{each['case']}: {each['reason']}" for each in wrong[:_SHOWN])
+    if len(wrong) > _SHOWN:
+        yield f"and {len(wrong) - _SHOWN} more; --json lists them"
