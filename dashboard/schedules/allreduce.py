@@ -37,14 +37,26 @@ def recursive_doubling(rank: Rank) -> None:
         rank.put(result, own.mate, RESULT)
 
 
-def computing_ring(rank: Rank, blocks: list[View]) -> None:
-    """A block goes round and is combined by each; afterwards each rank has that of the next one complete."""
+def computing_ring(rank: Rank, parts: list[list[View]]) -> None:
+    """Blocks go round and are combined by each; afterwards each rank has that of the next one complete.
+
+    `parts` are those of each block. All phases are on their way at once, part by part, so that one is combined while
+    the others travel; a receive is posted ahead, and a part goes on when the one before it of its phase has gone.
+    """
     right, left = (rank.rank + 1) % rank.size, (rank.rank - 1) % rank.size
-    received = rank.scratch(max(block.length for block in blocks))
-    for step in range(rank.size - 1):
-        sent, mine = (blocks[(rank.rank - step - late) % rank.size] for late in (0, 1))
-        rank.exchange(sent, right, received.part(0, mine.length), left)
-        rank.merge(received.part(0, mine.length), mine, lower=True)
+    coming = [part for step in range(1, rank.size) for part in parts[(rank.rank - step) % rank.size]]
+    spare = [rank.scratch(max(part.length for part in coming)) for _ in coming[:2]]
+    sends = [rank.send(part, right) for part in parts[rank.rank]]
+    receives = [rank.receive(spare[0].part(0, coming[0].length), left)]
+    for number, mine in enumerate(coming):
+        if number + 1 < len(coming):
+            receives.append(rank.receive(spare[(number + 1) % 2].part(0, coming[number + 1].length), left))
+        rank.wait(receives[number])
+        rank.merge(spare[number % 2].part(0, mine.length), mine, lower=True)
+        rank.wait(sends[number])
+        if number + len(parts[0]) < len(coming):
+            sends.append(rank.send(mine, right))
+    rank.wait(*sends[len(coming) :])
 
 
 def phases(call: Call, values: Mapping[str, Any]) -> int:
@@ -60,8 +72,8 @@ def ring(rank: Rank) -> None:
     blocks = even_parts(result.length, rank.size)
     number = phases(rank.call, rank.parameters)
     parts = [even_parts(length, number) for length in blocks.lengths]
-    for phase in range(number):
-        computing_ring(rank, [parts[i].of(blocks.of(result, i), phase) for i in range(rank.size)])
+    views = [blocks.of(result, block) for block in range(rank.size)]
+    computing_ring(rank, [[parts[b].of(view, f) for f in range(number)] for b, view in enumerate(views)])
     allgather.ring(rank, result, blocks, begin=1, tag=RESULT)
 
 

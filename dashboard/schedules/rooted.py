@@ -67,8 +67,7 @@ def gather_linear(rank: Rank) -> None:
     blocks = placed(rank, rank.output)
     receives = [rank.receive(blocks[other], other) for other in others(rank)]
     rank.copy(rank.input, blocks[rank.root])
-    for receive in receives:
-        rank.wait(receive)
+    rank.wait(*receives)
 
 
 def linear_sync(rank: Rank) -> None:

@@ -26,6 +26,13 @@ def children(topology: Topology, processes: int) -> dict[int, tuple[int, ...]]:
     return {one: below for one, below in places.items() if below}
 
 
+def test_trees_are_those_of_figures_4_1_to_4_3() -> None:
+    assert children(topologies.pipeline, 4) == {0: (1,), 1: (2,), 2: (3,)}
+    assert children(topologies.flat, 4) == {0: (1, 2, 3)}
+    assert children(topologies.binary, 7) == {0: (1, 2), 1: (3, 5), 2: (4, 6)}
+    assert children(topologies.in_order_binomial, 8) == {0: (4, 2, 1), 2: (3,), 4: (6, 5), 6: (7,)}
+
+
 def test_trees_of_twelve_processes() -> None:
     assert children(topologies.binary, 12) == {
         0: (1, 2), 1: (3, 5), 2: (4, 6), 3: (7, 11), 4: (8,), 5: (9,), 6: (10,)
