@@ -53,9 +53,19 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     verify.add_argument("-c", "--collective", action="append", default=[], help="only this one; may be given again")
     verify.add_argument("--algorithm", metavar="NAME", help="only this one")
     verify.add_argument(
-        "--processes", metavar="GRID", help="numbers of processes, such as 1-17,23 (the default without MPI) or 2-8"
+        "--processes",
+        metavar="GRID",
+        help="numbers of processes, such as 1-17,23 (default without MPI) or 2-5,8 (default)",
     )
     verify.add_argument("--without-mpi", action="store_true", help="all ranks in this process, in drawn orders")
+    verify.add_argument(
+        "--cases",
+        type=cli_values.count,
+        metavar="N",
+        help="over MPI, at most so many of each algorithm with each number of processes (default 24)",
+    )
+    verify.add_argument("--rendezvous", action="store_true", help="over Open MPI, send nothing ahead of its receive")
+    verify.add_argument("--time-limit", type=float, default=600.0, metavar="S", help="of the ranks (default 600)")
 
 
 def _add_schedule(parser: argparse.ArgumentParser) -> None:
@@ -252,9 +262,7 @@ def _word(each: Mapping[str, Any]) -> str:
 
 def _verify(args: argparse.Namespace) -> None:
     algorithms = _chosen(args)
-    if not args.without_mpi:
-        raise Usage("only --without-mpi can be verified here")
-    result = _without_mpi(algorithms, _grid(args.processes))
+    result = (_without_mpi if args.without_mpi else _over_mpi)(algorithms, args)
     show(args, result, lambda: _verdict(result))
     if result["failed"]:
         say(f"{len(result['failed'])} of {result['cases']} cases are wrong")
@@ -278,28 +286,54 @@ def _chosen(args: argparse.Namespace) -> list[Algorithm]:
     return same
 
 
-def _grid(text: str | None) -> Sequence[int]:
+def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> Sequence[int]:
+    """Numbers of processes that are asked for."""
     from dashboard.benchmarks.errors import PlanError
     from dashboard.benchmarks.ranges import parse_sizes
-    from dashboard.schedules.grid import PROCESSES
 
     if text is None:
-        return PROCESSES
+        return otherwise
     try:
         sizes = parse_sizes(text)
     except PlanError as error:
         raise Usage(f"--processes {text}: {error}") from None
-    if not 1 <= sizes[0] <= sizes[-1] <= _MOST_VERIFIED:
-        raise Usage(f"--processes {text}: allowed are 1 to {_MOST_VERIFIED}")
+    if not least <= sizes[0] <= sizes[-1] <= most:
+        raise Usage(f"--processes {text}: allowed are {least} to {most}")
     return sizes
 
 
-def _without_mpi(algorithms: Sequence[Algorithm], processes: Sequence[int]) -> dict[str, Any]:
+def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
+    """Run cases on the installed MPI."""
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.benchmarks.method_check import MOST_CASES, PROCESSES, check_methods
+
+    if not args.time_limit > 0:
+        raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
+    processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
+    try:
+        with Working() as progress:
+            return check_methods(
+                [(each.collective, each.name) for each in algorithms],
+                processes,
+                most=args.cases or MOST_CASES,
+                seconds=args.time_limit,
+                eager=not args.rendezvous,
+                progress=progress,
+            )
+    except BenchError as error:
+        raise Usage(str(error)) from error
+
+
+def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
     """Run all cases here; those that are refused, with the fallback as well, are counted apart."""
     from dashboard.schedules import NotApplicableError
-    from dashboard.schedules.grid import cases
+    from dashboard.schedules.grid import PROCESSES, cases
     from dashboard.schedules.verification import failure
 
+    for name in ("cases", "rendezvous"):
+        if getattr(args, name):
+            raise Usage(f"--{name} is for ranks over MPI; --without-mpi runs all cases both ways")
+    processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
     count = refused = 0
     failed: list[dict[str, str]] = []
     total = len(algorithms) * len(processes)
@@ -322,7 +356,12 @@ def _without_mpi(algorithms: Sequence[Algorithm], processes: Sequence[int]) -> d
 def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
     """How many cases are right, and those that are not."""
     wrong = result["failed"]
-    yield f"{result['cases']} cases, {len(wrong)} wrong; {result['refused']} refused before the first message"
+    where = f" over {result['library']}" if "library" in result else ""
+    yield f"{result['cases']} cases{where}, {len(wrong)} wrong; {result['refused']} refused before the first message"
+    if "library" in result:
+        yield "messages counted by the library: " + (
+            "compared with the schedules" if result["graphs"] else "none, it cannot"
+        )
     yield from (f"{each['case']}: {each['reason']}" for each in wrong[:_SHOWN])
     if len(wrong) > _SHOWN:
         yield f"and {len(wrong) - _SHOWN} more; --json lists them"

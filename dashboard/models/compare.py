@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import UnitError
 from dashboard.models.p2p import MODEL_NAMES, Hockney, LogGP, ModelName, PLogP, PointToPointModel
-from dashboard.models.registry import ALL, model_of
 from dashboard.models.programs import programs_of
+from dashboard.models.registry import ALL, model_of
 from dashboard.models.simulator import simulate
 
 #: Networks as the formulas take them: g covers o, and both overheads.

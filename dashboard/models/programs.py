@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from dashboard.models.errors import NotApplicableError
 from dashboard.models.registry import model_of
@@ -51,7 +52,7 @@ def programs_of(
     if processes < 1 or not model.applies(processes).all():
         raise NotApplicableError(f"{collective} {algorithm} works on {model.validity} of processes; found {processes}")
     name = "first_segment" if model.segmented == "first" else "segment_size"
-    parameters = {name: math.ceil(segment_size)} if model.segmented else {}
+    parameters: dict[str, Any] = {name: math.ceil(segment_size)} if model.segmented else {}
     count = 0 if collective == "barrier" else math.ceil(message_size)
     try:
         made = schedule_of(Call(collective, processes, count), algorithm, **parameters)

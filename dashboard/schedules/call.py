@@ -145,7 +145,7 @@ class Call:
     def _placed(self, which: int, rank: int, lengths: Counts) -> Blocks:
         if self.displacements is None:
             return Blocks.dense(lengths)
-        return Blocks(self.displacements[which][rank], lengths)  # type: ignore[index, arg-type]
+        return Blocks(self.displacements[which][rank], lengths)  # type: ignore[index]
 
     @property
     def elements(self) -> int:

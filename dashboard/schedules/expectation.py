@@ -103,17 +103,21 @@ def after(call: Call, turn: int = 0) -> list[Array]:
             if not (call.in_place and rank == call.root):
                 outputs[rank][...] = brings[call.root][start : start + length]
     elif call.collective in BETWEEN:
-        sources = [each.output.copy() for each in held] if call.in_place else brings
-        for rank in ranks:
-            for source in ranks:
-                start, length = (each[source] for each in call.received(rank))
-                begin = (call.received if call.in_place else call.sent)(source).offsets[rank]
-                outputs[rank][start : start + length] = sources[source][begin : begin + length]
+        _exchanged(call, [each.output for each in held] if call.in_place else brings, outputs)
     elif call.collective != "barrier":
         for rank in ranks if call.collective.startswith("allgather") else (call.root,):
             for source, (start, length) in enumerate(zip(*call.blocks, strict=True)):
                 outputs[rank][start : start + length] = brings[source]
     return outputs
+
+
+def _exchanged(call: Call, sources: list[Array], outputs: list[Array]) -> None:
+    """Fill in the results of an alltoall."""
+    placed = call.received if call.in_place else call.sent
+    for rank, output in enumerate(outputs):
+        for source, (start, length) in enumerate(zip(*call.received(rank), strict=True)):
+            begin = placed(source).offsets[rank]
+            output[start : start + length] = sources[source][begin : begin + length]
 
 
 def _reduced(call: Call, brings: list[Array], outputs: list[Array]) -> None:

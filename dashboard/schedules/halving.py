@@ -1,6 +1,7 @@
-"""Rabenseifner's halving of a vector, which keeps rank order, and the two ways back (Figures 4.8 and 4.12).
+"""Rabenseifner's halving of a vector, which keeps rank order, and the two ways back (Figure 4.8).
 
-Ranks beyond a power of two share the work with their neighbours: each of a pair combines one half, then the even goes on.
+Ranks beyond a power of two share the work with their neighbours: each of a pair combines one half, then the even one
+goes on.
 """
 
 from __future__ import annotations

@@ -68,13 +68,13 @@ class Rank:
         What it brings and where its result goes; in place the input is part of the output or the other way round.
     """
 
-    def __init__(  # noqa: PLR0913 - a part of a composition has buffers and tags of its own
+    def __init__(
         self,
         call: Call,
         rank: int,
         parameters: Mapping[str, Any],
         log: Log | None = None,
-        input: View | None = None,  # noqa: A002 - the word of the field
+        input: View | None = None,
         output: View | None = None,
         *,
         tag: int = 0,
@@ -155,7 +155,7 @@ class Rank:
             self.log.add(COPY, -1, int(modelled), *source, *target[:2])
 
     def combine(self, lower: View, into: View) -> None:
-        """``into = lower op into``, as MPI's ``Reduce_local`` has it: the operand of the lower ranks is the left one."""
+        """``into = lower op into``, as MPI's ``Reduce_local``: the operand of the lower ranks is the left one."""
         if into.length:
             self.log.add(COMBINE, -1, 0, *lower, *into[:2])
 

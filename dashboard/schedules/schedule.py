@@ -17,7 +17,7 @@ from dashboard.schedules.registry import algorithm_of
 
 
 class Program(NamedTuple):
-    """Operations of one rank, one row each (see `dashboard.schedules.rank.COLUMNS`), and its scratch memory, elements."""
+    """Operations of one rank, a row each (`dashboard.schedules.rank.COLUMNS`), and elements of scratch memory."""
 
     rows: Rows
     scratch: int

@@ -62,7 +62,7 @@ def steps(schedule: Schedule) -> list[list[int]]:
     return [clock.step for clock in clocks]
 
 
-def _waited(  # noqa: PLR0913 - the state of one walk
+def _waited(
     clock: _Clock,
     request: int,
     sent: defaultdict[tuple[int, int, int], list[tuple[int, int]]],

@@ -44,7 +44,7 @@ class Guarded:
 
     def __init__(self, held: Held, scratch: int) -> None:
         self._all = [np.full((length + 2 * GUARDS, *SHAPE), GUARD) for length in (*map(len, held), scratch)]
-        for buffer, content in zip(self.memory, (*held, POISON), strict=True):
+        for buffer, content in zip(self.memory, (*held, np.full(SHAPE, POISON)), strict=True):
             buffer[...] = content
         self._input = held.input
 

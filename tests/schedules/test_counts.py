@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dashboard.models.registry import ALL as MODELLED
 from dashboard.schedules import ALL, Algorithm, Call, NotApplicableError, Schedule, ScheduleError, schedule
 
-#: Collective, algorithm, elements, segment size, and for 6, 8 and 12 processes messages and those of the busiest sender.
+#: Collective, algorithm, elements, segment size; for 6, 8 and 12 processes messages and those of the busiest sender.
 MESSAGES = [
     ("barrier", "flat_tree", 0, 0, (10, 5), (14, 7), (22, 11)),
     ("barrier", "double_ring", 0, 0, (12, 2), (16, 2), (24, 2)),
