@@ -12,7 +12,7 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Protocol
-from dashboard.schedules import Call, algorithm_of, schedule
+from dashboard.schedules import REDUCING, Call, algorithm_of, schedule
 from loaders import open_results
 from tests.bench import message_graphs
 from tests.bench.campaigns import campaign_of, double, points, run
@@ -118,7 +118,9 @@ def test_own_methods_send_what_the_library_s_algorithm_sends(forced: Campaign, c
         for own in (each for each, theirs in SAME[collective].items() if theirs == name):
             known = {each.name for each in algorithm_of(collective, own).parameters}
             given = {"segment_size": segment, "first_segment": segment} if collective != "barrier" else {}
-            call = Call(collective, RANKS, 0 if collective == "barrier" else SIZE)
+            # Reductions are of float32, which blocks are cut along.
+            element = 4 if collective in REDUCING else 1
+            call = Call(collective, RANKS, 0 if collective == "barrier" else SIZE // element, element_size=element)
             made = schedule(call, own, **{key: value for key, value in given.items() if key in known})
             rows = message_graphs.rows(iter(map(tuple, made.messages.tolist())), RANKS)
             assert graph_of(rows)["digest"] == graph["digest"], (own, segment)
