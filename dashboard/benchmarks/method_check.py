@@ -21,6 +21,8 @@ _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.method_ranks")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _LOOK_S = 0.05
 _QUIET_S = 60.0
+#: Bytes of a message with its header that Open MPI must be let send ahead.
+_LEAST_EAGER = "80"
 #: Words of a line of the log that says what went wrong.
 _TELLING = ("Error", "Exception", "Signal:", "Abort(", "Assertion")
 
@@ -49,7 +51,8 @@ def check_methods(
     seconds
         Time limit.
     eager
-        Whether short messages may be sent ahead, as the library does by itself; else all go by rendezvous (Open MPI).
+        Whether short messages may be sent ahead, as the library does by itself; else all of three elements or more go
+        by rendezvous (Open MPI).
     progress
         Told of how far it is.
 
@@ -75,7 +78,7 @@ def check_methods(
         order.write_text(json.dumps({**record, "results": str(results)}), encoding="utf-8")
         environment = {**_ONE_THREAD, **found.library.environment(one_node=True, graphs=bool(counters))}
         if not eager:
-            environment |= {"OMPI_MCA_btl_sm_eager_limit": "0", "OMPI_MCA_btl_vader_eager_limit": "0"}
+            environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
         program = (sys.executable, *_RANKS, str(order))
         job = Job(folder, max(processes), program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
         reason = _run(LocalLauncher((str(found.mpiexec),)), job, results, len(algorithms) * len(processes), progress)

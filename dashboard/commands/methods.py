@@ -64,7 +64,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="N",
         help="over MPI, at most so many of each algorithm with each number of processes (default 24)",
     )
-    verify.add_argument("--rendezvous", action="store_true", help="over Open MPI, send nothing ahead of its receive")
+    verify.add_argument("--rendezvous", action="store_true", help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes")
     verify.add_argument("--time-limit", type=float, default=600.0, metavar="S", help="of the ranks (default 600)")
 
 
