@@ -9,6 +9,7 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
@@ -45,6 +46,10 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
     listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
     _add_schedule(add("schedule", "Show the operations of every rank, and how many messages and bytes they send."))
+    draw = add("draw", "Draw who sends to whom in which step, or what each rank holds after each step.")
+    _add_schedule(draw)
+    draw.add_argument("--movement", action="store_true", help="what each rank holds after each step")
+    draw.add_argument("-o", "--output", metavar="FILE.svg", help="picture to write (default: as text)")
     verify = add(
         "verify",
         "Run methods and compare every buffer with what the collective promises.",
@@ -64,7 +69,11 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="N",
         help="over MPI, at most so many of each algorithm with each number of processes (default 24)",
     )
-    verify.add_argument("--rendezvous", action="store_true", help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes")
+    verify.add_argument(
+        "--rendezvous",
+        action="store_true",
+        help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes",
+    )
     verify.add_argument("--time-limit", type=float, default=600.0, metavar="S", help="of the ranks (default 600)")
 
 
@@ -75,7 +84,7 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
     size = {"metavar": "BYTES", "type": _bytes}
     add: Any = parser.add_argument
-    add("--bytes", default=0, help="of the vector, or of the block of each rank; such as 8192 or 8KiB", **size)
+    add("--bytes", default=None, help="of the vector, or of the block of each rank; such as 8192 or 8KiB", **size)
     add("--element-size", default=1, help="bytes of an element (default 1)", **size)
     add("--segment-size", default=None, help="such as 1024 or 1KiB; 0 = no segments (default)", **size)
     add(
@@ -101,7 +110,7 @@ def _bytes(text: str) -> int:
 
 def methods(args: argparse.Namespace) -> None:
     """Run the subcommand of ``methods`` that was called."""
-    {"list": _list, "schedule": _schedule, "verify": _verify}[args.methods_command](args)
+    {"list": _list, "schedule": _schedule, "verify": _verify, "draw": _draw}[args.methods_command](args)
 
 
 def own_methods(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -147,14 +156,44 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _schedule(args: argparse.Namespace) -> None:
+    made = _made(args, 0)
+    result = description(made)
+    show(args, result, lambda: _lines(made, result))
+
+
+def _draw(args: argparse.Namespace) -> None:
+    from dashboard.schedules import drawing
+    from dashboard.schedules.movement import movement
+
+    if args.output and Path(args.output).suffix != ".svg":
+        raise Usage(f"-o {args.output}: the name must end in .svg")
+    # An element for each rank where a vector is cut, else one in each block: enough to see what moves.
+    vectors = ("bcast", "reduce", "allreduce", "scan", "exscan")
+    made = _made(args, args.element_size * (args.processes if args.collective in vectors else 1))
+    if args.output:
+        text = drawing.movement_svg(made) if args.movement else drawing.graph_svg(made)
+        try:
+            Path(args.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+        say(f"wrote {args.output}")
+    if args.json or not args.output:
+        edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
+        found: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
+        show(args, found, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
+
+
+def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
+    """The schedule that is asked for; of so many bytes where that is not said."""
     from dashboard.schedules import Call, algorithm_of, schedule
 
+    total = otherwise if args.bytes is None and args.collective != "barrier" else args.bytes or 0
     algorithm = algorithm_of(args.collective, args.algorithm)
     if args.processes > _MOST_PROCESSES:
         raise Usage(f"--processes {args.processes}: at most {_MOST_PROCESSES} can be shown")
-    if args.bytes % args.element_size if args.element_size else True:
-        raise Usage(f"--bytes {args.bytes}: not a whole number of elements of --element-size {args.element_size}")
-    count = args.bytes // args.element_size
+    if not args.element_size or total % args.element_size:
+        raise Usage(f"--bytes {total}: not a whole number of elements of --element-size {args.element_size}")
+    count = total // args.element_size
     call = Call(
         args.collective,
         args.processes,
@@ -164,9 +203,7 @@ def _schedule(args: argparse.Namespace) -> None:
         in_place=args.in_place,
         commutative=not args.not_commutative,
     )
-    made = schedule(call, algorithm.name, fallback=args.fallback, **_parameters(algorithm, args))
-    result = description(made)
-    show(args, result, lambda: _lines(made, result))
+    return schedule(call, algorithm.name, fallback=args.fallback, **_parameters(algorithm, args))
 
 
 def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any]:

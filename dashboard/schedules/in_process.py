@@ -50,7 +50,14 @@ class _State:
         self.waits: tuple[str, int, int] | None = None
 
 
-def run(jobs: Sequence[Sequence[Job]], combine: Combine, *, eager: bool = True, seed: int | None = None) -> None:
+def run(
+    jobs: Sequence[Sequence[Job]],
+    combine: Combine,
+    *,
+    eager: bool = True,
+    seed: int | None = None,
+    watch: Callable[[int, int], None] | None = None,
+) -> None:
     """Run what each rank has to do, one job after the other without meeting in between.
 
     Parameters
@@ -63,6 +70,8 @@ def run(jobs: Sequence[Sequence[Job]], combine: Combine, *, eager: bool = True, 
         Whether a send is complete once its message is on its way; else when it has been received.
     seed
         Of the order in which ranks go on; None: each goes as far as it can.
+    watch
+        Told of each rank and row that has been run.
 
     Raises
     ------
@@ -71,7 +80,9 @@ def run(jobs: Sequence[Sequence[Job]], combine: Combine, *, eager: bool = True, 
     ScheduleError
         When a message is not as long as its receive, or is left over.
     """
-    _Machine(jobs, combine, eager=eager, seed=seed).run()
+    machine = _Machine(jobs, combine, eager=eager, seed=seed)
+    machine.watch = watch
+    machine.run()
 
 
 class _Machine:
@@ -82,6 +93,7 @@ class _Machine:
         self.sends: defaultdict[tuple[int, int, int], deque[_Message]] = defaultdict(deque)
         self.receives: defaultdict[tuple[int, int, int], deque[_Message]] = defaultdict(deque)
         self.ready = list(range(len(self.states)))
+        self.watch: Callable[[int, int], None] | None = None
 
     def run(self) -> None:
         draw = self.random
@@ -126,6 +138,8 @@ class _Machine:
                         target[...] = view
                     else:
                         self.combine(view, target)
+            if self.watch is not None:
+                self.watch(rank, state.line)
             state.line += 1
             operations -= 1
         return bool(state.jobs)

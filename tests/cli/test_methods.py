@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dashboard.schedules import ALL
@@ -125,3 +127,21 @@ def test_verify_ends_with_another_status_when_a_case_is_wrong(colltune: Run, mon
     assert answer.status == 3
     assert 0 < len(answer.json["failed"]) < answer.json["cases"], "calls of no elements are right"
     assert "rank 0: element 0" in answer.json["failed"][0]["reason"]
+
+
+def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
+    words = ["methods", "draw", "-c", "allgather", "--algorithm", "bruck", "--processes", "4"]
+    assert colltune(*words).out.splitlines() == [
+        "step 1: 0 → 3, 1 → 0, 2 → 1, 3 → 2",
+        "step 2: 0 → 2, 1 → 3, 2 → 0, 3 → 1",
+    ]
+    assert colltune(*words, "--movement").out.splitlines()[5:10] == [
+        "after step 1", "   0 11..", "   1 .11.", "   2 ..11", "   3 1..1"
+    ]  # fmt: skip
+    assert colltune(*words, "--json").json["edges"][0] == {"from": 0, "to": 3, "step": 1}
+    picture = tmp_path / "bruck.svg"
+    answer = colltune(*words, "--movement", "-o", picture)
+    assert (answer.status, answer.out) == (0, "")
+    assert "after step 2" in picture.read_text()
+    assert_one_clear_line(colltune(*words, "-o", tmp_path / "bruck.png"), "must end in .svg")
+    assert_one_clear_line(colltune(*words, "-o", tmp_path / "nowhere" / "a.svg"), "cannot be written")
