@@ -13,6 +13,7 @@ from typing import Any
 from dashboard.benchmarks import library
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launch import Job, LocalLauncher
+from dashboard.benchmarks.native import build, compiler
 
 #: Numbers of processes, and cases of each algorithm with each.
 PROCESSES = (2, 3, 4, 5, 8)
@@ -59,22 +60,25 @@ def check_methods(
     Returns
     -------
     dict
-        ``library``, ``cases``, ``refused``, ``graphs`` (whether messages were compared as well) and ``failed``, each
-        with ``case`` and ``reason``.
+        ``library``, ``cases``, ``refused``, ``graphs`` (whether messages were compared as well), ``native`` (whether
+        the native executor ran them too) and ``failed``, each with ``case`` and ``reason``.
 
     Raises
     ------
     NoMpiError
         When there is no MPI.
     BenchError
-        When the ranks cannot be started.
+        When the ranks cannot be started, or the native executor cannot be compiled though there is an ``mpicc``.
     """
     found = library.find()
     counters = found.library.graph_counters
     with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
         folder = Path(name)
         order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
+        mpicc = compiler(found.mpiexec)
+        native = str(build(mpicc, folder)) if mpicc else ""
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
+        record["native"] = native
         order.write_text(json.dumps({**record, "results": str(results)}), encoding="utf-8")
         environment = {**_ONE_THREAD, **found.library.environment(one_node=True, graphs=bool(counters))}
         if not eager:
@@ -88,7 +92,7 @@ def check_methods(
         if reason:
             answer["failed"][-1]["reason"] += f": {_last_words(log)}" if _last_words(log) else ""
     told = f"{found.library.name} {found.library.version}".strip()
-    return {"library": told, "graphs": bool(counters), **answer}
+    return {"library": told, "graphs": bool(counters), "native": bool(native), **answer}
 
 
 def _run(launcher: LocalLauncher, job: Job, results: Path, total: int, progress: Progress | None) -> str:

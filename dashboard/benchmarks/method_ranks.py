@@ -1,8 +1,8 @@
 """What ranks run that verify own methods: ``mpiexec -n P python -m mpi4py -m dashboard.benchmarks.method_ranks ORDER``.
 
-Each case runs twice in a row with different data, the second time with persistent requests, some of them with a rank
-that comes late. Every rank compares its buffers with what the collective promises, and, where the library counts
-messages, what it sent with the schedule.
+Each case runs twice in a row with different data, the second time with persistent requests, and a third time by the
+native executor where that could be built; some of them with a rank that comes late. Every rank compares its buffers
+with what the collective promises, and, where the library counts messages, what it sent with the schedule.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface
+from dashboard.benchmarks.native import Native
 from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
-from dashboard.schedules.expectation import after, before, operation
+from dashboard.schedules.expectation import SHAPE, add, after, before, multiply, operation
 from dashboard.schedules.grid import cases
+from dashboard.schedules.in_process import Combine
 from dashboard.schedules.over_mpi import Bound
 from dashboard.schedules.rank import SEND
 from dashboard.schedules.verification import Case, Guarded
@@ -59,6 +61,8 @@ class _Ranks:
         self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
         self._rank = int(self._world.Get_rank())
         self._element = mpi.INT64_T.Create_contiguous(4).Commit()
+        self._native = Native(Path(order["native"]), mpi._addressof) if order["native"] else None  # noqa: SLF001 - see below
+        self._ops = {commutes: mpi.Op.Create(_called(each), commutes) for commutes, each in _OPERATIONS.items()}
         self._counters: PeerCounters | None = None
         self._tools: ToolInterface | None = None
         if order["counters"]:
@@ -78,7 +82,8 @@ class _Ranks:
             request = self._world.Ibarrier()
             while not request.Test():
                 time.sleep(_WAIT_S)
-        self._element.Free()
+        for each in (self._element, *self._ops.values()):
+            each.Free()
         if self._tools is not None:
             self._tools.close()
 
@@ -106,15 +111,17 @@ class _Ranks:
     def _case(self, comm: Any, case: Case, made: Program) -> str:
         """Run a case twice; what is wrong with it here, empty when nothing is."""
         call = case.call
-        turns = [Guarded(before(call, turn)[self._rank], 0) for turn in (0, 1)]
+        turns = [Guarded(before(call, turn)[self._rank], 0) for turn in range(3 if self._native else 2)]
         bound = [
             Bound(comm, made, guarded.memory[:2], self._element, operation(call), persistent=turn > 0)
-            for turn, guarded in enumerate(turns)
+            for turn, guarded in enumerate(turns[:2])
         ]
         sent = self._counted(bound[0])
         bound[1]()
         for each in bound:
             each.free()
+        if self._native:
+            self._native.bind(comm, made, turns[2].memory[:2], self._element, self._ops[call.commutative])()
         try:
             for turn, guarded in enumerate(turns):
                 guarded.check(self._rank, after(call, turn)[self._rank])
@@ -140,6 +147,19 @@ class _Ranks:
         if self._rank == 0:
             self._lines.write(json.dumps(record) + "\n")
             self._lines.flush()
+
+
+_OPERATIONS: Mapping[bool, Combine] = {True: add, False: multiply}
+
+
+def _called(combine: Combine) -> Callable[[Any, Any, Any], None]:
+    """An operation as MPI calls it, with memory in place of arrays."""
+
+    def call(lower: Any, into: Any, _: Any) -> None:
+        """Combine the elements of two pieces of memory, in the second."""
+        combine(*(np.frombuffer(each, np.int64).reshape(-1, *SHAPE) for each in (lower, into)))
+
+    return call
 
 
 def planned_of(made: Program, element_size: int) -> dict[int, tuple[int, int]]:

@@ -399,6 +399,7 @@ def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
         yield "messages counted by the library: " + (
             "compared with the schedules" if result["graphs"] else "none, it cannot"
         )
+        yield "executors: mpi4py" + (" and native" if result["native"] else "; no mpicc to build the native one with")
     yield from (f"{each['case']}: {each['reason']}" for each in wrong[:_SHOWN])
     if len(wrong) > _SHOWN:
         yield f"and {len(wrong) - _SHOWN} more; --json lists them"

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks import method_check
+from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.method_ranks import planned_of, thinned
+from dashboard.benchmarks.native import build, compiler
 from dashboard.cli import main
 from dashboard.schedules import ALL, Call, ScheduleError, algorithm_of, schedule
 from dashboard.schedules.expectation import after, before
@@ -24,6 +26,7 @@ def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys
     assert answer["cases"] + answer["refused"] >= 2 * len(ALL)
     assert answer["library"] == f"{installation.library.name} {installation.library.version}"
     assert answer["graphs"], "Open MPI counts messages, so they are compared as well"
+    assert answer["native"], "the library's own mpicc is beside its mpiexec"
 
 
 def test_long_pipelines_and_exchanges_are_right_by_rendezvous(
@@ -65,3 +68,14 @@ def test_a_wrong_element_on_one_rank_is_a_failure() -> None:
     guarded.memory[1][7] += 1
     with pytest.raises(ScheduleError, match="rank 1: element 7 of 12 is wrong"):
         guarded.check(1, expected)
+
+
+def test_a_compiler_that_fails_is_named_with_its_first_words(tmp_path: Path) -> None:
+    broken = tmp_path / "mpicc"
+    broken.write_text("#!/bin/sh\necho 'interpreter.c:7: no mpi.h' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(BenchError, match="cannot compile interpreter.c: interpreter.c:7: no mpi.h"):
+        build(broken, tmp_path)
+    with pytest.raises(BenchError, match="cannot be run"):
+        build(tmp_path / "none", tmp_path)
+    assert compiler(tmp_path / "mpiexec") == broken

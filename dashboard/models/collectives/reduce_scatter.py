@@ -68,7 +68,7 @@ MODELS = (
             printed=_plogp(P / two_to(k)),
             erratum="g(P / 2^k) is the gap of a number, not of bytes: round k exchanges P / 2^k blocks of m bytes.",
         ),
-        note="Where P is no power of two neighbours are folded, and what is halved is not equal: the formulas are up to "
+        note="Where P is no power of two neighbours are folded and halves are not equal: the formulas are up to "
         "14 % too low (P = 48).",
     ),
     CollectiveModel(
