@@ -74,7 +74,7 @@ def test_a_compiler_that_fails_is_named_with_its_first_words(tmp_path: Path) -> 
     broken = tmp_path / "mpicc"
     broken.write_text("#!/bin/sh\necho 'interpreter.c:7: no mpi.h' >&2\nexit 1\n")
     broken.chmod(0o755)
-    with pytest.raises(BenchError, match="cannot compile interpreter.c: interpreter.c:7: no mpi.h"):
+    with pytest.raises(BenchError, match=r"cannot compile interpreter\.c: interpreter\.c:7: no mpi\.h"):
         build(broken, tmp_path)
     with pytest.raises(BenchError, match="cannot be run"):
         build(tmp_path / "none", tmp_path)
