@@ -117,6 +117,8 @@ class _Ranks:
             for turn, guarded in enumerate(turns[:2])
         ]
         sent = self._counted(bound[0])
+        if case.between:
+            comm.Barrier()
         bound[1]()
         for each in bound:
             each.free()

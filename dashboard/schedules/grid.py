@@ -34,7 +34,8 @@ def cases(algorithm: Algorithm, processes: Sequence[int] = PROCESSES) -> Iterato
             for parameters in settings(algorithm, call):
                 # Ranks go on in a drawn order, every fourth time in turn; every other time by rendezvous.
                 seed = next(seeds)
-                yield Case(call, algorithm.name, parameters, eager=seed % 2 == 0, seed=seed if seed % 4 else None)
+                drawn = seed if seed % 4 else None
+                yield Case(call, algorithm.name, parameters, seed % 2 == 0, drawn, between=seed % 3 == 0)
 
 
 def calls(algorithm: Algorithm, size: int) -> Iterator[Call]:

@@ -21,13 +21,26 @@ GUARD = -7
 
 @dataclass(frozen=True)
 class Case:
-    """What is verified: a call by a method, with eager messages or not, in an order drawn by a seed (None: in turn)."""
+    """What is verified.
+
+    Attributes
+    ----------
+    call, algorithm, parameters
+        The call and the method.
+    eager
+        Whether sends are complete before they are received.
+    seed
+        Of the order in which ranks go on; None: in turn.
+    between
+        Whether another collective is called between the two calls.
+    """
 
     call: Call
     algorithm: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     eager: bool = True
     seed: int | None = None
+    between: bool = False
 
     def __str__(self) -> str:
         call = self.call
@@ -35,7 +48,7 @@ class Case:
         told += [f"{name}={value}" for name, value in self.parameters.items()]
         told += [f"root={call.root}"] * bool(call.root) + ["in place"] * call.in_place
         told += ["differing counts"] * (call.counts is not None) + ["with gaps"] * (call.displacements is not None)
-        told += ["not commutative"] * (not call.commutative)
+        told += ["not commutative"] * (not call.commutative) + ["a barrier between"] * self.between
         return ", ".join([*told, "eager" if self.eager else "rendezvous", f"seed={self.seed}"])
 
 
@@ -97,6 +110,9 @@ def check(case: Case, programs: Sequence[Program]) -> None:
         held = before(call, turn)
         turns.append([Guarded(held[rank], each.scratch) for rank, each in enumerate(programs)])
     jobs = [[Job(rows[rank], turn[rank].memory) for turn in turns] for rank in range(call.processes)]
+    if case.between:
+        for rank, each in enumerate(schedule(Call("barrier", call.processes), "bruck").programs):
+            jobs[rank].insert(1, Job(each.rows.tolist(), turns[0][rank].memory))
     run(jobs, operation(call), eager=case.eager, seed=case.seed)
     for turn, guarded in enumerate(turns):
         for rank, expected in enumerate(after(call, turn)):
