@@ -56,7 +56,6 @@ def computing_ring(rank: Rank, parts: list[list[View]]) -> None:
         rank.wait(sends[number])
         if number + len(parts[0]) < len(coming):
             sends.append(rank.send(mine, right))
-    rank.wait(*sends[len(coming) :])
 
 
 def phases(call: Call, values: Mapping[str, Any]) -> int:
