@@ -22,6 +22,7 @@ _USER_ERRORS = {
     "dashboard.domain.errors": "DecisionError",
     "dashboard.export.target": "ExportError",
     "dashboard.models.errors": "ModelError",
+    "dashboard.schedules.errors": "ScheduleError",
 }
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141

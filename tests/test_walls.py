@@ -35,6 +35,7 @@ LAYERS = [
         "dashboard.session.samples",
     },
     {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
+    {"dashboard.schedules"},
     {"loaders"},
 ]
 # `decisions` knows nothing of `models` (nor of the writers), `export` of neither pages nor plots.

@@ -152,6 +152,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "portability": "dashboard.commands.portability:portability",
     "view": "dashboard.commands.view:view",
     "report": "dashboard.commands.report:report",
+    "methods": "dashboard.commands.methods:methods",
     "prove": "dashboard.commands.prove:prove",
     "tune-check": "dashboard.commands.tune_check:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",

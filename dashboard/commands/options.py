@@ -10,6 +10,7 @@ from dashboard.commands import bench as cli_bench
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
+from dashboard.commands import methods as cli_methods
 from dashboard.commands import model as cli_model
 from dashboard.commands import portability as cli_portability
 from dashboard.commands import prove as cli_prove
@@ -179,6 +180,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
+    cli_methods.add_parser(commands, common)
     cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
     timed = cli_decide_time.add_parser(commands, [hints, common])
     _collectives(timed)

@@ -11,8 +11,8 @@ from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import UnitError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
+from dashboard.models.programs import programs_of
 from dashboard.models.registry import ALL, model_of
-from dashboard.models.schedules import schedule
 from dashboard.models.simulator import simulate
 from loaders import disk
 
@@ -94,7 +94,7 @@ def compare(
         if known.applies(processes):
             for count in _counts(known, segment_counts):
                 size, segment = sizes(known, processes, count)
-                simulated = simulate(schedule(collective, algorithm, processes, size, segment), network).time
+                simulated = simulate(programs_of(collective, algorithm, processes, size, segment), network).time
                 told = float(known.predict(network, processes, size, segment, variant=variant))
                 found.append((100 * (told / simulated - 1), (processes, count)))
     low, high = min(found), max(found)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from dashboard.models.schedules import schedule
+from dashboard.models.programs import programs_of
 from dashboard.models.simulator import Both, Programs, Send
 
 #: (from, to) of a message, and its bytes.
@@ -42,7 +42,7 @@ def simulated(collective: str, algorithm: str) -> Graph:
     """Messages of the simulator's schedule."""
 
     def graph(processes: int, size: int, segment: int) -> Iterator[Message]:
-        programs: Programs = schedule(collective, algorithm, processes, size, segment)
+        programs: Programs = programs_of(collective, algorithm, processes, size, segment)
         for source, program in enumerate(programs):
             for operation in program:
                 sends = operation.sends if isinstance(operation, Both) else (operation,)

@@ -7,8 +7,8 @@ import pytest
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError, NotApplicableError
 from dashboard.models.p2p import Hockney, LogGP, PLogP
-from dashboard.models.registry import ALL
-from dashboard.models.schedules import SCHEDULES, schedule, trees
+from dashboard.models.programs import programs_of
+from dashboard.models.registry import ALL, MODELS
 from dashboard.models.simulator import Both, Receive, Send, Work, simulate
 
 HOCKNEY = Hockney(alpha=1e-3, beta=1e-5, gamma=2e-5, delta=1e-6)
@@ -75,44 +75,29 @@ def test_programs_that_do_not_match_are_refused() -> None:
 def test_split_binary_broadcast_is_figure_4_17() -> None:
     # Seven processes, 2 x 3 segments, Hockney: process 6 gets its first segment after four times alpha + beta m_s and
     # its third after eight, then halves are exchanged.
-    run = simulate(schedule("bcast", "split_binary", 7, 600, 100), HOCKNEY)
+    run = simulate(programs_of("bcast", "split_binary", 7, 600, 100), HOCKNEY)
     segment, half = 1e-3 + 100e-5, 1e-3 + 300e-5
-    last = [message.end for message in run.messages if message.to == 6 and message.tag >= 0]
+    last = [message.end for message in run.messages if message.to == 6 and message.size == 100]
     assert last == pytest.approx([4 * segment, 6 * segment, 8 * segment])
     assert run.time == pytest.approx(8 * segment + half)
 
 
-def test_trees_are_those_of_figures_4_1_to_4_3() -> None:
-    assert trees.chain(4).parent == (-1, 0, 1, 2)
-    assert trees.flat(4).children == ((1, 2, 3), (), (), ())
-    assert trees.binomial(8).children == ((4, 2, 1), (), (3,), (), (6, 5), (), (7,), ())
-    assert trees.binary(7).children == ((1, 2), (3, 5), (4, 6), (), (), (), ())
-    for count in range(1, 70):
-        tree = trees.binary(count)
-        depth = [0] * count
-        for process in range(1, count):
-            depth[process] = depth[tree.parent[process]] + 1
-        assert max(depth) == count.bit_length() - 1
-        assert max(map(len, tree.children)) <= 2
-        assert sum(trees.subtree_sizes(count)[child] for child in trees.binomial(count).children[0]) == count - 1
-
-
 def received(collective: str, algorithm: str, processes: int) -> list[float]:
     """Bytes that each process receives of messages of 60 bytes in segments of 7."""
-    run = simulate(schedule(collective, algorithm, processes, 60, 7), LOGGP)
+    run = simulate(programs_of(collective, algorithm, processes, 60, 7), LOGGP)
     return [sum(message.size for message in run.messages if message.to == r) for r in range(processes)]
 
 
 @pytest.mark.parametrize("processes", [2, 3, 5, 8, 12])
 def test_everybody_receives_what_the_collective_promises(processes: int) -> None:
     others = processes - 1
-    for algorithm in SCHEDULES["bcast"]:
+    for algorithm in MODELS["bcast"]:
         assert received("bcast", algorithm, processes) == pytest.approx([0, *[60] * others])
     for algorithm in ("bruck", "ring"):
         assert received("allgather", algorithm, processes) == pytest.approx([60 * others] * processes)
     for algorithm in ("linear", "pairwise"):
         assert received("alltoall", algorithm, processes) == pytest.approx([60 * others] * processes)
-    for algorithm in SCHEDULES["gather"]:
+    for algorithm in MODELS["gather"]:
         assert received("gather", algorithm, processes)[0] == pytest.approx(60 * others)
     for algorithm in ("flat_tree", "pipeline", "binomial", "binary"):
         assert sum(received("reduce", algorithm, processes)) == pytest.approx(60 * others)
@@ -126,7 +111,7 @@ def test_what_one_process_contributes_reaches_all_who_need_it(each: CollectiveMo
         if not each.applies(processes):
             continue
         heard = [{r} for r in range(processes)]
-        run = simulate(schedule(collective, algorithm, processes, 64, 16), HOCKNEY)
+        run = simulate(programs_of(collective, algorithm, processes, 64, 16), HOCKNEY)
         events = sorted(
             itertools.chain(
                 ((message.start, 1, message) for message in run.messages),
@@ -153,5 +138,5 @@ def test_what_one_process_contributes_reaches_all_who_need_it(each: CollectiveMo
 
 def test_a_schedule_for_a_wrong_number_of_processes_is_refused() -> None:
     with pytest.raises(NotApplicableError, match="powers of two of processes; found 6"):
-        schedule("allgather", "recursive_doubling", 6, 10)
-    assert simulate(schedule("bcast", "binomial", 1, 10), HOCKNEY).time == 0
+        programs_of("allgather", "recursive_doubling", 6, 10)
+    assert simulate(programs_of("bcast", "binomial", 1, 10), HOCKNEY).time == 0

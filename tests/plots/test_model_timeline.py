@@ -6,7 +6,7 @@ import holoviews as hv
 import pytest
 
 from dashboard.models import LogGP
-from dashboard.models.schedules import schedule
+from dashboard.models.programs import programs_of
 from dashboard.models.simulator import simulate
 from dashboard.plots.models.timeline import kinds_of, message_columns, timeline, timeline_table, work_columns
 
@@ -16,7 +16,7 @@ NETWORK = LogGP.of_microseconds(latency=10, overhead=2, gap=5, gap_per_byte=0.1,
 
 def test_a_linear_broadcast_by_hand() -> None:
     """The root sends every g + (m - 1) G; each message takes L + 2 o + (m - 1) G."""
-    run = simulate(schedule("bcast", "linear", 3, 11), NETWORK)
+    run = simulate(programs_of("bcast", "linear", 3, 11), NETWORK)
     messages = message_columns(run)
     assert messages["process"].tolist() == [0, 0]
     assert messages["receiver"].tolist() == [-1, -2]
@@ -29,7 +29,7 @@ def test_a_linear_broadcast_by_hand() -> None:
 
 
 def test_rows_of_processes_go_down_and_all_work_is_drawn() -> None:
-    run = simulate(schedule("reduce", "pipeline", 4, 4096, 1024), NETWORK)
+    run = simulate(programs_of("reduce", "pipeline", 4, 4096, 1024), NETWORK)
     assert set(kinds_of(run)) == {"send", "receive", "compute"}
     for kind, count in kinds_of(run).items():
         columns = work_columns(run, kind)

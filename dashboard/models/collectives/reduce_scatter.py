@@ -68,7 +68,8 @@ MODELS = (
             printed=_plogp(P / two_to(k)),
             erratum="g(P / 2^k) is the gap of a number, not of bytes: round k exchanges P / 2^k blocks of m bytes.",
         ),
-        note="Where P is no power of two the formulas halve blocks, which cannot be: up to 10 % too low (P = 9).",
+        note="Where P is no power of two neighbours are folded and halves are not equal: the formulas are up to "
+        "14 % too low (P = 48).",
     ),
     CollectiveModel(
         "reduce_scatter",

@@ -6,7 +6,7 @@ import panel as pn
 from panel.io import hold
 
 from dashboard.models import MODEL_TITLES, MODELS, ModelError, model_of
-from dashboard.models.schedules import schedule
+from dashboard.models.programs import programs_of
 from dashboard.models.simulator import simulate
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html
@@ -103,7 +103,7 @@ class TimeLine(Part):
         segment = max(-(-whole // self.segments.value), 1.0) if known.segmented and self.segments.value > 1 else 0
         try:
             run = simulate(
-                schedule(choice.collective, algorithm, processes, size, segment), effective[self.model.value]
+                programs_of(choice.collective, algorithm, processes, size, segment), effective[self.model.value]
             )
         except ModelError as error:
             self.tell(f"{error}; move the slider.")

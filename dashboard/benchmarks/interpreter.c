@@ -1,0 +1,48 @@
+/* Runs the program of one rank, so that Python's share does not decide what is quick at small sizes.
+ *
+ * A row is eight numbers: operation, peer or request, tag, buffer, first element, length, and buffer and first element
+ * of what is copied to or combined into. The columns are those of dashboard/schedules/rank.py. Handles come by address,
+ * since their type is the library's own. */
+#include <mpi.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SEND, RECEIVE, WAIT, COPY, COMBINE };
+enum { OPERATION, PEER, TAG, BUFFER, OFFSET, LENGTH, TO_BUFFER, TO_OFFSET, COLUMNS };
+
+int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int64_t extent, const MPI_Comm *comm,
+                 const MPI_Datatype *type, const MPI_Op *op, MPI_Request *requests)
+{
+    int code = MPI_SUCCESS;
+    for (int64_t line = 0; line < count && code == MPI_SUCCESS; line++) {
+        const int64_t *row = rows + line * COLUMNS;
+        char *view = buffers[row[BUFFER]] + row[OFFSET] * extent;
+        char *target = buffers[row[TO_BUFFER]] + row[TO_OFFSET] * extent;
+        int length = (int)row[LENGTH], peer = (int)row[PEER], tag = (int)row[TAG];
+        switch (row[OPERATION]) {
+        case SEND:
+            code = MPI_Isend(view, length, *type, peer, tag, *comm, &requests[line]);
+            break;
+        case RECEIVE:
+            code = MPI_Irecv(view, length, *type, peer, tag, *comm, &requests[line]);
+            break;
+        case WAIT:
+            code = MPI_Wait(&requests[row[PEER]], MPI_STATUS_IGNORE);
+            break;
+        case COPY:
+            memcpy(target, view, (size_t)length * (size_t)extent);
+            break;
+        case COMBINE:
+            code = MPI_Reduce_local(view, target, length, *type, *op);
+            break;
+        default:
+            code = MPI_ERR_OTHER;
+        }
+    }
+    return code;
+}
+
+int colltune_request_size(void)
+{
+    return (int)sizeof(MPI_Request);
+}

@@ -1,0 +1,130 @@
+"""Verifies own methods on the installed MPI: starts the ranks, watches over them, and reads what they found."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks import library
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.launch import Job, LocalLauncher
+from dashboard.benchmarks.native import build, compiler
+
+#: Numbers of processes, and cases of each algorithm with each.
+PROCESSES = (2, 3, 4, 5, 8)
+MOST_CASES = 24
+_RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.method_ranks")
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_LOOK_S = 0.05
+_QUIET_S = 60.0
+#: Bytes of a message with its header that Open MPI must be let send ahead.
+_LEAST_EAGER = "80"
+#: Words of a line of the log that says what went wrong.
+_TELLING = ("Error", "Exception", "Signal:", "Abort(", "Assertion")
+
+Progress = Callable[[float, str], None]
+
+
+def check_methods(
+    algorithms: Sequence[tuple[str, str]],
+    processes: Sequence[int] = PROCESSES,
+    *,
+    most: int = MOST_CASES,
+    seconds: float = 600.0,
+    eager: bool = True,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Run cases of methods over MPI and compare every buffer; messages too, where the library counts them.
+
+    Parameters
+    ----------
+    algorithms
+        Collective and name of each.
+    processes
+        Numbers of them.
+    most
+        Cases of each algorithm with each number of processes.
+    seconds
+        Time limit.
+    eager
+        Whether short messages may be sent ahead, as the library does by itself; else all of three elements or more go
+        by rendezvous (Open MPI).
+    progress
+        Told of how far it is.
+
+    Returns
+    -------
+    dict
+        ``library``, ``cases``, ``refused``, ``graphs`` (whether messages were compared as well), ``native`` (whether
+        the native executor ran them too) and ``failed``, each with ``case`` and ``reason``.
+
+    Raises
+    ------
+    NoMpiError
+        When there is no MPI.
+    BenchError
+        When the ranks cannot be started, or the native executor cannot be compiled though there is an ``mpicc``.
+    """
+    found = library.find()
+    counters = found.library.graph_counters
+    with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
+        folder = Path(name)
+        order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
+        mpicc = compiler(found.mpiexec)
+        native = str(build(mpicc, folder)) if mpicc else ""
+        record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
+        record["native"] = native
+        order.write_text(json.dumps({**record, "results": str(results)}), encoding="utf-8")
+        environment = {**_ONE_THREAD, **found.library.environment(one_node=True, graphs=bool(counters))}
+        if not eager:
+            environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
+        program = (sys.executable, *_RANKS, str(order))
+        job = Job(folder, max(processes), program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
+        reason = _run(LocalLauncher((str(found.mpiexec),)), job, results, len(algorithms) * len(processes), progress)
+        answer = _read(results, reason or "")
+        if reason and not answer["cases"] and not answer["failed"]:
+            raise BenchError(f"no ranks can be run with {found.mpiexec}: {_last_words(log) or reason}")
+        if reason:
+            answer["failed"][-1]["reason"] += f": {_last_words(log)}" if _last_words(log) else ""
+    told = f"{found.library.name} {found.library.version}".strip()
+    return {"library": told, "graphs": bool(counters), "native": bool(native), **answer}
+
+
+def _run(launcher: LocalLauncher, job: Job, results: Path, total: int, progress: Progress | None) -> str:
+    """Run a job to its end; why it did not finish, empty when it did."""
+    handle = launcher.start(job)
+    try:
+        while (status := launcher.status(handle)).state in ("queued", "running"):
+            if progress is not None and results.exists():
+                done = results.read_text(encoding="utf-8").count('"done"')
+                progress(done / total, f"{done} of {total} methods and numbers of processes")
+            time.sleep(_LOOK_S)
+    except BaseException:
+        launcher.cancel(handle)
+        raise
+    return "" if status.state == "finished" else status.reason or status.state
+
+
+def _read(results: Path, reason: str) -> dict[str, Any]:
+    """Sum up what the ranks wrote; with a reason, the case that was begun last has failed with it."""
+    records = []
+    if results.exists():
+        records = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    ended = [record for record in records if "done" in record]
+    failed = [each for record in ended for each in record["failed"]]
+    if reason and records and "begun" in records[-1]:
+        failed.append({"case": records[-1]["begun"], "reason": reason})
+    sums = {name: sum(record[name] for record in ended) for name in ("cases", "refused")}
+    return {**sums, "failed": failed}
+
+
+def _last_words(log: Path) -> str:
+    """The line of a log that says why the job ended, if one does."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    lines = [line.strip() for line in text.splitlines() if any(word in line for word in _TELLING)]
+    return lines[-1][:200] if lines else ""

@@ -1,0 +1,338 @@
+"""``colltune methods``: the own methods, their schedules, and the proof that they do what a collective promises.
+
+Exit status of ``verify``: 0 when every case is right, 3 when one is not; 2 on bad usage or input, as everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.schedules import Algorithm, Schedule
+
+NOT_RIGHT = 3
+OWN = "own"
+#: Functions that list the methods of a provider for some collectives, by its name.
+PROVIDERS: Mapping[str, str] = {OWN: "dashboard.commands.methods:own_methods"}
+_MOST_PROCESSES = 4096
+_MOST_VERIFIED = 64
+_SHOWN = 20
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``methods`` to the subcommands of ``colltune``."""
+    about = "Own methods: list them, show who sends what to whom in which step, and verify them."
+    parsers = commands.add_parser("methods", help=about, description=about).add_subparsers(
+        dest="methods_command", metavar="SUBCOMMAND", required=True
+    )
+
+    def add(name: str, summary: str, **more: Any) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = parsers.add_parser(
+            name, help=summary, description=summary, parents=[common], **more
+        )
+        made.add_argument("--json", action="store_true", help="machine-readable output")
+        return made
+
+    listing = add("list", "List methods with their parameters and the values of interest.")
+    listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
+    listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
+    _add_schedule(add("schedule", "Show the operations of every rank, and how many messages and bytes they send."))
+    draw = add("draw", "Draw who sends to whom in which step, or what each rank holds after each step.")
+    _add_schedule(draw)
+    draw.add_argument("--movement", action="store_true", help="what each rank holds after each step")
+    draw.add_argument("-o", "--output", metavar="FILE.svg", help="picture to write (default: as text)")
+    verify = add(
+        "verify",
+        "Run methods and compare every buffer with what the collective promises.",
+        epilog="Exit status: 0 all cases are right, 3 one is not, 2 bad usage or input.",
+    )
+    verify.add_argument("-c", "--collective", action="append", default=[], help="only this one; may be given again")
+    verify.add_argument("--algorithm", metavar="NAME", help="only this one")
+    verify.add_argument(
+        "--processes",
+        metavar="GRID",
+        help="numbers of processes, such as 1-17,23 (default without MPI) or 2-5,8 (default)",
+    )
+    verify.add_argument("--without-mpi", action="store_true", help="all ranks in this process, in drawn orders")
+    verify.add_argument(
+        "--cases",
+        type=cli_values.count,
+        metavar="N",
+        help="over MPI, at most so many of each algorithm with each number of processes (default 24)",
+    )
+    verify.add_argument(
+        "--rendezvous",
+        action="store_true",
+        help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes",
+    )
+    verify.add_argument("--time-limit", type=float, default=600.0, metavar="S", help="of the ranks (default 600)")
+
+
+def _add_schedule(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-c", "--collective", required=True, help="such as bcast")
+    parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
+    parser.add_argument("--processes", required=True, type=cli_values.count, metavar="P", help="number of processes")
+    parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
+    size = {"metavar": "BYTES", "type": _bytes}
+    add: Any = parser.add_argument
+    add("--bytes", default=None, help="of the vector, or of the block of each rank; such as 8192 or 8KiB", **size)
+    add("--element-size", default=1, help="bytes of an element (default 1)", **size)
+    add("--segment-size", default=None, help="such as 1024 or 1KiB; 0 = no segments (default)", **size)
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another parameter of the algorithm ('colltune methods list' names them); may be given again",
+    )
+    parser.add_argument("--in-place", action="store_true", help="input and output are one buffer (MPI_IN_PLACE)")
+    parser.add_argument("--not-commutative", action="store_true", help="the operation does not commute")
+    parser.add_argument("--fallback", action="store_true", help="take its fallback where the algorithm cannot serve")
+
+
+def _bytes(text: str) -> int:
+    from loaders.hints import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def methods(args: argparse.Namespace) -> None:
+    """Run the subcommand of ``methods`` that was called."""
+    {"list": _list, "schedule": _schedule, "verify": _verify, "draw": _draw}[args.methods_command](args)
+
+
+def own_methods(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Own methods as `methods list --json` shows them."""
+    from dashboard.schedules import ALGORITHMS
+
+    for collective in collectives:
+        for each in ALGORITHMS.get(collective, {}).values():
+            yield {
+                "collective": collective,
+                "algorithm": each.name,
+                "provider": OWN,
+                "parameters": {parameter.name: list(parameter.values) for parameter in each.parameters},
+                "defaults": {parameter.name: parameter.default for parameter in each.parameters},
+                "requires": each.requires,
+                "order": each.order or None,
+                "fallback": each.fallback or None,
+                "model": each.model or None,
+                "source": each.source,
+            }
+
+
+def _list(args: argparse.Namespace) -> None:
+    from dashboard.schedules import ALGORITHMS
+
+    if args.collective is not None and args.collective not in ALGORITHMS:
+        raise Usage(f"-c {args.collective}: no methods of it, known are {', '.join(ALGORITHMS)}")
+    wanted = [args.collective] if args.collective else list(ALGORITHMS)
+    rows: list[dict[str, Any]] = []
+    for name, place in PROVIDERS.items():
+        if args.provider in (None, name):
+            module, _, function = place.partition(":")
+            rows += getattr(import_module(module), function)(wanted)
+    text = json.dumps(rows) if args.json else "\n".join(map(_line, rows))
+    answer(text + "\n")
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    parameters = ", ".join(f"{name} {'|'.join(map(str, values))}" for name, values in row["parameters"].items())
+    needs = {"any": "", "even": "even P", "power_of_two": "P a power of two"}[row["requires"]]
+    extras = "; ".join(filter(None, [parameters, needs, row["order"], row["source"]]))
+    return f"{row['collective']:<15}{row['algorithm']:<20}{row['provider']:<8}{extras}"
+
+
+def _schedule(args: argparse.Namespace) -> None:
+    from dashboard.commands.methods_text import description, schedule_lines
+
+    made = _made(args, 0)
+    result = description(made)
+    show(args, result, lambda: schedule_lines(made, result))
+
+
+def _draw(args: argparse.Namespace) -> None:
+    from dashboard.schedules import drawing
+    from dashboard.schedules.movement import movement
+
+    if args.output and Path(args.output).suffix != ".svg":
+        raise Usage(f"-o {args.output}: the name must end in .svg")
+    # An element for each rank where a vector is cut, else one in each block: enough to see what moves.
+    vectors = ("bcast", "reduce", "allreduce", "scan", "exscan")
+    made = _made(args, args.element_size * (args.processes if args.collective in vectors else 1))
+    if args.output:
+        text = drawing.movement_svg(made) if args.movement else drawing.graph_svg(made)
+        try:
+            Path(args.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+        say(f"wrote {args.output}")
+    if args.json or not args.output:
+        edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
+        found: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
+        show(args, found, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
+
+
+def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
+    """The schedule that is asked for; of so many bytes where that is not said."""
+    from dashboard.schedules import Call, algorithm_of, schedule
+
+    total = otherwise if args.bytes is None and args.collective != "barrier" else args.bytes or 0
+    algorithm = algorithm_of(args.collective, args.algorithm)
+    if args.processes > _MOST_PROCESSES:
+        raise Usage(f"--processes {args.processes}: at most {_MOST_PROCESSES} can be shown")
+    if not args.element_size or total % args.element_size:
+        raise Usage(f"--bytes {total}: not a whole number of elements of --element-size {args.element_size}")
+    count = total // args.element_size
+    call = Call(
+        args.collective,
+        args.processes,
+        count,
+        args.root,
+        args.element_size,
+        in_place=args.in_place,
+        commutative=not args.not_commutative,
+    )
+    return schedule(call, algorithm.name, fallback=args.fallback, **_parameters(algorithm, args))
+
+
+def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any]:
+    """Parameters said on the command line, as numbers where they are numbers."""
+    found: dict[str, Any] = {}
+    known = {each.name: each for each in algorithm.parameters}
+    if args.segment_size is not None:
+        # Of the synchronised gather the first segment is the one that has a size.
+        name = "first_segment" if "first_segment" in known else "segment_size"
+        if args.segment_size or name in known:
+            found[name] = args.segment_size
+    for word in args.set:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise Usage(f"--set {word}: not of the form NAME=VALUE")
+        if name in known and isinstance(known[name].default, int):
+            try:
+                value = _bytes(value)
+            except argparse.ArgumentTypeError as error:
+                raise Usage(f"--set {word}: {error}") from None
+        found[name] = value
+    return found
+
+
+def _verify(args: argparse.Namespace) -> None:
+    algorithms = _chosen(args)
+    result = (_without_mpi if args.without_mpi else _over_mpi)(algorithms, args)
+    show(args, result, lambda: _verdict(result))
+    if result["failed"]:
+        say(f"{len(result['failed'])} of {result['cases']} cases are wrong")
+        raise SystemExit(NOT_RIGHT)
+
+
+def _chosen(args: argparse.Namespace) -> list[Algorithm]:
+    from dashboard.schedules import ALGORITHMS, algorithm_of
+
+    for name in args.collective:
+        if name not in ALGORITHMS:
+            raise Usage(f"-c {name}: no methods of it, known are {', '.join(ALGORITHMS)}")
+    wanted = args.collective or list(ALGORITHMS)
+    if args.algorithm is None:
+        return [each for name in wanted for each in ALGORITHMS[name].values()]
+    if args.collective:
+        return [algorithm_of(name, args.algorithm) for name in wanted]
+    same = [ALGORITHMS[name][args.algorithm] for name in wanted if args.algorithm in ALGORITHMS[name]]
+    if not same:
+        raise Usage(f"--algorithm {args.algorithm}: no method has this name; 'colltune methods list' names them")
+    return same
+
+
+def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> Sequence[int]:
+    """Numbers of processes that are asked for."""
+    from dashboard.benchmarks.errors import PlanError
+    from dashboard.benchmarks.ranges import parse_sizes
+
+    if text is None:
+        return otherwise
+    try:
+        sizes = parse_sizes(text)
+    except PlanError as error:
+        raise Usage(f"--processes {text}: {error}") from None
+    if not least <= sizes[0] <= sizes[-1] <= most:
+        raise Usage(f"--processes {text}: allowed are {least} to {most}")
+    return sizes
+
+
+def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
+    """Run cases on the installed MPI."""
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.benchmarks.method_check import MOST_CASES, PROCESSES, check_methods
+
+    if not args.time_limit > 0:
+        raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
+    processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
+    try:
+        with Working() as progress:
+            return check_methods(
+                [(each.collective, each.name) for each in algorithms],
+                processes,
+                most=args.cases or MOST_CASES,
+                seconds=args.time_limit,
+                eager=not args.rendezvous,
+                progress=progress,
+            )
+    except BenchError as error:
+        raise Usage(str(error)) from error
+
+
+def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
+    """Run all cases here; those that are refused, with the fallback as well, are counted apart."""
+    from dashboard.schedules import NotApplicableError
+    from dashboard.schedules.grid import PROCESSES, cases
+    from dashboard.schedules.verification import failure
+
+    for name in ("cases", "rendezvous"):
+        if getattr(args, name):
+            raise Usage(f"--{name} is for ranks over MPI; --without-mpi runs all cases both ways")
+    processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
+    count = refused = 0
+    failed: list[dict[str, str]] = []
+    total = len(algorithms) * len(processes)
+    with Working() as progress:
+        for number, (algorithm, size) in enumerate((a, p) for a in algorithms for p in processes):
+            if progress is not None:
+                progress(number / total, f"{algorithm.title}, {size} processes")
+            for case in cases(algorithm, [size]):
+                try:
+                    reason = failure(case)
+                except NotApplicableError:
+                    refused += 1
+                    continue
+                count += 1
+                if reason:
+                    failed.append({"case": str(case), "reason": reason})
+    return {"cases": count, "refused": refused, "failed": failed}
+
+
+def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
+    """How many cases are right, and those that are not."""
+    wrong = result["failed"]
+    where = f" over {result['library']}" if "library" in result else ""
+    yield f"{result['cases']} cases{where}, {len(wrong)} wrong; {result['refused']} refused before the first message"
+    if "library" in result:
+        yield "messages counted by the library: " + (
+            "compared with the schedules" if result["graphs"] else "none, it cannot"
+        )
+        yield "executors: mpi4py" + (" and native" if result["native"] else "; no mpicc to build the native one with")
+    yield from (f"{each['case']}: {each['reason']}" for each in wrong[:_SHOWN])
+    if len(wrong) > _SHOWN:
+        yield f"and {len(wrong) - _SHOWN} more; --json lists them"

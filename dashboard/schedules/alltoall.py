@@ -1,0 +1,88 @@
+"""Alltoall (Table 4.7), also with a count for each pair of ranks."""
+
+from __future__ import annotations
+
+from dashboard.schedules.algorithm import Algorithm, Parameter
+from dashboard.schedules.call import View
+from dashboard.schedules.rank import Rank
+
+MAX_REQUESTS = Parameter("max_requests", 8, (0, 8, 64, 128, 512))
+
+
+def blocks(rank: Rank) -> tuple[list[View], list[View]]:
+    """What goes to each rank and what comes from each."""
+    sent, received = rank.call.sent(rank.rank), rank.call.received(rank.rank)
+    if rank.call.in_place:
+        sent = received
+    return (
+        [rank.input.part(*block) for block in zip(*sent, strict=True)],
+        [rank.output.part(*block) for block in zip(*received, strict=True)],
+    )
+
+
+def linear(rank: Rank) -> None:
+    """All messages at once."""
+    sent, received = blocks(rank)
+    others = [(rank.rank + ahead) % rank.size for ahead in range(1, rank.size)]
+    requests = [rank.receive(received[other], other) for other in others]
+    requests += [rank.send(sent[other], other) for other in others]
+    rank.copy(sent[rank.rank], received[rank.rank])
+    rank.wait(*requests)
+
+
+def linear_sync(rank: Rank) -> None:
+    """At most so many receives and so many sends at once; the oldest of each kind makes room for the next."""
+    sent, received = blocks(rank)
+    rank.copy(sent[rank.rank], received[rank.rank])
+    most = rank["max_requests"] or rank.size
+    receives: list[int] = []
+    sends: list[int] = []
+    for ahead in range(1, rank.size):
+        source, to = (rank.rank + ahead) % rank.size, (rank.rank - ahead) % rank.size
+        if ahead > most:
+            rank.wait(receives[ahead - 1 - most])
+        receives.append(rank.receive(received[source], source))
+        if ahead > most:
+            rank.wait(sends[ahead - 1 - most])
+        sends.append(rank.send(sent[to], to))
+    rank.wait(*receives[-most:], *sends[-most:])
+
+
+def pairwise(rank: Rank) -> None:
+    """In each step one message to a rank further on and one from as far before."""
+    sent, received = blocks(rank)
+    rank.copy(sent[rank.rank], received[rank.rank])
+    for ahead in range(1, rank.size):
+        to, source = (rank.rank + ahead) % rank.size, (rank.rank - ahead) % rank.size
+        rank.exchange(sent[to], to, received[source], source)
+
+
+def bruck(rank: Rank) -> None:
+    """Blocks for the rank i further on go there by the bits of i (Figure 4.7).
+
+    A block stays where it was received until it is packed for its next way, so nothing is unpacked in between.
+    """
+    sent, received = blocks(rank)
+    length = rank.call.count
+    where = [sent[(rank.rank + ahead) % rank.size] for ahead in range(rank.size)]
+    distance = 1
+    while distance < rank.size:
+        going = [ahead for ahead in range(rank.size) if ahead & distance]
+        packed, coming = (rank.scratch(len(going) * length) for _ in range(2))
+        for place, ahead in enumerate(going):
+            rank.copy(where[ahead], packed.part(place * length, length), modelled=True)
+            where[ahead] = coming.part(place * length, length)
+        rank.exchange(packed, (rank.rank + distance) % rank.size, coming, (rank.rank - distance) % rank.size)
+        distance *= 2
+    for behind in range(rank.size):
+        rank.copy(where[behind], received[(rank.rank - behind) % rank.size], modelled=True)
+
+
+ALGORITHMS = (
+    Algorithm("alltoall", "linear", linear, "Table 4.7", model="linear"),
+    Algorithm("alltoall", "pairwise", pairwise, "Table 4.7", model="pairwise"),
+    Algorithm("alltoall", "bruck", bruck, "Table 4.7, Figure 4.7", model="bruck"),
+    Algorithm("alltoall", "linear_sync", linear_sync, "section 4.1.2", (MAX_REQUESTS,)),
+    Algorithm("alltoallv", "linear", linear, "section 4.1.2"),
+    Algorithm("alltoallv", "pairwise", pairwise, "section 4.1.2"),
+)

@@ -1,0 +1,181 @@
+"""One call of a collective as a schedule is made for it: processes, root, counts and what the operation allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from dashboard.schedules.errors import ScheduleError
+
+#: Collectives that have a root; a barrier's is the rank that the reports of a fan-in go to.
+ROOTED = ("barrier", "bcast", "reduce", "gather", "gatherv", "scatter", "scatterv")
+REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
+#: Collectives whose counts may differ between ranks: those named by `Call.counts`.
+BLOCKS = ("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "reduce_scatter")
+BETWEEN = ("alltoall", "alltoallv")
+COLLECTIVES = (*ROOTED, "allreduce", "reduce_scatter", "scan", "exscan", "allgather", "allgatherv", *BETWEEN)
+
+Counts = tuple[int, ...]
+Matrix = tuple[Counts, ...]
+
+
+class View(NamedTuple):
+    """Elements of a buffer: which buffer, the first element and how many."""
+
+    buffer: int
+    offset: int
+    length: int
+
+    def part(self, start: int, length: int) -> View:
+        """Elements `start` to `start + length` of these."""
+        return View(self.buffer, self.offset + start, length)
+
+
+class Blocks(NamedTuple):
+    """Where the block of each rank stands in a buffer, and how long it is, in elements."""
+
+    offsets: Counts
+    lengths: Counts
+
+    @classmethod
+    def dense(cls, lengths: Sequence[int]) -> Blocks:
+        """Blocks one after the other in rank order, without gaps."""
+        return cls(tuple(accumulate(lengths, initial=0))[:-1], tuple(lengths))
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there is nothing between the blocks and they are in rank order."""
+        return self == Blocks.dense(self.lengths)
+
+    @property
+    def end(self) -> int:
+        """Elements from the buffer's begin to the end of the last block."""
+        return max((start + length for start, length in zip(*self, strict=True)), default=0)
+
+    def of(self, view: View, first: int, number: int = 1) -> View:
+        """The blocks `first` to `first + number` of dense blocks in a view."""
+        return view.part(self.offsets[first], sum(self.lengths[first : first + number]))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a collective.
+
+    Attributes
+    ----------
+    collective
+        One of `COLLECTIVES`.
+    processes
+        Ranks of the communicator.
+    count
+        Elements: of the vector for bcast, reduce, allreduce, scan and exscan, of the block of each rank for the others.
+    root
+        Rank, where the collective has one.
+    element_size
+        Bytes of an element.
+    in_place
+        Whether the input is where the result goes (``MPI_IN_PLACE``).
+    commutative
+        Whether the operation of a reduction commutes.
+    counts
+        Elements of each rank's block, where they differ; of alltoallv those from each rank (row) to each.
+    displacements
+        First elements of the blocks, where there are gaps between them; of alltoallv two tables, of the input and of
+        the output of each rank (row).
+
+    Raises
+    ------
+    ScheduleError
+        When a value is outside its range; the message names it.
+    """
+
+    collective: str
+    processes: int
+    count: int = 0
+    root: int = 0
+    element_size: int = 1
+    in_place: bool = False
+    commutative: bool = True
+    counts: Counts | Matrix | None = None
+    displacements: Counts | tuple[Matrix, Matrix] | None = None
+
+    def __post_init__(self) -> None:
+        if self.collective not in COLLECTIVES:
+            raise ScheduleError(f"there are no schedules of {self.collective!r}, known are {', '.join(COLLECTIVES)}")
+        for name, least in (("processes", 1), ("count", 0), ("element_size", 1)):
+            value = getattr(self, name)
+            if type(value) is not int or value < least:
+                raise ScheduleError(f"{name} is {value!r}; expected a whole number of at least {least}")
+        if type(self.root) is not int or not 0 <= self.root < self.processes:
+            raise ScheduleError(f"root is {self.root}; expected a rank from 0 to {self.processes - 1}")
+        if self.root and self.collective not in ROOTED:
+            raise ScheduleError(f"{self.collective} has no root; expected 0, found {self.root}")
+        if self.counts is not None and self.collective not in BLOCKS + BETWEEN:
+            raise ScheduleError(f"{self.collective} has one count, not one for each rank")
+        if self.counts is not None and len(self.counts) != self.processes:
+            raise ScheduleError(f"{len(self.counts)} counts for {self.processes} processes; expected one for each")
+
+    @property
+    def reducing(self) -> bool:
+        """Whether there is an operation."""
+        return self.collective in REDUCING
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Blocks of the ranks: of the result of gather and allgather, of the input of scatter and reduce_scatter."""
+        lengths: Counts = self.counts if self.counts is not None else (self.count,) * self.processes  # type: ignore[assignment]
+        if self.displacements is not None:
+            return Blocks(self.displacements, lengths)  # type: ignore[arg-type]
+        return Blocks.dense(lengths)
+
+    def sent(self, rank: int) -> Blocks:
+        """Blocks that a rank has for each in an alltoall."""
+        lengths: Counts = (self.count,) * self.processes if self.counts is None else self.counts[rank]  # type: ignore[assignment]
+        return self._placed(0, rank, lengths)
+
+    def received(self, rank: int) -> Blocks:
+        """Blocks that a rank gets from each in an alltoall."""
+        if self.counts is None:
+            return self._placed(1, rank, (self.count,) * self.processes)
+        return self._placed(1, rank, tuple(row[rank] for row in self.counts))  # type: ignore[index]
+
+    def _placed(self, which: int, rank: int, lengths: Counts) -> Blocks:
+        if self.displacements is None:
+            return Blocks.dense(lengths)
+        return Blocks(self.displacements[which][rank], lengths)  # type: ignore[index]
+
+    @property
+    def elements(self) -> int:
+        """Elements that limit how far the algorithm can cut: of the vector, or of all blocks together."""
+        if self.collective in BLOCKS:
+            return sum(self.blocks.lengths)
+        return self.count
+
+    def input_length(self, rank: int) -> int:
+        """Elements that a rank brings, were it not in place."""
+        if self.collective in BETWEEN:
+            return self.sent(rank).end
+        if self.collective in ("scatter", "scatterv"):
+            return self.blocks.end if rank == self.root else 0
+        if self.collective == "reduce_scatter":
+            return sum(self.blocks.lengths)
+        if self.collective in BLOCKS:
+            return self.blocks.lengths[rank]
+        return 0 if self.collective in ("barrier", "bcast") else self.count
+
+    def output_length(self, rank: int) -> int:
+        """Elements that a rank's result takes; in place also what it brings."""
+        if self.collective in BETWEEN:
+            return self.received(rank).end
+        if self.collective in ("scatter", "scatterv"):
+            return self.blocks.lengths[rank]
+        if self.collective == "reduce_scatter":
+            return sum(self.blocks.lengths) if self.in_place else self.blocks.lengths[rank]
+        if self.collective in BLOCKS:
+            return self.blocks.end if rank == self.root or self.collective.startswith("allgather") else 0
+        if self.collective in ("barrier", "reduce") and rank != self.root:
+            return 0
+        return 0 if self.collective == "barrier" else self.count

@@ -1,0 +1,162 @@
+"""Schedules as pictures: who sends to whom in which step (Figures 4.1 to 4.3), and what each rank holds (4.4 to 4.12).
+
+Plain SVG, which needs no browser to be made; colours follow the step, from early (blue) to late (red).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from dashboard.schedules.movement import movement
+from dashboard.schedules.rank import SEND
+from dashboard.schedules.schedule import Schedule
+from dashboard.schedules.steps import steps
+
+#: From, to and the step of a message.
+Edge = tuple[int, int, int]
+_RADIUS, _LAYER, _GAP, _MARGIN, _CELL = 13.0, 70.0, 16.0, 30.0, 11.0
+_TEXT = 'font-family="sans-serif" font-size="11"'
+
+
+def edges(schedule: Schedule) -> list[Edge]:
+    """Ways that messages take, each with the step of its first message, in the order of the steps."""
+    first: dict[tuple[int, int], int] = {}
+    for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True)):
+        for row, step in zip(program.rows.tolist(), rounds, strict=True):
+            if row[0] == SEND:
+                way = rank, row[1]
+                first[way] = min(step, first.get(way, step))
+    return sorted(((*way, step) for way, step in first.items()), key=lambda edge: (edge[2], edge[:2]))
+
+
+def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float, float]]:
+    """Where each rank is drawn: a tree below its root, whichever way messages go along it; all else on a circle."""
+    pairs = {frozenset(way[:2]) for way in ways}
+    below: dict[int, list[int]] = {rank: [] for rank in range(processes)}
+    for source, to, _ in ways:
+        for one, other in ((source, to), (to, source)):
+            if other not in below[one]:
+                below[one].append(other)
+    spots: dict[int, tuple[float, float]] = {}
+    next_leaf = 0
+
+    def put(rank: int, parent: int, depth: int) -> float:
+        """Place a subtree; where its top is."""
+        nonlocal next_leaf
+        children = [child for child in below[rank] if child != parent]
+        if children:
+            inner = [put(child, rank, depth + 1) for child in children]
+            across = (inner[0] + inner[-1]) / 2
+        else:
+            across = next_leaf * (2 * _RADIUS + _GAP)
+            next_leaf += 1
+        spots[rank] = across, depth * _LAYER
+        return across
+
+    if len(pairs) == processes - 1 and _connected(below, root):
+        put(root, -1, 0)
+        return [spots[rank] for rank in range(processes)]
+    radius = max(60.0, processes * (2 * _RADIUS + _GAP) / (2 * math.pi))
+    turns = [2 * math.pi * rank / processes for rank in range(processes)]
+    return [(radius + radius * math.sin(turn), radius - radius * math.cos(turn)) for turn in turns]
+
+
+def _connected(below: dict[int, list[int]], root: int) -> bool:
+    seen, left = {root}, [root]
+    while left:
+        new = set(below[left.pop()]) - seen
+        seen |= new
+        left += new
+    return len(seen) == len(below)
+
+
+def graph_svg(schedule: Schedule) -> str:
+    """Who sends to whom; the number at an arrow is the step of its first message."""
+    ways = edges(schedule)
+    last = max((step for *_, step in ways), default=1)
+    spots = [(x + _MARGIN, y + 2 * _MARGIN) for x, y in places(ways, schedule.call.processes, schedule.call.root)]
+    shapes = [line for way in ways for line in _arrow(spots, way, last)]
+    for rank, (x, y) in enumerate(spots):
+        shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="white" stroke="black"/>')
+        shapes.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" {_TEXT}>{rank}</text>')
+    width, height = (max(each[axis] for each in spots) + _MARGIN for axis in (0, 1))
+    return _svg(shapes, max(width, 320.0), height, schedule)
+
+
+def _arrow(spots: Sequence[tuple[float, float]], way: Edge, last: int) -> Iterator[str]:
+    """A line that ends at the circles, its head, and its step nearer to the receiver."""
+    (x1, y1), (x2, y2), step = spots[way[0]], spots[way[1]], way[2]
+    length = math.hypot(x2 - x1, y2 - y1)
+    dx, dy = (x2 - x1) / length, (y2 - y1) / length
+    # Both ways of a pair stand beside each other.
+    x1, y1, x2, y2 = x1 - 3 * dy, y1 + 3 * dx, x2 - 3 * dy, y2 + 3 * dx
+    x1, y1, x2, y2 = x1 + _RADIUS * dx, y1 + _RADIUS * dy, x2 - _RADIUS * dx, y2 - _RADIUS * dy
+    colour = _colour(step, last)
+    yield f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" fill="none"/>'
+    left, right = ((x2 - 7 * dx + side * 3 * dy, y2 - 7 * dy - side * 3 * dx) for side in (1, -1))
+    yield (f'<path d="M{x2:.1f} {y2:.1f}L{left[0]:.1f} {left[1]:.1f}L{right[0]:.1f} {right[1]:.1f}Z" fill="{colour}"/>')
+    x, y = x1 + 0.6 * (x2 - x1) - 6 * dy, y1 + 0.6 * (y2 - y1) + 6 * dx
+    yield f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" fill="{colour}" {_TEXT}>{step}</text>'
+
+
+def movement_svg(schedule: Schedule) -> str:
+    """What each rank holds after each step: a row for each rank, a column for each element, darker when combined."""
+    held = movement(schedule)
+    count, ranks, columns = held.shape
+    wide = columns * _CELL + 2 * _MARGIN
+    across = max(1, int(1200 // wide))
+    high = ranks * _CELL + _MARGIN
+    shapes: list[str] = []
+    for step, grid in enumerate(held):
+        left, top = (step % across) * wide + _MARGIN, (step // across) * high + 2 * _MARGIN
+        title = f"after step {step}" if step else "before"
+        shapes.append(f'<text x="{left:.1f}" y="{top - 5:.1f}" {_TEXT}>{title}</text>')
+        new = grid != (held[step - 1] if step else grid)
+        for rank in range(ranks):
+            for column in range(columns):
+                share = grid[rank, column] / ranks if schedule.call.reducing else float(grid[rank, column] > 0)
+                fill = f"hsl({20 if new[rank, column] else 210} 70% {95 - 55 * share:.0f}%)" if share else "white"
+                x, y = left + column * _CELL, top + rank * _CELL
+                shapes.append(
+                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{_CELL}" height="{_CELL}" fill="{fill}" stroke="#bbb">'
+                    f"<title>rank {rank}, element {column}: {grid[rank, column]}</title></rect>"
+                )
+    rows = -(-count // across)
+    return _svg(shapes, min(count, across) * wide, rows * high + 2 * _MARGIN, schedule)
+
+
+def movement_text(schedule: Schedule) -> Iterator[str]:
+    """The same as text: a digit for the contributions held, a dot for nothing, + from ten on."""
+    for step, grid in enumerate(movement(schedule)):
+        yield f"after step {step}" if step else "before"
+        for rank, row in enumerate(grid.tolist()):
+            yield f"{rank:4d} " + "".join("." if not n else str(n) if n < 10 else "+" for n in row)
+
+
+def graph_text(schedule: Schedule) -> Iterator[str]:
+    """Who sends to whom, step by step."""
+    ways = edges(schedule)
+    for step in sorted({step for *_, step in ways}):
+        yield f"step {step}: " + ", ".join(f"{source} → {to}" for source, to, at in ways if at == step)
+
+
+def _colour(step: int, last: int) -> str:
+    return f"hsl({220 - 220 * (step - 1) / max(1, last - 1):.0f} 80% 38%)"
+
+
+def _svg(shapes: Sequence[str], width: float, height: float, schedule: Schedule) -> str:
+    call = schedule.call
+    settings = "".join(f", {name} {value}" for name, value in schedule.parameters.items())
+    title = escape(f"{schedule.algorithm.title}, {call.processes} processes{settings}")
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}">',
+            f"<title>{title}</title>",
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+            f'<text x="8" y="18" {_TEXT} font-weight="bold">{title}</text>',
+            *shapes,
+            "</svg>\n",
+        ]
+    )

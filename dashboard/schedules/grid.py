@@ -1,0 +1,88 @@
+"""The cases that a method is verified with: roots, counts, segments, operations, in place, eager or rendezvous."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count as numbers
+from itertools import product
+from typing import Any
+
+from dashboard.schedules.algorithm import Algorithm
+from dashboard.schedules.call import BETWEEN, BLOCKS, ROOTED, Call, Counts, Matrix
+from dashboard.schedules.expectation import ELEMENT_SIZE
+from dashboard.schedules.verification import Case
+
+PROCESSES = (*range(1, 18), 23)
+#: A prime number of elements: of vectors, and of the blocks of each rank.
+_PRIME, _PRIME_BLOCK = 997, 31
+#: Bytes of segments that hold 7 and 100 elements and no whole number of them.
+_SEVEN, _HUNDRED = 7 * ELEMENT_SIZE + 3, 100 * ELEMENT_SIZE + 5
+_BORDERS = (20, 21, 22)
+_LARGE = 1 << 20
+_OTHERS: dict[str, tuple[int | str, ...]] = {
+    "first_segment": (0, ELEMENT_SIZE, _SEVEN),
+    "max_requests": (0, 1, 2, 5),
+    "fan_out": (1, 2, 3, 4),
+}
+
+
+def cases(algorithm: Algorithm, processes: Sequence[int] = PROCESSES) -> Iterator[Case]:
+    """Cases of one algorithm over numbers of processes."""
+    seeds = numbers()
+    for size in processes:
+        for call in calls(algorithm, size):
+            for parameters in settings(algorithm, call):
+                # Ranks go on in a drawn order, every fourth time in turn; every other time by rendezvous.
+                seed = next(seeds)
+                drawn = seed if seed % 4 else None
+                yield Case(call, algorithm.name, parameters, seed % 2 == 0, drawn, between=seed % 3 == 0)
+
+
+def calls(algorithm: Algorithm, size: int) -> Iterator[Call]:
+    """Calls of an algorithm with so many processes; one with an operation that it refuses."""
+    collective = algorithm.collective
+    roots = sorted({0, size // 2, size - 1}) if collective in ROOTED else [0]
+    places = [False] if collective in ("barrier", "bcast") else [False, True]
+    commutes = [True, False] if algorithm.order == "rank order" else [True]
+    prime = _PRIME_BLOCK if collective in BLOCKS + BETWEEN else _PRIME
+    counts = [0] if collective == "barrier" else sorted({0, 1, size - 1, size, size + 1, *_BORDERS, prime})
+    for number, (root, count, in_place, commutative) in enumerate(product(roots, counts, places, commutes)):
+        call = Call(collective, size, count, root, ELEMENT_SIZE, in_place, commutative)
+        if collective in (*BLOCKS, "alltoallv") and number % 2:
+            call = _differing(call, gaps=number % 4 == 3 and collective.endswith("v"))
+        yield call
+    if algorithm.order == "commutative":
+        yield Call(collective, size, size + 1, 0, ELEMENT_SIZE, commutative=False)
+
+
+def _differing(call: Call, *, gaps: bool) -> Call:
+    """The call with a count for each rank, some of them 0; `gaps`: and with the blocks in another order, apart."""
+    size, values = call.processes, dict(call.__dict__)
+    values.pop("blocks", None)
+    if call.collective not in BETWEEN:
+        counts: Counts = tuple(call.count * (rank % 3) for rank in range(size))
+        placed = _apart(counts) if gaps else None
+        return Call(**{**values, "counts": counts, "displacements": placed})
+    # Symmetric, as calls in place need it.
+    table: Matrix = tuple(tuple((one + other) % 4 * call.count for other in range(size)) for one in range(size))
+    places = tuple(_apart(row) for row in table)
+    return Call(**{**values, "counts": table, "displacements": (places, places) if gaps else None})
+
+
+def _apart(lengths: Counts) -> Counts:
+    """First elements of blocks that stand in reverse order with an element between them."""
+    ends = [sum(lengths[rank + 1 :]) + len(lengths) - rank for rank in range(len(lengths))]
+    return tuple(ends)
+
+
+def settings(algorithm: Algorithm, call: Call) -> Iterator[dict[str, Any]]:
+    """Values of the parameters that matter for a call: one after the other, the others by default."""
+    yield {}
+    for parameter in algorithm.parameters:
+        values: Sequence[Any] = _OTHERS.get(parameter.name, parameter.values)
+        if parameter.name.endswith("segment_size"):
+            small = call.count <= max(call.processes + 1, *_BORDERS)
+            values = (ELEMENT_SIZE, _SEVEN) if small else (_HUNDRED, _LARGE)
+        for value in values:
+            if value != parameter.default:
+                yield {parameter.name: value}

@@ -1,0 +1,130 @@
+"""Runs the program of one rank over MPI: with persistent requests, made once and started at every call, or without.
+
+The communicator and the type of an element are mpi4py's; it is not imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from dashboard.schedules.in_process import Array, Combine
+from dashboard.schedules.rank import COMBINE, COPY, RECEIVE, SEND, WAIT
+from dashboard.schedules.schedule import Program
+
+
+class Bound:
+    """A program with its buffers on a communicator, which is called as often as wanted.
+
+    Parameters
+    ----------
+    comm
+        Communicator of mpi4py; a duplicate of the user's, since tags are this program's own.
+    program
+        Of this rank.
+    memory
+        Input and output, an element each along the first axis; scratch memory is made here.
+    element
+        MPI's type of an element.
+    combine
+        ``combine(lower, into)`` makes ``lower op into`` in the place of the second.
+    persistent
+        Whether requests are made once: quicker, but Open MPI's monitoring does not count their messages.
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        program: Program,
+        memory: tuple[Array, Array],
+        element: Any,
+        combine: Combine | None = None,
+        *,
+        persistent: bool = True,
+    ) -> None:
+        source, target = memory
+        scratch = np.empty((program.scratch, *target.shape[1:]), target.dtype)
+        self._comm, self._element, self._combine, self._persistent = comm, element, combine, persistent
+        self._memory = (source, target, scratch)
+        self._requests: dict[int, Any] = {}
+        self._actions = self._compile(program.rows.tolist())
+
+    def __call__(self) -> None:
+        """Run it once."""
+        for action in self._actions:
+            action()
+
+    def free(self) -> None:
+        """Give the requests back; it cannot be called any more."""
+        for request in self._requests.values():
+            if self._persistent:
+                request.Free()
+        self._requests.clear()
+        self._actions = []
+
+    def _compile(self, rows: list[list[int]]) -> list[Callable[[], Any]]:
+        """Make one action of all that is posted, or waited for, in a row."""
+        actions: list[Callable[[], Any]] = []
+        for kind, lines in groupby(enumerate(rows), key=lambda line: _kind(line[1])):
+            run = list(lines)
+            if kind == WAIT:
+                actions.append(self._wait([row[1] for _, row in run]))
+            elif kind == SEND:
+                actions.append(self._post(dict(run)))
+            else:
+                actions += [self._local(row) for _, row in run]
+        return actions
+
+    def _post(self, rows: dict[int, list[int]]) -> Callable[[], Any]:
+        """Post messages, by their lines."""
+        comm = self._comm
+        makes = {
+            line: partial(
+                (comm.Send_init if self._persistent else comm.Isend)
+                if row[0] == SEND
+                else (comm.Recv_init if self._persistent else comm.Irecv),
+                [self._view(*row[3:6]), row[5], self._element],
+                row[1],
+                row[2],
+            )
+            for line, row in rows.items()
+        }
+        if not self._persistent:
+            return lambda: self._requests.update((line, make()) for line, make in makes.items())
+        made = {line: make() for line, make in makes.items()}
+        self._requests |= made
+        return _all("Start", "Startall", list(made.values()))
+
+    def _wait(self, lines: list[int]) -> Callable[[], Any]:
+        """Wait for messages, by their lines."""
+        if not self._persistent:
+            return lambda: [self._requests[line].Wait() for line in lines]
+        return _all("Wait", "Waitall", [self._requests[line] for line in lines])
+
+    def _view(self, buffer: int, offset: int, length: int) -> Array:
+        return self._memory[buffer][offset : offset + length]
+
+    def _local(self, row: Sequence[int]) -> Callable[[], None]:
+        view, target = self._view(*row[3:6]), self._view(row[6], row[7], row[5])
+        if row[0] == COPY:
+            return partial(np.copyto, target, view)
+        if self._combine is None:
+            raise TypeError("the program combines, and no operation is given")
+        return partial(self._combine, view, target)
+
+
+def _kind(row: Sequence[int]) -> int:
+    """Operation, sends and receives being one."""
+    return SEND if row[0] in (SEND, RECEIVE) else COMBINE if row[0] in (COPY, COMBINE) else WAIT
+
+
+def _all(one: str, several: str, requests: list[Any]) -> Callable[[], Any]:
+    """Call a method of one request, or that of its class for several."""
+    if len(requests) == 1:
+        method: Callable[[], Any] = getattr(requests[0], one)
+        return method
+    return partial(getattr(type(requests[0]), several), requests)

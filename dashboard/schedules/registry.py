@@ -1,0 +1,50 @@
+"""All algorithms, by collective and name: the one place that commands, executors and models ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from itertools import chain
+
+from dashboard.schedules import (
+    allgather,
+    allreduce,
+    alltoall,
+    barrier,
+    bcast,
+    compositions,
+    reduce,
+    reduce_scatter,
+    rooted,
+    scan,
+)
+from dashboard.schedules.algorithm import Algorithm
+from dashboard.schedules.errors import ScheduleError
+
+_MODULES = (barrier, bcast, rooted, allgather, alltoall, reduce, reduce_scatter, allreduce, scan, compositions)
+
+ALL: tuple[Algorithm, ...] = tuple(chain.from_iterable(module.ALGORITHMS for module in _MODULES))
+#: By collective, then name.
+ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
+    collective: {each.name: each for each in ALL if each.collective == collective}
+    for collective in dict.fromkeys(each.collective for each in ALL)
+}
+
+
+def algorithm_of(collective: str, name: str) -> Algorithm:
+    """One algorithm of one collective.
+
+    Raises
+    ------
+    ScheduleError
+        When there is none; the message lists those there are.
+    """
+    for what, wanted, known in (
+        ("own methods of a collective", collective, ALGORITHMS),
+        (f"{collective} algorithm", name, ALGORITHMS.get(collective, {})),
+    ):
+        if wanted not in known:
+            near = get_close_matches(wanted, known, 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise ScheduleError(f"there is no {what} {wanted!r}, known are {', '.join(known)}{meant}")
+    return ALGORITHMS[collective][name]

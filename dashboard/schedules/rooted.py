@@ -1,0 +1,128 @@
+"""Scatter (Table 4.4) and gather (Table 4.5), also with a count for each rank."""
+
+from __future__ import annotations
+
+from dashboard.schedules.algorithm import Algorithm, Parameter
+from dashboard.schedules.call import Blocks, View
+from dashboard.schedules.rank import Rank
+from dashboard.schedules.topologies import in_order_binomial, subtree
+
+GO, REST = 1, 2
+FIRST_SEGMENT = Parameter("first_segment", 1024, (0, 1024, 8192))
+
+
+def placed(rank: Rank, view: View) -> list[View]:
+    """The block of each rank in the root's buffer, gaps left out."""
+    return [view.part(*block) for block in zip(*rank.call.blocks, strict=True)]
+
+
+def others(rank: Rank) -> list[int]:
+    """All ranks but the root."""
+    return [other for other in range(rank.size) if other != rank.root]
+
+
+def scatter_linear(rank: Rank) -> None:
+    """The root sends each its block."""
+    if rank.rank != rank.root:
+        rank.take(rank.output, rank.root)
+        return
+    blocks = placed(rank, rank.input)
+    sends = [rank.send(blocks[other], other) for other in others(rank)]
+    rank.copy(blocks[rank.root], rank.output)
+    rank.wait(*sends)
+
+
+def _turned(rank: Rank) -> Blocks:
+    """Blocks by virtual rank: the root's first."""
+    return Blocks.dense([rank.call.blocks.lengths[rank.real(virtual)] for virtual in range(rank.size)])
+
+
+def scatter_binomial(rank: Rank) -> None:
+    """The blocks of whole subtrees go down the in-order binomial tree."""
+    place, turned = in_order_binomial(rank.virtual, rank.size), _turned(rank)
+    held = turned.of(View(0, 0, 0), rank.virtual, subtree(rank.virtual, rank.size)).length
+    base = turned.offsets[rank.virtual]
+    if rank.virtual == 0:
+        mine = rank.input if rank.root == 0 else rank.scratch(held)
+        if rank.root:
+            blocks = placed(rank, rank.input)
+            for virtual, start in enumerate(turned.offsets):
+                rank.copy(blocks[rank.real(virtual)], mine.part(start, turned.lengths[virtual]))
+    else:
+        mine = rank.scratch(held) if place.children else rank.output
+        rank.take(mine, rank.real(place.parent))
+    sends = []
+    for child in place.children:
+        length = turned.of(View(0, 0, 0), child, subtree(child, rank.size)).length
+        sends.append(rank.send(mine.part(turned.offsets[child] - base, length), rank.real(child)))
+    rank.copy(mine.part(0, turned.lengths[rank.virtual]), rank.output)
+    rank.wait(*sends)
+
+
+def gather_linear(rank: Rank) -> None:
+    """All send to the root, which receives in the order of ranks."""
+    if rank.rank != rank.root:
+        rank.put(rank.input, rank.root)
+        return
+    blocks = placed(rank, rank.output)
+    receives = [rank.receive(blocks[other], other) for other in others(rank)]
+    rank.copy(rank.input, blocks[rank.root])
+    rank.wait(*receives)
+
+
+def linear_sync(rank: Rank) -> None:
+    """The root lets one after the other begin; second parts come while the next one begins."""
+    first = rank["first_segment"] // rank.call.element_size
+
+    def parts(block: View) -> tuple[View, View]:
+        """First part and rest of a block."""
+        length = min(max(first, 1), block.length) if rank["first_segment"] else block.length
+        return block.part(0, length), block.part(length, block.length - length)
+
+    if rank.rank != rank.root:
+        begin, rest = parts(rank.input)
+        rank.take(begin.part(0, 0), rank.root, GO)
+        rank.put(begin, rank.root)
+        rank.put(rest, rank.root, REST)
+        return
+    blocks, rests = placed(rank, rank.output), []
+    for other in others(rank):
+        begin, rest = parts(blocks[other])
+        coming = rank.receive(begin, other)
+        go = rank.send(begin.part(0, 0), other, GO)
+        rests.append(rank.receive(rest, other, REST))
+        rank.wait(go, coming)
+    rank.copy(rank.input, blocks[rank.root])
+    rank.wait(*rests)
+
+
+def gather_binomial(rank: Rank) -> None:
+    """The blocks of whole subtrees go up the in-order binomial tree, the smallest first."""
+    place, turned = in_order_binomial(rank.virtual, rank.size), _turned(rank)
+    base, at_root = turned.offsets[rank.virtual], rank.virtual == 0
+    if not place.children:
+        rank.put(rank.input, rank.real(place.parent))
+        return
+    held = turned.of(View(0, 0, 0), rank.virtual, subtree(rank.virtual, rank.size)).length
+    mine = rank.output if at_root and rank.root == 0 else rank.scratch(held)
+    rank.copy(rank.input, mine.part(0, turned.lengths[rank.virtual]))
+    for child in place.children[::-1]:
+        length = turned.of(View(0, 0, 0), child, subtree(child, rank.size)).length
+        rank.take(mine.part(turned.offsets[child] - base, length), rank.real(child))
+    if not at_root:
+        rank.put(mine, rank.real(place.parent))
+    elif rank.root:
+        blocks = placed(rank, rank.output)
+        for virtual, start in enumerate(turned.offsets):
+            rank.copy(mine.part(start, turned.lengths[virtual]), blocks[rank.real(virtual)])
+
+
+ALGORITHMS = (
+    Algorithm("scatter", "linear", scatter_linear, "Table 4.4", model="linear"),
+    Algorithm("scatter", "binomial", scatter_binomial, "Table 4.4, Figure 4.3", model="binomial"),
+    Algorithm("gather", "linear", gather_linear, "Table 4.5", model="linear"),
+    Algorithm("gather", "linear_sync", linear_sync, "Table 4.5", (FIRST_SEGMENT,), model="linear_sync"),
+    Algorithm("gather", "binomial", gather_binomial, "Table 4.5, Figure 4.3", model="binomial"),
+    Algorithm("scatterv", "linear", scatter_linear, "section 4.1.2"),
+    Algorithm("gatherv", "linear", gather_linear, "section 4.1.2"),
+)

@@ -1,0 +1,136 @@
+"""Schedules: the operations of every rank in one call, written once and read by all that run, simulate or draw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.schedules.algorithm import Algorithm
+from dashboard.schedules.call import Call
+from dashboard.schedules.errors import NotApplicableError
+from dashboard.schedules.rank import SEND, Rank, Rows
+from dashboard.schedules.registry import algorithm_of
+
+
+class Program(NamedTuple):
+    """Operations of one rank, a row each (`dashboard.schedules.rank.COLUMNS`), and elements of scratch memory."""
+
+    rows: Rows
+    scratch: int
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Operations of all ranks.
+
+    Attributes
+    ----------
+    call
+        What they make.
+    algorithm
+        What wrote them: a fallback, where the one asked for could not serve.
+    parameters
+        Its parameters, all of them.
+    programs
+        By rank.
+    """
+
+    call: Call
+    algorithm: Algorithm
+    parameters: dict[str, Any]
+    programs: tuple[Program, ...]
+
+    @cached_property
+    def messages(self) -> npt.NDArray[np.int64]:
+        """A row for each message in the order of its sender: from, to, bytes."""
+        rows = [program.rows[program.rows[:, 0] == SEND] for program in self.programs]
+        sources = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+        sent = np.concatenate(rows)
+        return np.column_stack([sources, sent[:, 1], sent[:, 5] * self.call.element_size])
+
+
+def resolve(
+    call: Call, name: str, parameters: dict[str, Any], *, fallback: bool = False
+) -> tuple[Algorithm, dict[str, Any]]:
+    """The algorithm that serves a call, with all its parameters; the same on all ranks.
+
+    Raises
+    ------
+    NotApplicableError
+        When it cannot serve, and `fallback` is not wanted or cannot either.
+    ScheduleError
+        When there is no such algorithm or parameter.
+    """
+    algorithm = algorithm_of(call.collective, name)
+    values = algorithm.values(parameters)
+    try:
+        algorithm.check(call, values)
+    except NotApplicableError as refusal:
+        if not fallback or not algorithm.fallback:
+            raise
+        following = algorithm_of(call.collective, algorithm.fallback)
+        kept = {each.name: values[each.name] for each in following.parameters if each.name in values}
+        try:
+            return resolve(call, following.name, kept, fallback=True)
+        except NotApplicableError as other:
+            raise NotApplicableError(f"{refusal}; its fallback: {other}") from other
+    return algorithm, values
+
+
+def program(call: Call, algorithm: Algorithm, values: dict[str, Any], rank: int) -> Program:
+    """Operations of one rank; `algorithm` and `values` as `resolve` gives them."""
+    writer = Rank(call, rank, values)
+    if call.processes > 1:
+        algorithm.write(writer)
+    else:
+        _alone(writer)
+    return Program(writer.log.array(), writer.log.scratch)
+
+
+def _alone(rank: Rank) -> None:
+    """A single process has its result already; it is copied where it belongs."""
+    call = rank.call
+    source, target = rank.input, rank.output
+    if call.collective in ("barrier", "bcast", "exscan"):
+        return
+    if call.collective in ("alltoall", "alltoallv"):
+        placed = call.received(0)
+        start = 0 if call.in_place else call.sent(0).offsets[0]
+        source = source.part(placed.offsets[0] if call.in_place else start, placed.lengths[0])
+        target = target.part(placed.offsets[0], placed.lengths[0])
+    elif call.collective in ("scatter", "scatterv"):
+        source = source.part(call.blocks.offsets[0], call.blocks.lengths[0])
+    elif call.collective in ("gather", "gatherv", "allgather", "allgatherv"):
+        target = target.part(call.blocks.offsets[0], call.blocks.lengths[0])
+    rank.copy(source, target)
+
+
+def schedule(call: Call, name: str, *, fallback: bool = False, **parameters: Any) -> Schedule:
+    """Write the operations of all ranks.
+
+    Parameters
+    ----------
+    call
+        What is called.
+    name
+        Of the algorithm.
+    fallback
+        Take the algorithm's fallback where it cannot serve.
+    **parameters
+        Of the algorithm; those not given by default.
+
+    Raises
+    ------
+    NotApplicableError
+        When the algorithm cannot serve the call.
+    ScheduleError
+        When there is no such algorithm or parameter.
+    """
+    algorithm, values = resolve(call, name, parameters, fallback=fallback)
+    return Schedule(
+        call, algorithm, values, tuple(program(call, algorithm, values, rank) for rank in range(call.processes))
+    )

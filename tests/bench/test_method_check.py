@@ -1,0 +1,81 @@
+"""Own methods on the installed MPI: right, and with the messages of their schedules. At most five processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks import method_check
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.method_ranks import planned_of, thinned
+from dashboard.benchmarks.native import build, compiler
+from dashboard.cli import main
+from dashboard.schedules import ALL, Call, ScheduleError, algorithm_of, schedule
+from dashboard.schedules.expectation import after, before
+from dashboard.schedules.grid import cases
+from dashboard.schedules.verification import Guarded
+
+
+def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods", "verify", "--processes", "2,5", "--cases", "2", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["failed"] == []
+    assert answer["cases"] + answer["refused"] >= 2 * len(ALL)
+    assert answer["library"] == f"{installation.library.name} {installation.library.version}"
+    assert answer["graphs"], "Open MPI counts messages, so they are compared as well"
+    assert answer["native"], "the library's own mpicc is beside its mpiexec"
+
+
+def test_long_pipelines_and_exchanges_are_right_by_rendezvous(
+    installation: Installation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "methods verify -c bcast -c reduce -c alltoall --processes 4 --cases 3 --rendezvous"
+    assert main(words.split()) == 0
+    assert f"over {installation.library.name}" in capsys.readouterr().out
+
+
+def test_the_messages_of_a_program_are_those_of_the_schedule() -> None:
+    made = schedule(Call("scatter", 6, 5, element_size=8), "binomial")
+    assert planned_of(made.programs[0], 8) == {1: (1, 40), 2: (1, 80), 4: (1, 80)}
+    assert planned_of(made.programs[5], 8) == {}
+
+
+def test_cases_are_thinned_evenly() -> None:
+    every = list(cases(algorithm_of("scan", "linear"), [5]))
+    some = thinned(iter(every), 6)
+    assert 4 <= len(some) <= 6
+    assert some == every[:: every.index(some[1])]
+
+
+def test_a_job_that_ends_early_names_the_case_that_it_was_at(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    records = [{"begun": "A"}, {"done": "x", "cases": 1, "refused": 2, "failed": []}, {"begun": "B"}]
+    results.write_text("".join(json.dumps(record) + "\n" for record in records))
+    read = method_check._read(results, "wrote nothing for 60 s")
+    assert read == {"cases": 1, "refused": 2, "failed": [{"case": "B", "reason": "wrote nothing for 60 s"}]}
+    assert method_check._read(results, "")["failed"] == []
+
+
+def test_a_wrong_element_on_one_rank_is_a_failure() -> None:
+    call = Call("allgather", 3, 4)
+    guarded = Guarded(before(call)[1], 0)
+    expected = after(call)[1]
+    guarded.memory[1][...] = expected
+    guarded.check(1, expected)
+    guarded.memory[1][7] += 1
+    with pytest.raises(ScheduleError, match="rank 1: element 7 of 12 is wrong"):
+        guarded.check(1, expected)
+
+
+def test_a_compiler_that_fails_is_named_with_its_first_words(tmp_path: Path) -> None:
+    broken = tmp_path / "mpicc"
+    broken.write_text("#!/bin/sh\necho 'interpreter.c:7: no mpi.h' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(BenchError, match=r"cannot compile interpreter\.c: interpreter\.c:7: no mpi\.h"):
+        build(broken, tmp_path)
+    with pytest.raises(BenchError, match="cannot be run"):
+        build(tmp_path / "none", tmp_path)
+    assert compiler(tmp_path / "mpiexec") == broken

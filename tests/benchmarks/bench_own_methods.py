@@ -1,0 +1,119 @@
+"""Own methods against the library's same algorithms, in turns in one job, by either executor.
+
+Aim: the native executor's median within 1.0 to 1.3 of the library's for trees, pipelines and rings from 8 B to 1 MiB.
+The mpi4py executor's ratio stands beside it. Each time is that of a call and a barrier on
+the first rank; where ranks share cores a ratio is worth something and a time is not.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks import library
+from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.mpit import ToolInterface
+from dashboard.benchmarks.native import Native, build, compiler
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.schedules import Call, program, resolve
+from dashboard.schedules.over_mpi import Bound
+
+RANKS = (4, 8)
+SIZES = (8, 1024, 65536, 1 << 20)
+ROUNDS = 40
+#: Collective, own algorithm, the library's number and name, and the segment size of both.
+METHODS = (
+    ("bcast", "binomial", 6, "binomial", 0),
+    ("bcast", "pipeline", 3, "pipeline", 8192),
+    ("bcast", "binary", 5, "binary_tree", 8192),
+    ("reduce", "binomial", 5, "binomial", 0),
+    ("reduce", "pipeline", 3, "pipeline", 8192),
+    ("allgather", "ring", 4, "ring", 0),
+    ("allreduce", "ring", 4, "ring", 0),
+    ("allreduce", "recursive_doubling", 3, "recursive_doubling", 0),
+)
+
+
+def run_ranks(built: Path) -> None:
+    """What each rank runs."""
+    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
+
+    found = library.find().library
+    assert isinstance(found, OpenMpi)
+    world, native, tools = MPI.COMM_WORLD, Native(built, MPI._addressof), ToolInterface()
+    for collective, own, number, theirs, segment in METHODS:
+        tools.write(found.settings(collective, Method(theirs, segment, (), number)))
+        forced, plain = world.Dup(), world.Dup()
+        for size in SIZES:
+            if (collective, own) == ("allreduce", "ring") and size // 4 < world.size:
+                continue
+            calls = _calls(MPI, forced, plain, (collective, own, segment, size), native)
+            times = _in_turn(world, calls)
+            if world.rank == 0:
+                medians = {name: statistics.median(each) for name, each in times.items()}
+                shares = "  ".join(f"{name} {medians[name] / medians['library']:5.2f}" for name in ("native", "mpi4py"))
+                what = f"{world.size} ranks  {collective:9} {own:18} {size:8} B"
+                print(f"{what}  {shares}  ({medians['library'] * 1e6:.0f} us)", flush=True)
+    tools.close()
+
+
+def _calls(mpi: Any, forced: Any, plain: Any, what: tuple[str, str, int, int], native: Native) -> dict[str, Any]:
+    """The library's call and both of ours, on the same buffers."""
+    collective, own, segment, size = what
+    element, dtype = (mpi.FLOAT, np.float32) if "reduce" in collective else (mpi.BYTE, np.uint8)
+    count = size // np.dtype(dtype).itemsize
+    call = Call(collective, plain.size, count, element_size=np.dtype(dtype).itemsize)
+    made = program(call, *resolve(call, own, {"segment_size": segment} if segment else {}), plain.rank)
+    memory = (np.ones(call.input_length(plain.rank), dtype), np.ones(call.output_length(plain.rank), dtype))
+    send, receive = ([each, each.size, element] for each in memory)
+    theirs = {
+        "bcast": lambda: forced.Bcast(receive),
+        "reduce": lambda: forced.Reduce(send, receive, mpi.SUM),
+        "allgather": lambda: forced.Allgather(send, [memory[1], count, element]),
+        "allreduce": lambda: forced.Allreduce(send, receive, mpi.SUM),
+    }
+    bound = Bound(plain, made, memory, element, lambda lower, into: np.add(lower, into, out=into))
+    return {
+        "library": theirs[collective],
+        "native": native.bind(plain, made, memory, element, mpi.SUM),
+        "mpi4py": bound,
+    }
+
+
+def _in_turn(world: Any, calls: dict[str, Any]) -> dict[str, list[float]]:
+    """Times of the calls, one after the other in each round."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(ROUNDS + 3):
+        for name, call in calls.items():
+            world.Barrier()
+            start = time.perf_counter()
+            call()
+            world.Barrier()
+            if turn >= 3:
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def main() -> None:
+    """Build the native executor and start the ranks."""
+    found = library.find()
+    mpicc = compiler(found.mpiexec)
+    assert mpicc, "no mpicc"
+    with tempfile.TemporaryDirectory() as folder:
+        built = build(mpicc, Path(folder))
+        for count in RANKS:
+            environment = {**os.environ, **found.library.environment(one_node=True, graphs=False)}
+            ranks = [sys.executable, "-m", "mpi4py", "-m", "tests.benchmarks.bench_own_methods", str(built)]
+            subprocess.run([str(found.mpiexec), "-n", str(count), *ranks], env=environment, check=True)
+
+
+if __name__ == "__main__":
+    run_ranks(Path(sys.argv[1])) if len(sys.argv) > 1 else main()

@@ -1,0 +1,147 @@
+"""``colltune methods``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboard.schedules import ALL
+from dashboard.schedules import verification as verifying
+from tests.cli.command import Answer, Run, assert_one_clear_line
+
+
+def methods(colltune: Run, words: str) -> Answer:
+    """Run ``colltune methods`` with these words."""
+    return colltune("methods", *words.split())
+
+
+def test_methods_are_listed_with_their_parameters(colltune: Run) -> None:
+    rows = methods(colltune, "list --json").json
+    assert {(row["collective"], row["algorithm"]) for row in rows} == {(each.collective, each.name) for each in ALL}
+    assert all(row["provider"] == "own" for row in rows)
+    of_bcast = {row["algorithm"]: row for row in methods(colltune, "list -c bcast --json").json}
+    assert of_bcast["pipeline"]["parameters"]["segment_size"][0] == 0
+    assert set(of_bcast["k_chain"]["parameters"]) == {"segment_size", "fan_out"}
+    text = methods(colltune, "list -c allgather --provider own").out
+    assert "neighbor_exchange" in text
+    assert "even P" in text
+
+
+def test_a_schedule_tells_messages_bytes_and_steps(colltune: Run) -> None:
+    made = methods(colltune, "schedule -c alltoall --algorithm bruck --processes 6 --bytes 10 --json").json
+    assert (made["messages"], made["bytes"]) == (18, 420)
+    sent = [each for rank in made["ranks"] for each in rank if each["operation"] == "send"]
+    assert (len(sent), sum(each["bytes"] for each in sent)) == (18, 420)
+    assert {each["step"] for each in sent} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "processes", "steps"),
+    [
+        ("barrier", "double_ring", 6, 12),
+        ("barrier", "bruck", 12, 4),
+        ("bcast", "binomial", 16, 4),
+        ("bcast", "linear", 7, 6),
+        ("allgather", "neighbor_exchange", 8, 4),
+        ("allgather", "ring", 7, 6),
+        ("alltoall", "pairwise", 9, 8),
+        ("allreduce", "ring", 5, 8),
+        ("scan", "binomial", 9, 4),
+        # Folded ranks of the half-sharing fold: exchange, half back, two halvings, two back, result.
+        ("allreduce", "rabenseifner", 6, 7),
+    ],
+)
+def test_steps_are_those_of_the_publication(
+    colltune: Run, collective: str, algorithm: str, processes: int, steps: int
+) -> None:
+    size = 0 if collective == "barrier" else 64
+    made = methods(
+        colltune, f"schedule -c {collective} --algorithm {algorithm} --processes {processes} --bytes {size} --json"
+    ).json
+    assert made["steps"] == steps
+
+
+def test_a_message_has_one_step_at_both_ends(colltune: Run) -> None:
+    made = methods(
+        colltune,
+        "schedule -c bcast --algorithm split_binary --processes 8 --root 3 --bytes 4KiB --segment-size 512 --json",
+    ).json
+    ends: dict[str, list[tuple[int, int, int, int, int]]] = {"send": [], "receive": []}
+    for rank, operations in enumerate(made["ranks"]):
+        for each in operations:
+            if each["operation"] in ends:
+                way = (rank, each["peer"]) if each["operation"] == "send" else (each["peer"], rank)
+                ends[each["operation"]].append((*way, each["tag"], each["step"], each["bytes"]))
+    assert sorted(ends["send"]) == sorted(ends["receive"])
+    for operations in made["ranks"]:
+        for kind in ends:
+            steps = [each["step"] for each in operations if each["operation"] == kind]
+            assert len(set(steps)) == len(steps), "one message at a time"
+
+
+def test_text_of_a_schedule(colltune: Run) -> None:
+    out = methods(colltune, "schedule -c gather --algorithm linear_sync --processes 3 --bytes 10 --segment-size 4").out
+    assert "6 messages, 20 bytes" in out
+    assert "rank 1: [1] receive 0 B from 0; [2] send 4 B to 0; [5] send 6 B to 0" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("-c gossip --algorithm x", "no own methods of a collective 'gossip'"),
+        ("-c bcast --algorithm pipelin", "did you mean pipeline"),
+        ("-c bcast --algorithm pipeline --root 4", "root is 4; expected a rank from 0 to 3"),
+        ("-c allgather --algorithm recursive_doubling --processes 6", "powers of two"),
+        ("-c bcast --algorithm pipeline --bytes 10 --element-size 4", "--bytes 10"),
+        ("-c bcast --algorithm pipeline --bytes 16 --element-size 8 --segment-size 4", "a segment holds an element"),
+        ("-c scan --algorithm binomial --segment-size 4", "no parameter 'segment_size'"),
+        ("-c bcast --algorithm k_chain --set fan_out", "NAME=VALUE"),
+        ("-c bcast --algorithm k_chain --set fan_out=x", "fan_out=x"),
+        ("-c reduce --algorithm binary --not-commutative", "does not commute"),
+        ("-c barrier --algorithm bruck --processes 0", "at least 1"),
+    ],
+)
+def test_bad_input_is_refused_with_the_reason(colltune: Run, words: str, told: str) -> None:
+    processes = "" if "--processes" in words else " --processes 4"
+    assert_one_clear_line(methods(colltune, f"schedule {words}{processes}"), told)
+
+
+def test_verify_without_mpi(colltune: Run) -> None:
+    answer = methods(colltune, "verify --without-mpi -c barrier -c gatherv --processes 1-3,6 --json")
+    assert answer.status == 0
+    assert answer.json["failed"] == []
+    assert answer.json["cases"] > 100
+    one = methods(colltune, "verify --without-mpi --algorithm bruck --processes 5")
+    assert "0 wrong" in one.out
+    assert_one_clear_line(methods(colltune, "verify --without-mpi --algorithm magic"), "no method has")
+    assert_one_clear_line(methods(colltune, "verify --without-mpi --processes 0-3"), "allowed are 1 to 64")
+    assert_one_clear_line(methods(colltune, "verify --without-mpi -c gossip"), "-c gossip")
+
+
+def test_verify_ends_with_another_status_when_a_case_is_wrong(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    # An expectation that nothing can meet: what is judged are real buffers.
+    right = verifying.after
+    monkeypatch.setattr(verifying, "after", lambda call, turn: [each + 1 for each in right(call, turn)])
+    answer = methods(colltune, "verify --without-mpi -c scan --algorithm linear --processes 2 --json")
+    assert answer.status == 3
+    assert 0 < len(answer.json["failed"]) < answer.json["cases"], "calls of no elements are right"
+    assert "rank 0: element 0" in answer.json["failed"][0]["reason"]
+
+
+def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
+    words = ["methods", "draw", "-c", "allgather", "--algorithm", "bruck", "--processes", "4"]
+    assert colltune(*words).out.splitlines() == [
+        "step 1: 0 → 3, 1 → 0, 2 → 1, 3 → 2",
+        "step 2: 0 → 2, 1 → 3, 2 → 0, 3 → 1",
+    ]
+    assert colltune(*words, "--movement").out.splitlines()[5:10] == [
+        "after step 1", "   0 11..", "   1 .11.", "   2 ..11", "   3 1..1"
+    ]  # fmt: skip
+    assert colltune(*words, "--json").json["edges"][0] == {"from": 0, "to": 3, "step": 1}
+    picture = tmp_path / "bruck.svg"
+    answer = colltune(*words, "--movement", "-o", picture)
+    assert (answer.status, answer.out) == (0, "")
+    assert "after step 2" in picture.read_text()
+    assert_one_clear_line(colltune(*words, "-o", tmp_path / "bruck.png"), "must end in .svg")
+    assert_one_clear_line(colltune(*words, "-o", tmp_path / "nowhere" / "a.svg"), "cannot be written")
