@@ -43,10 +43,21 @@ CANNOT_SWITCH = 4
 
 @dataclass(frozen=True)
 class Start:
-    """One start of a job's ranks: variables beside the job's, arguments after its program's."""
+    """One start of a job's ranks: variables beside the job's, arguments after its program's.
+
+    Attributes
+    ----------
+    again
+        So often it is started again when it ended badly or hung after it had written something; it is told how in the
+        variable of `dashboard.benchmarks.safety.order.ENDED`.
+    quiet
+        Seconds after which it hangs when nothing is written, instead of the job's; None: the job's.
+    """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    again: int = 0
+    quiet: float | None = None
 
 
 @dataclass(frozen=True)
