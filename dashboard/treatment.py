@@ -11,8 +11,10 @@ from dashboard.decisions.folds import with_cubes
 from dashboard.decisions.interpolate import interpolated
 from dashboard.decisions.outliers import outliers, without_outliers
 from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import WITHOUT, without_methods
+from dashboard.decisions.selection import WITHOUT
 from dashboard.decisions.simplest import simplest
+from dashboard.export.unsafe import LEFT_OUT as UNSAFE
+from dashboard.export.unsafe import without_unsafe
 
 LEFT_OUT, FILLED = "left_out_note", "interpolation"
 
@@ -36,7 +38,7 @@ def treated(cube: xr.Dataset, *, without: Sequence[str] = (), outliers: bool, in
     interpolate
         Whether to interpolate missing times between measured sizes.
     """
-    cube = without_methods(cube, without)
+    cube = without_unsafe(cube, without)
     if outliers:
         found = outliers_of(cube)
         cube = without_outliers(cube, found).assign_attrs({LEFT_OUT: left_out_words(found)})
@@ -76,6 +78,7 @@ def left_out_words(found: pd.DataFrame) -> str:
 def remarks(cube: xr.Dataset, problem: Problem) -> list[str]:
     """What was done to measurements and labels, in words."""
     told = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+    told += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
     told += [str(cube.attrs[name]) for name in (LEFT_OUT,) if cube.attrs.get(name)]
     if cube.attrs.get(FILLED):
         told.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs[FILLED]}.")

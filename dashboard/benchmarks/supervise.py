@@ -60,27 +60,15 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
                 job = _started(order["log"], [*command, *one["arguments"]], {**environment, **one["environment"]})
             except OSError as error:
                 return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
-            quiet, before = one["quiet"] or order["quiet"], _written(order)
-            try:
-                code = _wait(job, order, until, quiet)
-            except _Hangs:
-                if not one["again"] or _written(order) == before:
-                    raise
-                _end_all(job, order["mark"])
-                code, ending = _HUNG, f"hangs: nothing came back for {quiet:g} s"
-            else:
-                ending = f"takes the job down: {_why(code)}" if code else ""
-            if ending and one["again"] and _written(order) != before:
-                starts = [_again(one, ending), *starts[1:]]
-            else:
-                starts = _further(order, starts, code)
+            code, ending = _outcome(job, order, one, until)
+            starts = [_again(one, ending), *starts[1:]] if ending else _further(order, starts, code)
     except _Cancelled:
         ended = _end("cancelled", "cancelled")
     except TimeoutError:
         ended = _end("timed out", f"ended at its time limit of {order['seconds']:g} s")
-    except _Hangs:
+    except _Hangs as hung:
         why = "a process, a node or a link between them does not answer any more"
-        ended = _end("failed", f"nothing was measured for {quiet:g} s: {why}")
+        ended = _end("failed", f"nothing was measured for {hung} s: {why}")
     else:
         ended = _end("finished", "", code) if code == 0 else _end("failed", _why(code), code)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -89,6 +77,22 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
         if ended["exit_code"] is None:
             ended["exit_code"] = job.returncode
     return ended
+
+
+def _outcome(
+    job: subprocess.Popen[bytes], order: Mapping[str, Any], start: Mapping[str, Any], until: float
+) -> tuple[int, str]:
+    """Exit code of a start, and how it ended where it is to be started again, empty where not; may raise `_Hangs`."""
+    quiet, before = start["quiet"] or order["quiet"], _written(order)
+    try:
+        code = _wait(job, order, until, quiet)
+    except _Hangs:
+        if not start["again"] or _written(order) == before:
+            raise
+        _end_all(job, order["mark"])
+        return _HUNG, f"hangs: nothing came back for {quiet:g} s"
+    again = code and start["again"] and _written(order) != before
+    return code, f"takes the job down: {_why(code)}" if again else ""
 
 
 def _again(start: Mapping[str, Any], ending: str) -> dict[str, Any]:
@@ -134,7 +138,7 @@ def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float, 
         if (found := _written(order)) != seen:
             seen, moved = found, now
         elif now - moved > quiet:
-            raise _Hangs
+            raise _Hangs(f"{quiet:g}")
     raise TimeoutError
 
 

@@ -152,6 +152,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "portability": "dashboard.commands.portability:portability",
     "report": "dashboard.commands.report:report",
     "prove": "dashboard.commands.prove:prove",
+    "check-methods": "dashboard.commands.check_methods:check_methods",
     "tune-check": "dashboard.commands.tune_check:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",
     "serve": "dashboard.commands.serve:serve",

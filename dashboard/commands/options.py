@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from dashboard.commands import bench as cli_bench
 from dashboard.commands import beside as cli_beside
+from dashboard.commands import check_methods as cli_check_methods
 from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import model as cli_model
@@ -184,6 +185,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
+    cli_check_methods.add_parser(commands, common)
     cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
     timed = cli_decide_time.add_parser(commands, [hints, common])
     _collectives(timed)

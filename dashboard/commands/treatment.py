@@ -106,7 +106,7 @@ def named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[st
 
 
 def without_methods(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
-    """The cubes without the methods that ``--without`` names; which they were is said.
+    """The cubes without the methods that ``--without`` names, and those that are unsafe; which they were is said.
 
     Raises
     ------
@@ -114,9 +114,14 @@ def without_methods(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -
         As `named`.
     """
     from dashboard.decisions import selection
+    from dashboard.export.unsafe import LEFT_OUT, without_unsafe
 
     wanted = named(args, cubes)
     for name, cube in cubes.items():
         if gone := selection.left_out(cube, wanted):
             say(f"note: {name}: methods left out: {', '.join(gone)}")
-    return {name: selection.without_methods(cube, wanted) for name, cube in cubes.items()}
+    left = {name: without_unsafe(cube, wanted) for name, cube in cubes.items()}
+    for name, cube in left.items():
+        if LEFT_OUT in cube.attrs:
+            say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
+    return left

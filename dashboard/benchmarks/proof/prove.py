@@ -19,6 +19,7 @@ from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Cell, buffer_bytes
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
 from dashboard.benchmarks.proof.regions import Region, regions_of
+from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, OnOpenMpi, Target, left_to_library
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.export.library_names import DEFAULT_VERSION, series
@@ -108,6 +109,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     calls = _calls(asked, target)
     runner = _Runner(wish, target, asked, progress)
     results = runner.run(calls) if calls else {}
+    left = max(1.0, wish.seconds - (time.monotonic() - began))
+    unsafe = faulty(target, wish.mpiexec, wish.python, regions, wish.ranks, left, progress) if results else ()
     named = [(region, call.name if call else None) for region, call in asked]
     title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
     return Proof(
@@ -118,7 +121,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
         ranks=wish.ranks,
         taken=taken(named, results),
         verdicts=_judged(named, calls, results, runner),
-        notes=tuple(notes),
+        notes=(*notes, *(f"right only for operations that commute: {one}" for one in unsafe if one.only_commutative)),
+        unsafe=tuple(one for one in unsafe if one.excluded),
         seconds=time.monotonic() - began,
     )
 

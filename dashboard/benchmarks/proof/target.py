@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.methods import DEFAULT, Library, Method, Variants
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.proof.order import Call, Evidence
@@ -27,6 +27,10 @@ def left_to_library(method: Decided) -> bool:
 
 class Target(Protocol):
     """A library that rules files are proven on."""
+
+    @property
+    def library(self) -> Library:
+        """What it offers."""
 
     @property
     def evidence(self) -> Evidence:

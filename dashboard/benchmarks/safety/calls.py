@@ -46,7 +46,8 @@ class Handles:
 
     def handle(self, thing: Any) -> Any:
         """A handle as C passes it: a pointer of Open MPI, a number of MPICH."""
-        kind = ctypes.c_void_p if self.mpi._sizeof(thing) == ctypes.sizeof(ctypes.c_void_p) else ctypes.c_int
+        pointer = self.mpi._sizeof(thing) == ctypes.sizeof(ctypes.c_void_p)  # noqa: SLF001 - see below
+        kind = ctypes.c_void_p if pointer else ctypes.c_int
         return kind.from_address(self.mpi._addressof(thing))  # noqa: SLF001 - mpi4py's own way to the handle
 
     def raw(self, name: str, *arguments: Any) -> None:
@@ -82,6 +83,7 @@ class Call:
         self.sent, self.received, self.expected = self._prepared()
 
     def block_of(self, rank: int, to: int = 0, count: int | None = None) -> Values:
+        """What a process sends to another in this turn."""
         return block(self.case.layout, rank, to, self.count if count is None else count, self.turn)
 
     def between(self, rank: int) -> list[int]:
@@ -112,6 +114,7 @@ class Call:
 
     @property
     def leads(self) -> bool:
+        """Whether this process is the root."""
         return self.rank == self.root
 
     def make(self) -> None:

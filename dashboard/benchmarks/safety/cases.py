@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,15 +56,17 @@ class Case:
     @property
     def kind(self) -> str:
         """What is unusual of it, in words; ``plain`` when nothing is."""
-        told = [self.place] if self.place != "apart" else []
-        told += ["strided datatype"] if self.layout == "strided" else []
-        told += ["derived datatype"] if self.layout == "pair" else []
-        told += [NOT_COMMUTATIVE] if self.operation == "product" else []
-        told += ["counts that differ"] if self.counts == "different" else []
-        told += {"reversed": ["ranks reversed by a split"], "halves": ["communicator split in two"]}.get(self.made, [])
-        told += ["calls without a pause"] if self.repeats > 1 else []
-        told += ["no elements"] if not self.count else []
-        return ", ".join(told) or PLAIN
+        unusual: list[str] = [self.place] if self.place != "apart" else []
+        unusual += ["strided datatype"] if self.layout == "strided" else []
+        unusual += ["derived datatype"] if self.layout == "pair" else []
+        unusual += [NOT_COMMUTATIVE] if self.operation == "product" else []
+        unusual += ["counts that differ"] if self.counts == "different" else []
+        unusual += {"reversed": ["ranks reversed by a split"], "halves": ["communicator split in two"]}.get(
+            self.made, []
+        )
+        unusual += ["calls without a pause"] if self.repeats > 1 else []
+        unusual += ["no elements"] if not self.count else []
+        return ", ".join(unusual) or PLAIN
 
     def words(self, collective: str, comm_size: int) -> str:
         """The case so that somebody can call it again."""
@@ -74,6 +76,10 @@ class Case:
         return f"{self.kind}: {comm_size} processes{elements}{rooted}"
 
 
+_SPLIT: Mapping[Made, list[str]] = {
+    "reversed": ["ranks reversed by a split"],
+    "halves": ["communicator split in two"],
+}
 PLAIN = "plain"
 NOT_COMMUTATIVE = "operation that does not commute"
 

@@ -28,6 +28,11 @@ MOST_RANKS = 9
 HANGS_S, AGAIN = 20.0, 40
 _LOOK_S = 0.05
 _TELL_S = 0.5
+#: Where processes share cores, who waits for messages makes room for who sends them.
+_MAKE_ROOM = {
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+}
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 Progress = Callable[[float, str], None]
@@ -51,6 +56,9 @@ class Report:
         Methods with which something is wrong.
     not_for
         Methods that the library refuses for some numbers of processes: ``collective, label, comm_sizes, why``.
+    once
+        Methods that hung or took the job down once, and not when they were called again: ``collective, label, case,
+        effect``. Perhaps the machine was too busy.
     missing
         Methods that were not called for all numbers of processes, since the time was up.
     seconds
@@ -63,6 +71,7 @@ class Report:
     cases: int
     faulty: tuple[Finding, ...]
     not_for: tuple[Mapping[str, Any], ...] = ()
+    once: tuple[Mapping[str, Any], ...] = ()
     missing: int = 0
     seconds: float = 0.0
 
@@ -81,6 +90,7 @@ class Report:
             "safe": self.safe,
             "faulty": [one.to_dict() for one in self.faulty],
             "not_for": [dict(one) for one in self.not_for],
+            "once": [dict(one) for one in self.once],
             "missing": self.missing,
             "seconds": round(self.seconds, 1),
         }
@@ -176,7 +186,7 @@ def check(
         written, records = folder / "order.json", folder / "records.jsonl"
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
-        said = {**_ONE_THREAD, **library.environment(one_node=True, graphs=False), **(environment or {})}
+        said = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=True, graphs=False), **(environment or {})}
         ranks, log = order.comm_sizes[-1], folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
         reason = _run(LocalLauncher((str(installation.mpiexec),)), job, records, order, progress)
@@ -202,6 +212,11 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
         sum(records.done.values()),
         findings(order, records),
         tuple(not_for.values()),
+        tuple(
+            {"collective": name, "label": label(order.methods[name][number].method), "case": words, "effect": text}
+            for (name, number), (words, text) in records.died.items()
+            if (name, number) not in records.dead
+        ),
         len({step[:2] for step in records.missing(order)}),
         seconds,
     )

@@ -47,8 +47,8 @@ class Memory:
         return self._all[_GUARD:]
 
     def _places(self, start: int, count: int) -> npt.NDArray[np.int64]:
-        elements = _GUARD + self._span * np.arange(start, start + count)
-        return elements[:, None] + np.array(self._fields)
+        elements: npt.NDArray[np.int64] = _GUARD + self._span * np.arange(start, start + count)
+        return np.add.outer(elements, np.array(self._fields, np.int64))
 
     def put(self, start: int, values: Values) -> None:
         """Write elements, ``(count, numbers of an element)``."""

@@ -86,8 +86,11 @@ class Records:
         Lines on cases that went wrong: ``at, kind, words, text``.
     refused
         Steps whose method is not for so many processes, with the library's words.
+    died
+        Methods, as (collective, number), that hung or took the job down once, with the words of the case and what
+        happened: a loaded machine can look so, so that they are called again.
     dead
-        Methods, as (collective, number), that hung or took the job down: they are called no more.
+        Those that did it twice: they are called no more.
     calling
         The case that was begun last, if nothing was written after it.
     """
@@ -95,6 +98,7 @@ class Records:
     done: dict[Step, int] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
     refused: dict[Step, str] = field(default_factory=dict)
+    died: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
     dead: set[tuple[str, int]] = field(default_factory=set)
     calling: At | None = None
 
@@ -114,6 +118,8 @@ class Records:
                 self.calling = tuple(at)
             case {"done": step, "cases": count}:
                 self.done[tuple(step)] = count
+            case {"died": at, "words": words, "text": text}:
+                self.died[at[0], at[1]] = (words, text)
             case {"refused": step, "why": why}:
                 self.refused[tuple(step)] = why
             case {"fault": at}:

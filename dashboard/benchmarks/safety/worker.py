@@ -79,8 +79,12 @@ class Worker:
     def _todo(self) -> list[Step]:
         records = Records.read(self._file)
         if (at := records.calling) is not None:
-            one = cases(at[0], at[2])[at[3]]
-            line = self._fault(at, one, os.environ.get(ENDED) or "never came back", dead=True)
+            one, text = cases(at[0], at[2])[at[3]], os.environ.get(ENDED) or "never came back"
+            if at[:2] in records.died:
+                line = self._fault(at, one, text, dead=True)
+            else:
+                line = {"died": at, "words": one.words(at[0], at[2]), "text": text}
+                self._write(line)
             records.take(line)
         return records.missing(self._order)
 
