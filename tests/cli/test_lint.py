@@ -61,8 +61,17 @@ def test_over_measurements_the_penalty_is_shown(colltune: Run, good: Path, resul
 
 
 def test_the_version_of_the_library_counts(colltune: Run, good: Path) -> None:
-    good.write_text("1\n0\n1\n0\n1\n0 7 0 0\n")
+    good.write_text("1\n1\n1\n0\n1\n0 6 0 0\n")
     assert colltune("lint", good).status == 0
+    assert "has no algorithm 6 in Open MPI 4.1" in colltune("lint", good, "--for", "4.1").out
+
+
+def test_an_algorithm_that_is_known_to_give_wrong_results_is_an_error(colltune: Run, good: Path) -> None:
+    good.write_text("1\n0\n1\n0\n1\n0 7 0 0\n")
+    found = colltune("lint", good)
+    assert found.status == 2
+    assert "sparbit of Open MPI 5.0.0 and newer is at fault" in found.out
+    assert "in place" in found.out
     assert "has no algorithm 7 in Open MPI 4.1" in colltune("lint", good, "--for", "4.1").out
 
 
