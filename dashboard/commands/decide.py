@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import beside as cli_beside
+from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.options import TARGETS
@@ -55,7 +56,7 @@ def export(args: argparse.Namespace) -> None:
         sources.update(task.sources)
         decisions.append(decision)
     further = _further(args, WRITERS[args.to].options, tasks)
-    decisions = _sayable(args, decisions, tasks, further)
+    decisions = cli_beyond.bounded(args, _sayable(args, decisions, tasks, further))
     provenance = {"statistics": statistics, "sources": sources}
     text = WRITERS[args.to].write(decisions, provenance, **further)
     if args.output == "-":
