@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import xarray as xr
 
+from dashboard.decisions import trust
 from dashboard.decisions.folds import with_cubes
 from dashboard.decisions.interpolate import interpolated
-from dashboard.decisions.outliers import outliers, without_outliers
+from dashboard.decisions.outliers import outliers as find_outliers
+from dashboard.decisions.outliers import without_outliers
 from dashboard.decisions.problem import Problem
 from dashboard.decisions.selection import WITHOUT
 from dashboard.decisions.simplest import simplest
@@ -20,8 +22,14 @@ LEFT_OUT, FILLED = "left_out_note", "interpolation"
 
 
 def outliers_of(cube: xr.Dataset) -> pd.DataFrame:
-    """Repetitions and cells that do not belong, as `outliers` finds them by itself."""
-    return outliers(cube)
+    """Repetitions and cells that do not belong, as `outliers` finds them by itself, after those that are doubtful."""
+    doubtful, others = trust.doubtful(cube), find_outliers(trust.without_doubtful(cube))
+    if not len(doubtful):
+        return others
+    every = pd.concat([doubtful, others], ignore_index=True) if len(others) else doubtful
+    every = every.drop_duplicates([name for name in every if name not in ("expected", "ratio", "reason", "time")])
+    every.attrs["note"] = f"{doubtful.attrs['note']}; {others.attrs['note']}"
+    return every.reset_index(drop=True)
 
 
 def treated(cube: xr.Dataset, *, without: Sequence[str] = (), outliers: bool, interpolate: bool) -> xr.Dataset:
@@ -38,9 +46,9 @@ def treated(cube: xr.Dataset, *, without: Sequence[str] = (), outliers: bool, in
     interpolate
         Whether to interpolate missing times between measured sizes.
     """
-    cube = without_unsafe(cube, without)
+    cube = trust.without_doubtful(without_unsafe(cube, without))
     if outliers:
-        found = outliers_of(cube)
+        found = find_outliers(cube)
         cube = without_outliers(cube, found).assign_attrs({LEFT_OUT: left_out_words(found)})
     return interpolated(cube) if interpolate else cube
 
@@ -79,6 +87,7 @@ def remarks(cube: xr.Dataset, problem: Problem) -> list[str]:
     """What was done to measurements and labels, in words."""
     told = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
     told += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
+    told += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
     told += [str(cube.attrs[name]) for name in (LEFT_OUT,) if cube.attrs.get(name)]
     if cube.attrs.get(FILLED):
         told.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs[FILLED]}.")

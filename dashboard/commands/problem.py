@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import cubes_of
 from dashboard.commands.output import Working, say
+from dashboard.commands.trust import trusted
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def tasks_of(args: argparse.Namespace) -> list[Task]:
         raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
     if args.ppn is None:
         _say_ppn(cubes)
+    cubes = trusted(args, cubes)
     if args.without_outliers:
         cubes = _without_outliers(cubes)
     if args.combined:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import model as cli_model
+from dashboard.commands import trust as cli_trust
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
@@ -50,6 +51,7 @@ def add_of_page(parser: argparse.ArgumentParser) -> Any:
     group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
     group.add_argument("--interpolate", action="store_true", help="fill missing cells in between for deciding")
     group.add_argument("--without-outliers", action="store_true", help="leave outliers out; they are listed")
+    cli_trust.add_option(group)
     add_without(group)
     return group
 
