@@ -9,10 +9,10 @@ library_version, benchmark, statistic, …), every further line one measured poi
 Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold
 ``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
 object of further method parameters), ``launch`` (from 1, where there are several; a point then stands in
-one line for each), ``late``
-(repetitions left out since a process started late), ``seconds`` (what the point took with all that was done
-around its repetitions), ``graph`` (an object: ``digest`` of the messages of one call and ``programs``, see `loaders.doubles`) and ``error``
-(text: the method was refused or gave a wrong result; such a point is not timed). A resumed campaign may repeat
+one line for each), ``late`` (repetitions left out since a process started late), ``seconds`` (what the point
+took with all that was done around its repetitions), ``graph`` (an object: ``digest`` of the messages of one call
+and ``programs``, see `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong
+result; such a point is not timed). A resumed campaign may repeat
 the header. A line that a crash cut off is passed over; the next one starts anew.
 """
 
