@@ -19,6 +19,7 @@ from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants, choose
+from dashboard.benchmarks.own_settings import ADDED, added, words
 from dashboard.benchmarks.plan import Cell, Plan, PointKey, Protocol, missing
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
 from dashboard.benchmarks.safety.order import Records
@@ -185,7 +186,8 @@ def _jobs(
         folder, ranks = part.folder.resolve(), part.plan().ranks
         program = (sys.executable, *_WORKER, str(folder), "--seconds", f"{soft:g}", "--attempt", str(attempt))
         one_node, graphs = launcher.one_node(ranks), bool(plan.graph_counters)
-        environment = {**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)}
+        own = added({**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)})
+        environment = {**own, ADDED: words(own)}
         watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
         starts, otherwise = _starts(part, installation.library)

@@ -27,6 +27,7 @@ from typing import Any, Literal, Protocol
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.own_settings import allocated_nodes
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
 #: Seconds that the ranks have to end by themselves, and that the supervisor then has to write down the end.
@@ -202,8 +203,8 @@ class LocalLauncher:
         return seconds
 
     def one_node(self, ranks: int) -> bool:
-        """All ranks run here."""
-        return True
+        """Whether all ranks run here: in an allocation of several nodes the start command spreads them."""
+        return allocated_nodes() == 1
 
     def command(self, job: Job) -> list[str]:
         """Argument list that runs a job."""

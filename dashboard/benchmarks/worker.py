@@ -25,6 +25,7 @@ from dashboard.benchmarks.launch import CANNOT_SWITCH
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.operations import Types
+from dashboard.benchmarks.own_settings import ADDED
 from dashboard.benchmarks.plain import Plain
 from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
 from dashboard.benchmarks.safety import worker as checking
@@ -360,6 +361,7 @@ class Worker:
             "date": surroundings.now(),
             "protocol": " ".join(f"{name}={value}" for name, value in asdict(plan.protocol).items()),
             "environment": surroundings.settings(self._only.forced if self._only else ()),
+            "added_settings": os.environ.get(ADDED, ""),
             "launch_per_method": int(self._only is not None),
             **({UNSAFE: as_attr(self._faulty)} if self._faulty else {}),
         }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from dashboard.benchmarks.methods import DEFAULT, Library, Method, Variants
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
+from dashboard.benchmarks.own_settings import added, allocated_nodes
 from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.export.library_names import takes_fan_out
 
@@ -94,7 +95,7 @@ class OnOpenMpi:
 
     def environment(self, rules: Path | None) -> dict[str, str]:
         """See `Target`."""
-        said = self.library.environment(one_node=True, graphs=True)
+        said = added(self.library.environment(one_node=allocated_nodes() == 1, graphs=True))
         said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         return said | ({"OMPI_MCA_coll_tuned_dynamic_rules_filename": str(rules)} if rules else {})
 

@@ -15,6 +15,7 @@ from dashboard.benchmarks.launch import Job, LocalLauncher, Start
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants
 from dashboard.benchmarks.mpich import NAME as MPICH
+from dashboard.benchmarks.own_settings import added, allocated_nodes
 from dashboard.benchmarks.plan import Plan
 from dashboard.benchmarks.safety.order import Forced, Order, Records
 from dashboard.benchmarks.safety.verdict import Finding, findings, label
@@ -186,7 +187,8 @@ def check(
         written, records = folder / "order.json", folder / "records.jsonl"
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
-        said = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=True, graphs=False), **(environment or {})}
+        own = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=allocated_nodes() == 1, graphs=False)}
+        said = {**added(own), **(environment or {})}
         ranks, log = order.comm_sizes[-1], folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
         reason = _run(LocalLauncher((str(installation.mpiexec),)), job, records, order, progress)
