@@ -25,6 +25,8 @@ CHECKED = "unsafe_methods"
 LEFT_OUT, LIMITED = "unsafe", "only_for_operations_that_commute"
 #: Library that a target writes for, where it is one.
 _LIBRARIES = {"openmpi": "Open MPI", "openmpi-json": "Open MPI", "preload": "Open MPI", "mpich": "MPICH"}
+#: The preloaded library passes operations that do not commute on, whatever is decided.
+_GUARDS_ITSELF = "preload"
 _DEFAULT = Method("the library's own decision", "default")
 
 
@@ -123,7 +125,7 @@ def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -
     if unsafe:
         written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
         facts[LEFT_OUT] = "; ".join([*written, *(f"not written: {label!r}, {why}" for label, why in unsafe.items())])
-    if limited:
+    if limited and target != _GUARDS_ITSELF:
         facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
     return found if facts == found.provenance else _changed(found, found.methods, facts)
 
