@@ -130,6 +130,11 @@ _UNLIKE = ("nb", "ccl")
 #: Each algorithm once, with the parameters that it has by itself.
 _PLAIN = Variants(segment_sizes=(0,), radixes=(2,))
 #: Set for the whole job, see `OnMpich.environment`.
+_AS_MEASURED = (
+    *("tree_type", "is_non_blocking", "chunk_size", "buffer_per_child", "single_phase_recv"),
+    *("topo_overhead", "topo_diff_groups", "topo_diff_switches", "topo_same_switches"),
+)
+"""Parameters that rules name with the values which their variables have by themselves."""
 _ALWAYS = ("MPIR_CVAR_DEVICE_COLLECTIVES", "MPIR_CVAR_COLLECTIVE_FALLBACK")
 
 
@@ -181,7 +186,9 @@ class OnMpich:
 
     def forced(self, collective: str, method: Decided) -> Call | None:
         """See `Target`."""
-        asked = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
+        asked = {
+            key: str(text) for key, text in method.parameters.items() if key not in ("library_name", *_AS_MEASURED)
+        }
         numbers = {name: number for number, name in self.library.algorithms.get(collective, {}).items()}
         if method.algorithm not in numbers or set(asked) - {"k"} or not asked.get("k", "2").isdecimal():
             return None

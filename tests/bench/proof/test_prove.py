@@ -169,3 +169,16 @@ def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> 
     path = samples / "mpich_json" / "mpich-main__mpir_generic.json"
     with pytest.raises(BenchError, match="name the start command of MPICH"):
         prove(Wish(path, open_mpi))
+
+
+def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path, tmp_path: Path) -> None:
+    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+    trees = [Method(f"{name} {radix}", name, 0, {"radix": radix}) for name, radix in (("tree", 2), ("recexch", 4))]
+    allreduce = DecisionFunction("allreduce", trees, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
+    bcast = DecisionFunction("bcast", [Method("tree", "tree", 0, {"radix": 4})], Leaf(0))
+    path = tmp_path / "selection.json"
+    path.write_text(to_mpich([allreduce, bcast], base=held[0]))
+    wish = Wish(path, mpich, mpich.parent / "python", 4, seconds=SECONDS, collectives=("allreduce", "bcast"))
+    found = prove(wish)
+    assert found.count("proven", "same graph") == len(found.verdicts) == 3
+    assert found.holds
