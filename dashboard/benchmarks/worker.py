@@ -29,9 +29,8 @@ from dashboard.benchmarks.own_settings import ADDED
 from dashboard.benchmarks.plain import Plain
 from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
 from dashboard.benchmarks.safety import worker as checking
-from dashboard.benchmarks.safety.check import order_of_plan
-from dashboard.benchmarks.safety.order import Records
-from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr, findings
+from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
+from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
 from dashboard.benchmarks.switch import Switch
 from dashboard.benchmarks.timing import Group, clock_offset
 
@@ -200,19 +199,15 @@ class Worker:
     def check(self) -> None:
         """Call the methods of the plan in every way; what becomes of it is in the campaign's folder."""
         order = order_of_plan(self._plan)
+        self._tell("calling every method in every way, to leave out what is unsafe")
         if order is not None:
             checking.Worker(self._mpi, order, self._campaign.safety).run()
         if self._tools is not None:
             self._tools.close()
 
-    def _checked(self) -> tuple[Finding, ...]:
-        """Methods with which something was found to be wrong."""
-        order = order_of_plan(self._plan)
-        return () if order is None else findings(order, Records.read(self._campaign.safety))
-
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
-        self._faulty = self._world.bcast(self._checked() if self.rank == 0 else None)
+        self._faulty = self._world.bcast(faulty_of(self._campaign) if self.rank == 0 else None)
         todo: Todo
         todo, self._refused = self._world.bcast(self._todo() if self.rank == 0 else None)
         self._remember_memory()

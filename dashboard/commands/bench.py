@@ -267,8 +267,20 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     for job in now["jobs"]:
         details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
+    lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []
     return lines + list(now.get("log", []))
+
+
+def _unsafe_lines(campaign: Campaign) -> list[str]:
+    """Methods that were found to be wrong in some way of calling them, of all parts of a campaign, each once."""
+    from dashboard.benchmarks.safety.check import faulty_of
+
+    faulty = [one for part in (campaign, *campaign.parts()) for one in faulty_of(part)]
+    words = {
+        (one.collective, one.method): f"{'unsafe, not timed' if one.excluded else 'limited'}: {one}" for one in faulty
+    }
+    return list(words.values())
 
 
 def _cancel(args: argparse.Namespace) -> None:

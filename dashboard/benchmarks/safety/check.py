@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, PlanError
 from dashboard.benchmarks.launch import Job, LocalLauncher, Start
 from dashboard.benchmarks.library import Installation
@@ -126,6 +127,12 @@ def order_of_plan(plan: Plan) -> Order | None:
     methods = {name: each for name, each in methods.items() if each}
     sizes = {*range(2, 1 + min(plan.ranks, MOST_RANKS)), *(size for size in plan.comm_sizes if size <= MOST_RANKS)}
     return Order(tuple(sorted(sizes)), methods, plan.library == MPICH) if methods else None
+
+
+def faulty_of(campaign: Campaign) -> tuple[Finding, ...]:
+    """Methods of a campaign with which its check found something wrong."""
+    order = order_of_plan(campaign.plan())
+    return () if order is None else findings(order, Records.read(campaign.safety))
 
 
 def methods_of(
