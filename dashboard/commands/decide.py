@@ -103,6 +103,8 @@ def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Tas
         if name not in known:
             option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")
             raise Usage(f"{option} means nothing to --to {args.to}")
+    if "version" in known and "version" not in given and (measured := _measured_version(tasks)):
+        given["version"] = measured
     if "base" in given:
         try:
             given["base"] = Path(args.base).read_text(encoding="utf-8")
@@ -115,6 +117,20 @@ def _further(args: argparse.Namespace, known: Sequence[str], tasks: Sequence[Tas
         if "weights" in known:
             given["weights"] = {name: part.weights for name, part in named.items() if part.weights is not None}
     return given
+
+
+def _measured_version(tasks: Sequence[Task]) -> str:
+    """Series of Open MPI that all results were measured with, where it is one whose numbers are known; else empty."""
+    from dashboard.export.library_names import series
+
+    attrs = [part.cube.attrs for task in tasks for part in task.problem.slices]
+    if not all(str(one.get("library", "")).lower().replace(" ", "").startswith("openmpi") for one in attrs):
+        return ""
+    try:
+        found = {series(str(one.get("library_version", ""))) for one in attrs}
+    except ValueError:
+        return ""
+    return found.pop() if len(found) == 1 and found <= {"4.1", "5.0"} else ""
 
 
 def _statistics(task: Task, decision: DecisionFunction) -> dict[str, Any]:
