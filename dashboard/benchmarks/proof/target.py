@@ -50,6 +50,10 @@ class Target(Protocol):
         """Whether the library can be asked for its own decision in a job that holds a rules file."""
 
     @property
+    def forced_beside_rules(self) -> bool:
+        """Whether a method can be forced in a job that holds a rules file; else the rules go first."""
+
+    @property
     def name(self) -> str:
         """Name and version."""
 
@@ -79,6 +83,7 @@ class OnOpenMpi:
     counters: tuple[str, ...] = GRAPH_COUNTERS
     set_at_call: bool = False
     own_beside_rules: bool = True
+    forced_beside_rules: bool = True
 
     @property
     def name(self) -> str:
@@ -88,6 +93,12 @@ class OnOpenMpi:
     @property
     def how(self) -> str:
         """What kind of evidence it is."""
+        if self.evidence == "sockets":
+            return (
+                "by effect: this Open MPI does not let its message counters be read, so all messages go through TCP "
+                "and the bytes that each process sends to each other are read from Linux, and compared with those of "
+                "the method forced in a second job without the file, which it heeds first (HAN switched off)"
+            )
         return (
             "message graphs: messages and bytes from each process to each other, counted by the library's monitoring "
             "layer, compared with those of the method forced in the same job (HAN switched off)"
@@ -97,6 +108,9 @@ class OnOpenMpi:
         """See `Target`."""
         said = added(self.library.environment(one_node=allocated_nodes() == 1, graphs=True))
         said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+        if self.evidence == "sockets":
+            said.pop("OMPI_MCA_pml_monitoring_enable", None)
+            said |= {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1"}
         return said | ({"OMPI_MCA_coll_tuned_dynamic_rules_filename": str(rules)} if rules else {})
 
     def plain(self, collective: str) -> tuple[Call, Call]:
@@ -125,6 +139,13 @@ class OnOpenMpi:
         return [Call(one.algorithm, self.library.settings(collective, one)) for one in methods]
 
 
+def open_mpi(library: OpenMpi) -> OnOpenMpi:
+    """An Open MPI with the evidence that it gives: 4.1 hides its counters, and heeds rules before what is forced."""
+    if library.version.startswith("4."):
+        return OnOpenMpi(library, "sockets", (), own_beside_rules=False, forced_beside_rules=False)
+    return OnOpenMpi(library)
+
+
 #: No algorithms of their own: the non-blocking collective and a wait, and what needs a library for GPUs.
 _UNLIKE = ("nb", "ccl")
 #: Each algorithm once, with the parameters that it has by itself.
@@ -147,6 +168,7 @@ class OnMpich:
     counters: tuple[str, ...] = ()
     set_at_call: bool = True
     own_beside_rules: bool = False
+    forced_beside_rules: bool = True
 
     @property
     def name(self) -> str:
