@@ -84,7 +84,7 @@ _MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce
 #: What algorithms are given beside their radix, by collective: values of the variables that they are measured with
 #: (``mpivars`` of 5.0.2). Where one is lacking MPICH takes what happens to be in memory.
 _TOPOLOGY = ("topo_overhead=200", "topo_diff_groups=2800", "topo_diff_switches=1900", "topo_same_switches=1600")
-_PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
+PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("bcast", "tree"): ("tree_type=kary", "is_non_blocking=1", *_TOPOLOGY),
     ("allreduce", "tree"): ("tree_type=knomial_1", "chunk_size=0", "buffer_per_child=0", *_TOPOLOGY),
     ("allreduce", "recexch"): ("single_phase_recv=0",),
@@ -206,7 +206,7 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     if not name:
         return own
     parameters: Tree = {}
-    if (further := _PARAMETERS.get((decision.collective, name))) is not None:
+    if (further := PARAMETERS.get((decision.collective, name))) is not None:
         radix = int(decision.methods[method].parameters.get("radix", _RADIX))
         parameters = {one: {} for one in (f"k={radix}", *further)}
     leaf: Tree = {f"algorithm=MPIR_{decision.collective.capitalize()}_intra_{name}": parameters}

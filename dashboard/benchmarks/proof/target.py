@@ -13,6 +13,7 @@ from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.own_settings import added, allocated_nodes
 from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.export.library_names import takes_fan_out
+from dashboard.export.mpich import PARAMETERS
 
 if TYPE_CHECKING:
     from dashboard.decisions import Method as Decided
@@ -151,11 +152,6 @@ _UNLIKE = ("nb", "ccl")
 #: Each algorithm once, with the parameters that it has by itself.
 _PLAIN = Variants(segment_sizes=(0,), radixes=(2,))
 #: Set for the whole job, see `OnMpich.environment`.
-_AS_MEASURED = (
-    *("tree_type", "is_non_blocking", "chunk_size", "buffer_per_child", "single_phase_recv"),
-    *("topo_overhead", "topo_diff_groups", "topo_diff_switches", "topo_same_switches"),
-)
-"""Parameters that rules name with the values which their variables have by themselves."""
 _ALWAYS = ("MPIR_CVAR_DEVICE_COLLECTIVES", "MPIR_CVAR_COLLECTIVE_FALLBACK")
 
 
@@ -208,9 +204,10 @@ class OnMpich:
 
     def forced(self, collective: str, method: Decided) -> Call | None:
         """See `Target`."""
-        asked = {
-            key: str(text) for key, text in method.parameters.items() if key not in ("library_name", *_AS_MEASURED)
-        }
+        # Forced, an algorithm has the values of its variables, which are those that are written with it.
+        usual = PARAMETERS.get((collective, method.algorithm), ())
+        told = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
+        asked = {key: text for key, text in told.items() if f"{key}={text}" not in usual}
         numbers = {name: number for number, name in self.library.algorithms.get(collective, {}).items()}
         if method.algorithm not in numbers or set(asked) - {"k"} or not asked.get("k", "2").isdecimal():
             return None
