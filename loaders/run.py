@@ -9,9 +9,10 @@ library_version, benchmark, statistic, …), every further line one measured poi
 Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold
 ``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
 object of further method parameters), ``launch`` (from 1, where there are several; a point then stands in
-one line for each), ``seconds`` (what the point took with all that was done around its repetitions), ``graph``
-(an object: ``digest`` of the messages of one call and ``programs``, see `loaders.doubles`) and ``error``
-(text: the method was refused or gave a wrong result; such a point is not timed). A resumed campaign may repeat
+one line for each), ``late`` (repetitions left out since a process started late), ``seconds`` (what the point
+took with all that was done around its repetitions), ``graph`` (an object: ``digest`` of the messages of one call
+and ``programs``, see `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong
+result; such a point is not timed). A resumed campaign may repeat
 the header. A line that a crash cut off is passed over; the next one starts anew.
 """
 
@@ -39,6 +40,13 @@ from loaders.source import RESERVED, Format, Source
 
 _SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 _POINTS = 20_000
+#: Points with one of these are read before all others.
+_LOOKED_AT = ('"graph"', '"launch"', '"late"')
+#: Launches of one point disagree when one takes more than so many times another one.
+_DISAGREE = 3.0
+#: Attribute of a cube: points that are doubtful by themselves, as JSON: ``collective, method, comm_size,
+#: message_size``, ``ppn`` where told, and ``reason``.
+DOUBTFUL = "doubtful_times"
 _NOT_OF_METHOD = frozenset(
     ("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id", "double_of")
 )
@@ -79,9 +87,10 @@ def _whole_run(source: Source) -> dict[tuple[Hashable, Hashable], str]:
     """
     cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
     medians: dict[Hashable, dict[int, float]] = {}
+    late: dict[Hashable, str] = {}
     for number, line in source.lines():
         with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
-            record = json.loads(line) if '"graph"' in line or '"launch"' in line else {}
+            record = json.loads(line) if any(word in line for word in _LOOKED_AT) else {}
             if "error" in record or "samples" not in record or _check(record):
                 continue
             cell, method = _place(record)
@@ -89,11 +98,42 @@ def _whole_run(source: Source) -> dict[tuple[Hashable, Hashable], str]:
                 cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), one))
             if type(record.get("launch")) is int:
                 medians.setdefault((cell, method), {})[record["launch"]] = median(record["samples"])
+            if type(record.get("late")) is int and record["late"] > len(record["samples"]):
+                late[cell, method] = f"{record['late']} starts were late, and {len(record['samples'])} were not"
     _note_launches(source, medians)
+    _note_doubts(source, late | _disagreeing(medians))
     ordered = {
         cell: [one for _, one in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
     }
     return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}
+
+
+def _disagreeing(medians: Mapping[Hashable, Mapping[int, float]]) -> dict[Hashable, str]:
+    """Points whose launches are far apart, with the reason."""
+    ratios = {point: max(each.values()) / min(each.values()) for point, each in medians.items() if len(each) > 1}
+    return {
+        point: f"its launches disagree: the longest takes {ratio:.1f} times the shortest"
+        for point, ratio in ratios.items()
+        if ratio > _DISAGREE
+    }
+
+
+def _note_doubts(source: Source, doubts: Mapping[Any, str]) -> None:
+    """Have the cube tell which of its times are doubtful by what only single points show."""
+    if not doubts:
+        return
+    records = [
+        {
+            "collective": cell[0],
+            "method": method_label(MethodKey(*method)),
+            "comm_size": cell[1],
+            "message_size": cell[2],
+            **({} if cell[3] is None else {"ppn": cell[3]}),
+            "reason": reason,
+        }
+        for (cell, method), reason in doubts.items()
+    ]
+    source.attrs[DOUBTFUL] = json.dumps(records)
 
 
 def _note_launches(source: Source, medians: Mapping[Hashable, Mapping[int, float]]) -> None:

@@ -3,6 +3,7 @@
 ::
 
     plan.json      what is measured; never changed once there are results
+    safety.jsonl   what became of calling its methods in every way, see `dashboard.benchmarks.safety`
     results.jsonl  colltune's own run format, see `loaders.run`
     progress.json  written by the worker: points done and to do, what it does now
     state.json     written by what started it: launcher, its handle, attempt, time limit
@@ -65,6 +66,11 @@ class Campaign:
     def results(self) -> Path:
         """Points in colltune's own run format."""
         return self.folder / "results.jsonl"
+
+    @property
+    def safety(self) -> Path:
+        """What became of calling its methods in every way."""
+        return self.folder / "safety.jsonl"
 
     @property
     def progress_file(self) -> Path:

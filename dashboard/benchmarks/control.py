@@ -20,7 +20,10 @@ from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanErr
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants, choose
+from dashboard.benchmarks.own_settings import ADDED, added, words
 from dashboard.benchmarks.plan import Cell, Plan, PointKey, Protocol, missing
+from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
+from dashboard.benchmarks.safety.order import Records
 from loaders import RunWriter
 
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.worker")
@@ -219,8 +222,9 @@ def _jobs(
         folder, ranks = part.folder.resolve(), part.plan().ranks
         program = (sys.executable, *_WORKER, str(folder), "--seconds", f"{soft:g}", "--attempt", str(attempt))
         one_node, graphs = launcher.one_node(ranks), bool(plan.graph_counters)
-        environment = {**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)}
-        watched = (folder / part.progress_file.name, folder / part.results.name)
+        own = added({**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)})
+        environment = {**own, ADDED: words(own)}
+        watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
         starts, otherwise = _starts(part, installation.library)
         jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
@@ -234,7 +238,12 @@ def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tu
     apart = _apart(plan, todo, library) if plan.apart or plan.settings else ()
     if plan.apart and apart:
         return apart, ()
-    return (Start(),) * max(1, len({cell.launch for cell, _ in todo})), apart
+    starts = (Start(),) * max(1, len({cell.launch for cell, _ in todo}))
+    order = order_of_plan(plan)
+    if order is None or not Records.read(campaign.safety).missing(order):
+        return starts, apart
+    # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
+    return (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts), apart
 
 
 def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:

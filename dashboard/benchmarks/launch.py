@@ -27,6 +27,7 @@ from typing import Any, Literal, Protocol
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
+from dashboard.benchmarks.own_settings import allocated_nodes
 
 State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
 #: Seconds that the ranks have to end by themselves, and that the supervisor then has to write down the end.
@@ -43,10 +44,21 @@ CANNOT_SWITCH = 4
 
 @dataclass(frozen=True)
 class Start:
-    """One start of a job's ranks: variables beside the job's, arguments after its program's."""
+    """One start of a job's ranks: variables beside the job's, arguments after its program's.
+
+    Attributes
+    ----------
+    again
+        So often it is started again when it ended badly or hung after it had written something; it is told how in the
+        variable of `dashboard.benchmarks.safety.order.ENDED`.
+    quiet
+        Seconds after which it hangs when nothing is written, instead of the job's; None: the job's.
+    """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    again: int = 0
+    quiet: float | None = None
 
 
 @dataclass(frozen=True)
@@ -191,8 +203,8 @@ class LocalLauncher:
         return seconds
 
     def one_node(self, ranks: int) -> bool:
-        """All ranks run here."""
-        return True
+        """Whether all ranks run here: in an allocation of several nodes the start command spreads them."""
+        return allocated_nodes() == 1
 
     def command(self, job: Job) -> list[str]:
         """Argument list that runs a job."""

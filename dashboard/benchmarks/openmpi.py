@@ -16,6 +16,7 @@ from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.methods import DEFAULT, Method, Variants
 from dashboard.export.library_names import takes_fan_out, takes_segments
 
+NAME = "Open MPI"
 _ASK = ("--param", "coll", "tuned", "--level", "9", "--parsable")
 _ENUMERATOR = re.compile(
     r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
@@ -27,7 +28,7 @@ _PRIORITY = "coll_tuned_priority"
 #: Above every other component of collectives, so that a forced algorithm is not passed over across nodes.
 _HIGHEST = 100
 #: What Open MPI calls the "default" allgatherv is gather and broadcast, not the library's own decision.
-_LINEAR = "linear"
+LINEAR = "linear"
 _SECONDS = 60
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
 _SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
@@ -50,7 +51,7 @@ class OpenMpi:
     version: str
     algorithms: Mapping[str, Mapping[int, str]]
     variables: Mapping[str, int]
-    name: str = "Open MPI"
+    name: str = NAME
     apart: bool = False
 
     @property
@@ -141,7 +142,7 @@ def parse(text: str) -> OpenMpi:
     for line in text.splitlines():
         if match := _ENUMERATOR.match(line):
             if int(match["number"]):
-                name = _LINEAR if match["name"] == DEFAULT else match["name"]
+                name = LINEAR if match["name"] == DEFAULT else match["name"]
                 algorithms.setdefault(match["collective"], {})[int(match["number"])] = name
         elif match := _VARIABLE.match(line):
             value = _whole(match["name"], match["value"].strip())

@@ -12,6 +12,7 @@ from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launch import Job, own_environment, supervised
+from dashboard.benchmarks.own_settings import added
 
 STARTS = ("mpiexec", "mpirun", "srun")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:+@-]*")
@@ -186,7 +187,11 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
         lines.append("# starts when the jobs before it have ended: sbatch --dependency=afterany:…")
     if request.modules:
         lines.append(f"module load {shlex.join(request.modules)} || exit 1")
-    environment = {**first.environment, **request.environment, "PYTHONPATH": own_environment()["PYTHONPATH"]}
+    environment = {
+        **added(first.environment, request.environment),
+        **request.environment,
+        "PYTHONPATH": own_environment()["PYTHONPATH"],
+    }
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(environment.items())]
     # Jobs of one array bear one name, whatever their nodes are.
     lines += [f'export {key}="${{{key}:-$SLURM_CLUSTER_NAME}}"' for key in _PLACE]

@@ -21,8 +21,11 @@ from typing import Any
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import read_json, write_json
 from dashboard.benchmarks.launch import CANNOT_SWITCH, PATIENCE, end_of, final_of, own_environment, read_order
+from dashboard.benchmarks.safety.order import ENDED
 
 _LOOK_S = 0.1
+#: Stands for the exit code of ranks that were ended because they hung.
+_HUNG = 1
 
 
 class _Cancelled(Exception):  # noqa: N818 - an order, no fault
@@ -57,15 +60,15 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
                 job = _started(order["log"], [*command, *one["arguments"]], {**environment, **one["environment"]})
             except OSError as error:
                 return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
-            code = _wait(job, order, until)
-            starts = _further(order, starts, code)
+            code, ending = _outcome(job, order, one, until)
+            starts = [_again(one, ending), *starts[1:]] if ending else _further(order, starts, code)
     except _Cancelled:
         ended = _end("cancelled", "cancelled")
     except TimeoutError:
         ended = _end("timed out", f"ended at its time limit of {order['seconds']:g} s")
-    except _Hangs:
+    except _Hangs as hung:
         why = "a process, a node or a link between them does not answer any more"
-        ended = _end("failed", f"nothing was measured for {order['quiet']:g} s: {why}")
+        ended = _end("failed", f"nothing was measured for {hung} s: {why}")
     else:
         ended = _end("finished", "", code) if code == 0 else _end("failed", _why(code), code)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -74,6 +77,27 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
         if ended["exit_code"] is None:
             ended["exit_code"] = job.returncode
     return ended
+
+
+def _outcome(
+    job: subprocess.Popen[bytes], order: Mapping[str, Any], start: Mapping[str, Any], until: float
+) -> tuple[int, str]:
+    """Exit code of a start, and how it ended where it is to be started again, empty where not; may raise `_Hangs`."""
+    quiet, before = start["quiet"] or order["quiet"], _written(order)
+    try:
+        code = _wait(job, order, until, quiet)
+    except _Hangs:
+        if not start["again"] or _written(order) == before:
+            raise
+        _end_all(job, order["mark"])
+        return _HUNG, f"hangs: nothing came back for {quiet:g} s"
+    again = code and start["again"] and _written(order) != before
+    return code, f"takes the job down: {_why(code)}" if again else ""
+
+
+def _again(start: Mapping[str, Any], ending: str) -> dict[str, Any]:
+    """The same start once more, told how it ended; it goes on with what is left."""
+    return {**start, "again": start["again"] - 1, "environment": {**start["environment"], ENDED: ending}}
 
 
 def _further(order: Mapping[str, Any], starts: Sequence[Any], code: int) -> Sequence[Any]:
@@ -101,20 +125,20 @@ def _started(log: str, command: Sequence[str], environment: Mapping[str, str]) -
         )
 
 
-def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float) -> int:
-    """Exit code of the job; TimeoutError when it has not ended in time."""
+def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float, quiet: float | None) -> int:
+    """Exit code of the job; TimeoutError when it has not ended in time, `_Hangs` when it writes nothing for `quiet`."""
     moved = time.monotonic()
     seen = _written(order)
     while (now := time.monotonic()) < until:
         # In short steps: a signal that arrives just before a long wait would be handled only after it.
         with contextlib.suppress(subprocess.TimeoutExpired):
             return job.wait(min(until - now, _LOOK_S))
-        if order["quiet"] is None:
+        if quiet is None:
             continue
         if (found := _written(order)) != seen:
             seen, moved = found, now
-        elif now - moved > order["quiet"]:
-            raise _Hangs
+        elif now - moved > quiet:
+            raise _Hangs(f"{quiet:g}")
     raise TimeoutError
 
 

@@ -13,21 +13,25 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.benchmarks import cellrun, leftovers, mpich, surroundings
+from dashboard.benchmarks import cellrun, leftovers, surroundings
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.launch import CANNOT_SWITCH
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.operations import Types
+from dashboard.benchmarks.own_settings import ADDED
 from dashboard.benchmarks.plain import Plain
 from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
+from dashboard.benchmarks.safety import worker as checking
+from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
+from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
+from dashboard.benchmarks.switch import Switch
 from dashboard.benchmarks.timing import Group, clock_offset
 
 if TYPE_CHECKING:
@@ -69,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--only", nargs=3, metavar=("COLLECTIVE", "METHOD", "LAUNCH"), help="measure this method, by its number"
     )
     parser.add_argument("--forced", action="append", default=[], metavar="NAME=VALUE", help="what forces the method")
+    parser.add_argument("--safety", action="store_true", help="call the methods in every way, and time nothing")
     args = parser.parse_args(argv)
     only = None
     if args.only:
@@ -81,7 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if worker.rank == 0:
             _say(fault)
         return CANNOT_SWITCH if worker.cannot_switch else _FAILED
-    worker.run()
+    if args.safety:
+        worker.check()
+    else:
+        worker.run()
     return 0
 
 
@@ -122,6 +130,7 @@ class Worker:
         self._tools: ToolInterface | None = None
         self._counters: PeerCounters | None = None
         self._refused: dict[tuple[Any, ...], str] = {}
+        self._faulty: tuple[Finding, ...] = ()
         self._done = self._points = 0
         self._now = ""
 
@@ -187,8 +196,18 @@ class Worker:
         if problem and self.rank == 0:
             _say(f"message graphs are not recorded: {problem}")
 
+    def check(self) -> None:
+        """Call the methods of the plan in every way; what becomes of it is in the campaign's folder."""
+        order = order_of_plan(self._plan)
+        self._tell("calling every method in every way, to leave out what is unsafe")
+        if order is not None:
+            checking.Worker(self._mpi, order, self._campaign.safety).run()
+        if self._tools is not None:
+            self._tools.close()
+
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
+        self._faulty = self._world.bcast(faulty_of(self._campaign) if self.rank == 0 else None)
         todo: Todo
         todo, self._refused = self._world.bcast(self._todo() if self.rank == 0 else None)
         self._remember_memory()
@@ -277,7 +296,7 @@ class Worker:
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, switch, self._counters, members, self._calls)
-                known = {method: self._refused.get(point_key(cell, method)[:-1], "") for method in methods}
+                known = {method: self._why_not(cell, method) for method in methods}
                 measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known)
                 seconds = self._took(sum(not why for why in known.values()))
                 if writer is not None:
@@ -288,6 +307,14 @@ class Worker:
         finally:
             switch.free()
         return True
+
+    def _why_not(self, cell: Cell, method: Method) -> str:
+        """Why a method is not called; empty when it is."""
+        key = (cell.collective, method)
+        unsafe = next((one for one in self._faulty if (one.collective, one.method) == key and one.excluded), None)
+        return (
+            f"unsafe: {unsafe.case}: {unsafe.effect}" if unsafe else self._refused.get(point_key(cell, method)[:-1], "")
+        )
 
     def _took(self, points: int) -> float:
         """Seconds for each of so many points since the last cell ended, all that was done between the two with it."""
@@ -329,69 +356,10 @@ class Worker:
             "date": surroundings.now(),
             "protocol": " ".join(f"{name}={value}" for name, value in asdict(plan.protocol).items()),
             "environment": surroundings.settings(self._only.forced if self._only else ()),
+            "added_settings": os.environ.get(ADDED, ""),
             "launch_per_method": int(self._only is not None),
+            **({UNSAFE: as_attr(self._faulty)} if self._faulty else {}),
         }
-
-
-class Switch:
-    """Communicators that each take one method, made when they are first asked for.
-
-    Parameters
-    ----------
-    plan
-        Which control variables make the library take a method.
-    comm
-        Whose processes they are for.
-    tools
-        The tool interface; None when the plan sets nothing.
-    """
-
-    def __init__(self, plan: Plan, comm: Any, tools: ToolInterface | None) -> None:
-        self._plan, self._comm, self._tools = plan, comm, tools
-        self._made: dict[tuple[str, Method], Any] = {}
-        # MPICH's settings act on all communicators at once: another one, made under them, would be made by the method.
-        self._only = comm.Dup() if plan.library == mpich.NAME else None
-
-    def __call__(self, collective: str, method: Method) -> Any:
-        """Give the communicator of a method; collective at the first call for it.
-
-        The variables are written at every call: some, such as the radix of Open MPI's k-nomial broadcast, act when a
-        communicator is used, not when it is made.
-        """
-        settings = self._plan.settings_of(collective, method)
-        if self._tools is not None and settings:
-            # Of another collective nothing may stay: some methods are made of other collectives' own decisions.
-            self._tools.restore()
-            self._tools.write(settings)
-        if self._only is not None:
-            return self._only
-        key = (collective, method)
-        if key not in self._made:
-            self._made[key] = self._comm.Dup()
-        return self._made[key]
-
-    @contextmanager
-    def strictly(self) -> Iterator[None]:
-        """Have the library refuse a method that cannot work, where it would else take another one in silence.
-
-        For a single call only: the worker's own communication is to go on whatever is set.
-        """
-        if self._tools is None or not self._plan.strict:
-            yield
-            return
-        self._tools.write(self._plan.strict)
-        try:
-            yield
-        finally:
-            self._tools.restore(self._plan.strict)
-
-    def free(self) -> None:
-        """Free all of them; collective."""
-        if self._tools is not None and self._only is not None:
-            self._tools.restore()
-        for comm in (*self._made.values(), *filter(None, [self._only])):
-            comm.Free()
-        self._made.clear()
 
 
 if __name__ == "__main__":

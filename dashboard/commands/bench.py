@@ -124,14 +124,27 @@ def _offer_lines(told: Mapping[str, Any], cost: str) -> list[str]:
 
 def _run(args: argparse.Namespace) -> None:
     installation = _installation()
-    _start(args, _chosen(args, installation), _local(installation), installation)
+    campaign = _chosen(args, installation)
+    _say_settings(installation)
+    _start(args, campaign, _local(installation), installation)
+
+
+def _say_settings(installation: Installation) -> None:
+    """Say what the environment sets, and is kept, and over how many nodes of an allocation the ranks are spread."""
+    from dashboard.benchmarks.own_settings import allocated_nodes, kept, words
+
+    nodes = allocated_nodes()
+    if said := kept(installation.library.environment(one_node=nodes == 1, graphs=True)):
+        say(f"note: kept as the environment says: {words(said)}")
+    if nodes > 1:
+        say(f"note: {nodes} nodes are allocated: the start command spreads the ranks over them")
 
 
 def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks import control, slurm
 
     request = bench_submit.request(args)
-    installation = _installation()
+    installation = bench_submit.installation(args, _installation)
     launcher = slurm.SlurmLauncher(request, str(installation.mpiexec))
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
     campaign = _chosen(args, installation, ranks)
@@ -147,8 +160,9 @@ def _resume(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaign import Campaign
     from dashboard.benchmarks.launch import launcher_of
 
-    campaign, installation = Campaign(Path(args.folder)), _installation()
+    campaign = Campaign(Path(args.folder))
     launcher = launcher_of(campaign)
+    installation = _installation() if launcher.name == "local" else bench_submit.of_plan(campaign, _installation)
     _start(args, campaign, _local(installation) if launcher.name == "local" else launcher, installation)
 
 
@@ -253,8 +267,20 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     for job in now["jobs"]:
         details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
+    lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []
     return lines + list(now.get("log", []))
+
+
+def _unsafe_lines(campaign: Campaign) -> list[str]:
+    """Methods that were found to be wrong in some way of calling them, of all parts of a campaign, each once."""
+    from dashboard.benchmarks.safety.check import faulty_of
+
+    faulty = [one for part in (campaign, *campaign.parts()) for one in faulty_of(part)]
+    words = {
+        (one.collective, one.method): f"{'unsafe, not timed' if one.excluded else 'limited'}: {one}" for one in faulty
+    }
+    return list(words.values())
 
 
 def _cancel(args: argparse.Namespace) -> None:

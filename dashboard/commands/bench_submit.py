@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
+    from dashboard.benchmarks.campaign import Campaign
+    from dashboard.benchmarks.library import Installation
     from dashboard.benchmarks.slurm import Request
 
 
@@ -22,6 +26,12 @@ def slurm_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--sbatch", action="append", default=[], metavar="LINE", help="further line, such as --sbatch=--exclusive"
     )
+    group.add_argument(
+        "--library",
+        metavar="NAME-VERSION",
+        help="plan with the methods of this one by the tables, such as openmpi-5.0 (default: the installed library's; "
+        "where none is, that of --module)",
+    )
     group.add_argument("--module", action="append", default=[], metavar="NAME", help="module to load first")
     group.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="such as OMPI_MCA_btl=self,tcp or UCX_TLS=rc"
@@ -34,6 +44,46 @@ def slurm_options(parser: argparse.ArgumentParser) -> None:
         "--array", type=cli_values.count, metavar="N", help="a job for each communicator size, N of them at once"
     )
     group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
+
+
+def installation(args: argparse.Namespace, installed: Callable[[], Installation]) -> Installation:
+    """What is planned with: the library named, the installed one, or where there is none that of the module.
+
+    Raises
+    ------
+    NoMpiError
+        When there is none and no table either; the message says what to name.
+    """
+    from dashboard.benchmarks.errors import NoMpiError
+    from dashboard.benchmarks.named import installation_named, version_of_module
+    from dashboard.export.library_names import DEFAULT_VERSION
+
+    if args.library:
+        return installation_named(args.library)
+    try:
+        return installed()
+    except NoMpiError as error:
+        named = version_of_module(tuple(args.module))
+        if not named and any("openmpi" in one.lower() for one in args.module):
+            named = f"openmpi-{DEFAULT_VERSION}"
+        if not named:
+            raise NoMpiError(f"{error}; or name what the job will run (--library openmpi-5.0)") from error
+        found = installation_named(named)
+    title = f"{found.library.name} {found.library.version}"
+    say(f"note: no MPI here: planned with the methods of {title} by the tables (--library); the job checks the version")
+    return found
+
+
+def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Installation:
+    """What a campaign was planned with: the installed library, or where none is that of its plan by the tables."""
+    from dashboard.benchmarks.errors import NoMpiError
+    from dashboard.benchmarks.named import installation_named
+
+    try:
+        return installed()
+    except NoMpiError:
+        plan = campaign.plan()
+        return installation_named(f"{plan.library} {plan.library_version}")
 
 
 def request(args: argparse.Namespace) -> Request:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import beside as cli_beside
+from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
@@ -59,7 +60,7 @@ def export(args: argparse.Namespace) -> None:
         sources.update(sources_of(prepared))
         decisions.append(decided.decision)
     further = _further(args, WRITERS[args.to].options, made)
-    decisions = _sayable(args, decisions, made, further)
+    decisions = cli_beyond.bounded(args, _sayable(args, decisions, made, further))
     provenance = {"statistics": statistics, "sources": sources}
     text = WRITERS[args.to].write(decisions, provenance, **further)
     if args.output == "-":
@@ -103,6 +104,8 @@ def _further(args: argparse.Namespace, known: Sequence[str], made: Sequence[Prep
         if name not in known:
             option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")
             raise Usage(f"{option} means nothing to --to {args.to}")
+    if "version" in known and "version" not in given and (measured := _measured_version(made)):
+        given["version"] = measured
     if "base" in given:
         try:
             given["base"] = disk.read_text(args.base)
@@ -115,6 +118,20 @@ def _further(args: argparse.Namespace, known: Sequence[str], made: Sequence[Prep
         if "weights" in known:
             given["weights"] = {name: part.weights for name, part in named.items() if part.weights is not None}
     return given
+
+
+def _measured_version(made: Sequence[Prepared]) -> str:
+    """Series of Open MPI that all results were measured with, where it is one whose numbers are known; else empty."""
+    from dashboard.export.library_names import series
+
+    attrs = [part.cube.attrs for prepared in made for part in prepared.problem.slices]
+    if not all(str(each.get("library", "")).lower().replace(" ", "").startswith("openmpi") for each in attrs):
+        return ""
+    try:
+        versions = {series(str(each.get("library_version", ""))) for each in attrs}
+    except ValueError:
+        return ""
+    return versions.pop() if len(versions) == 1 and versions <= {"4.1", "5.0"} else ""
 
 
 def _held_out(args: argparse.Namespace, decided: Decided) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import model as cli_model
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
+from dashboard.commands import trust as cli_trust
 from dashboard.commands.load import file_report, hints_of, load
 from dashboard.commands.output import Loading, refuse_same, say, show
 from dashboard.commands.usage import Usage
@@ -70,7 +71,7 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
     dict
         ``methods`` (each with ``method, measured, cells``), the axes, ``measured`` of ``cells``, ``statistic`` and
         ``noise``: median and 90 % quantile of ``time_std / time`` in percent, None where no spread is known;
-        ``doubles`` as `dashboard.decisions.doubles.difference` has them.
+        ``doubtful`` times with the reason; ``doubles`` as `dashboard.decisions.doubles.difference` has them.
     """
     import numpy as np
 
@@ -99,6 +100,7 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
         "statistic_kind": cube.attrs.get("statistic_kind"),
         "noise": noise,
         "doubles": difference(cube),
+        "doubtful": cli_trust.listed(cube),
     }
 
 
@@ -154,6 +156,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "report": "dashboard.commands.report:report",
     "methods": "dashboard.commands.methods:methods",
     "prove": "dashboard.commands.prove:prove",
+    "check-methods": "dashboard.commands.check_methods:check_methods",
     "tune-check": "dashboard.commands.tune_check:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",
     "serve": "dashboard.commands.serve:serve",

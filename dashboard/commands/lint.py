@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import finite, show
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
     from dashboard.decisions.penalty import PenaltySummary
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost
+
+
+_HEAD = 4096
+_NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--for",
         dest="library_series",
-        default="5.0",
         metavar="V",
-        help="version of Open MPI that is to read it: 4.1, 5.0 (default) or 6.0",
+        help="version of Open MPI that is to read it: 4.1, 5.0 or 6.0 (default: the one that its head names, else 5.0)",
     )
 
 
@@ -44,6 +49,7 @@ def lint(args: argparse.Namespace) -> None:
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import costs
 
+    args.library_series = args.library_series or _written_for(args.rules)
     try:
         found = read_rules(args.rules, version=args.library_series)
     except RulesError as error:
@@ -65,6 +71,18 @@ def lint(args: argparse.Namespace) -> None:
     show(args, result, lambda: _lines(args, found, faults, prices))
     if found.errors:
         raise Usage(f"{args.rules}: {found.errors} error{'' if found.errors == 1 else 's'}")
+
+
+def _written_for(path: str) -> str:
+    """Version of Open MPI whose numbers a file is written in, as its head says."""
+    from dashboard.export.library_names import DEFAULT_VERSION
+
+    try:
+        head = Path(path).read_text(encoding="utf-8", errors="replace")[:_HEAD]
+    except OSError:
+        return DEFAULT_VERSION
+    match = _NUMBERS.search(head)
+    return match[1] if match else DEFAULT_VERSION
 
 
 def _cubes(args: argparse.Namespace) -> dict[str, Any]:

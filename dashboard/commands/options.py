@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 from dashboard.commands import bench as cli_bench
 from dashboard.commands import beside as cli_beside
+from dashboard.commands import beyond as cli_beyond
+from dashboard.commands import check_methods as cli_check_methods
 from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import methods as cli_methods
@@ -181,6 +183,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
     cli_methods.add_parser(commands, common)
+    cli_check_methods.add_parser(commands, common)
     cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
     timed = cli_decide_time.add_parser(commands, [hints, common])
     _collectives(timed)
@@ -260,6 +263,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         help="write the best N rules for each collective where all of them would be more",
     )
     group.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
+    cli_beyond.add_option(group)
     cli_beside.add_options(parser)
 
 

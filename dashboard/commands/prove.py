@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.beyond import measured_ranks
 from dashboard.commands.output import Working, say, show, write
 from dashboard.commands.usage import Usage
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.proof.verdict import Proof
 
 NOT_PROVEN = 3
+#: Processes where nobody says how many, and at most where the file says that it was measured with more.
+_RANKS, _MOST_RANKS = 8, 16
 _WRITTEN_AS = (".txt", ".md", ".json")
 
 
@@ -40,7 +43,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "-c", "--collective", action="append", default=[], help="only this one; may be given several times"
     )
     parser.add_argument(
-        "--ranks", type=cli_values.count, default=8, metavar="N", help="largest communicator tried (default 8)"
+        "--ranks", type=cli_values.count, metavar="N", help="largest communicator tried (default: as measured, else 8)"
     )
     parser.add_argument(
         "--memory", default="4MiB", metavar="SIZE", help="buffers of one process at most (default 4MiB)"
@@ -86,7 +89,7 @@ def _proven(args: argparse.Namespace) -> Proof:
     wish = Wish(
         rules=Path(args.rules),
         mpiexec=mpiexec,
-        ranks=args.ranks,
+        ranks=args.ranks or _measured_ranks(Path(args.rules)),
         memory=parse_size(args.memory),
         seconds=args.time_limit,
         collectives=tuple(dict.fromkeys(args.collective)),
@@ -95,6 +98,15 @@ def _proven(args: argparse.Namespace) -> Proof:
     )
     with Working() as progress:
         return prove(wish, progress)
+
+
+def _measured_ranks(rules: Path) -> int:
+    """As many as the file's head says that were measured, up to what one machine can show; else `_RANKS`."""
+    try:
+        text = rules.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return _RANKS
+    return max(2, min(measured_ranks(text) or _RANKS, _MOST_RANKS))
 
 
 def _start_command(name: str) -> Path:

@@ -255,11 +255,23 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     for name, cube in answer["collectives"].items():
         lines += ["", *_collective_text(name, cube)]
+        lines += [f"    {line}" for line in doubtful_lines(cube["doubtful"])]
         if "outliers" in answer:
             lines += [f"    {line}" for line in _outliers_text(answer["outliers"][name])]
         if "between_sizes" in answer:
             lines += [f"    {line}" for line in _between_text(answer["between_sizes"][name])]
     return lines
+
+
+def doubtful_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Times that cannot be trusted, with the reason; nothing where all can."""
+    if not rows:
+        return []
+    head = ["method", "processes", "message size", "time", "why it cannot be trusted"]
+    body = [
+        [one["method"], one["comm_size"], size(one["message_size"]), time(one["time"]), one["reason"]] for one in rows
+    ]
+    return [f"doubtful times: {len(rows):,}", *table(head, body, right=(1, 2, 3))]
 
 
 def _between_text(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:

@@ -153,6 +153,9 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
 def _say_done(prepared: Prepared) -> None:
     """Say what was left out, weighed and filled in."""
     treatment = prepared.treatment
+    for name, cube in prepared.selected.items():
+        _say_unsafe(name, cube)
+        _say_doubtful(name, cube, prepared.doubtful[name])
     if treatment.outliers:
         for name, table in prepared.outliers.items():
             _say_outliers(name, table)
@@ -164,6 +167,24 @@ def _say_done(prepared: Prepared) -> None:
             for what, attribute in notes.items():
                 if attribute in part.cube.attrs:
                     say(f"note: {what} for deciding: {part.cube.attrs[attribute]}")
+
+
+def _say_unsafe(name: str, cube: xr.Dataset) -> None:
+    from dashboard.export.unsafe import LEFT_OUT
+
+    if LEFT_OUT in cube.attrs:
+        say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
+
+
+def _say_doubtful(name: str, cube: xr.Dataset, table: Any) -> None:
+    """Say which times cannot be right; Usage where none is left."""
+    from dashboard.decisions import trust
+
+    if len(table):
+        gone = trust.LEFT_OUT in cube.attrs
+        say(f"note: {name}: {'left out' if gone else 'kept'}: {trust.words(table)}; measure again on a quiet machine")
+        if gone and not bool(cube["time"].notnull().any()):
+            raise Usage(f"{name}: no time can be trusted: measure again on a quiet machine, or add --keep-doubtful")
 
 
 def _say_outliers(name: str, table: Any) -> None:

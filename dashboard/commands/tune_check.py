@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import bench_plan
+from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, finite, say, show, write
+from dashboard.commands.tune_check_again import Again
 from dashboard.commands.tune_check_text import LISTED, lines_of, records
 from dashboard.commands.usage import Usage
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 _FOLDER = "tune-check"
 _WATCH_S = 0.25
+_PROVEN_RANKS = 16
+"""So many processes are proven at most: more of them show nothing else on the cores of one machine."""
 _EPILOG = (
     "Both are measured in turns in one job. An improvement of 50 % means half the time; a difference counts where it "
     "is beyond noise (Yuen's test of the logarithms, corrected for the number of cells, of rules: for theirs)."
@@ -69,16 +73,22 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
     )
     judged.add_argument("--all-cells", action="store_true", help=f"list all cells also where they are over {LISTED}")
     judged.add_argument(
-        "--drop-slower", action="store_true", help="write the rules without those that are slower, see -o"
+        "--drop-slower",
+        action="store_true",
+        help="write the rules without those that are slower, and without the cells at which they are (-o), then prove "
+        "and measure what is left once more",
     )
     judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
+    cli_beyond.add_option(judged)
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     return parser
 
 
 def _measuring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is measured", "grids of sizes as for 'colltune bench run'")
-    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: the cores)")
+    group.add_argument(
+        "--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: as measured, else the cores)"
+    )
     group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: those of PATH…, or x2)")
     group.add_argument("--message-sizes", metavar="GRID", help="bytes (default: those of PATH…, or 4-1MiB:x4)")
     group.add_argument("--datatype", metavar="NAME", help="of reductions (default float32)")
@@ -98,6 +108,15 @@ class _Given:
     decisions: Mapping[str, DecisionFunction]
     comm_sizes: Sequence[int] = ()
     message_sizes: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The rules that were written, how many rules are gone and how many lost cells, by collective."""
+
+    given: _Given
+    dropped: dict[str, int]
+    cut: dict[str, int]
 
 
 def tune_check(args: argparse.Namespace) -> None:
@@ -125,14 +144,21 @@ def _checked(args: argparse.Namespace) -> None:
         files = [_measured(args, given, installation)]
     found = _compared(args, files)
     verdicts = {} if given is None else _judged(given, found)
-    dropped = _dropped(args, given, verdicts, version) if given is not None and args.drop_slower else None
+    left, again = None, None
+    if given is not None and args.drop_slower:
+        left = _left(args, given, found, verdicts, version)
+        again = None if installation is None else _once_more(args, left.given, installation)
     result = {
         "results": [str(file) for file in files],
         "rules": None if given is None else args.paths,
         "collectives": {name: _described(one, verdicts.get(name, [])) for name, one in found.items()},
-        "dropped": dropped,
+        "dropped": None if left is None else left.dropped,
+        "cut": None if left is None else left.cut,
+        "left": None if again is None else again.to_dict(),
     }
     show(args, result, lambda: lines_of(found, verdicts, all_cells=args.all_cells))
+    if again is not None:
+        again.say(args.output)
     slower = sum(one.outcome == "slower" for each in verdicts.values() for one in each)
     if slower and not args.drop_slower:
         are = "rule is" if slower == 1 else "rules are"
@@ -162,7 +188,7 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
     if not path.is_file():
         raise Usage(f"{path}: no such file")
     if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
-        return _as_rules([DecisionFunction.load(path)], version)
+        return _as_rules(cli_beyond.bounded(args, [DecisionFunction.load(path)]), version)
     found = read_rules(path, version=version)
     if found.errors:
         fault = next(fault for fault in found.faults if fault.severity == "error")
@@ -189,7 +215,7 @@ def _grown(args: argparse.Namespace, version: str) -> _Given:
         with Working() as progress:
             decisions.append(chosen.grow(prepared.learnt, progress=progress, **known))
         cubes[collective] = prepared.problem.slices[0].cube
-    made = _as_rules(decisions, version, cubes)
+    made = _as_rules(cli_beyond.bounded(args, decisions), version, cubes)
     sizes = {dim: sorted({int(v) for one in cubes.values() for v in one[dim].values}) for dim in _DIMS}
     return _Given(made.text, made.decisions, sizes["comm_size"], sizes["message_size"])
 
@@ -200,11 +226,18 @@ _DIMS = ("comm_size", "message_size")
 def _as_rules(
     decisions: Sequence[DecisionFunction], version: str, cubes: Mapping[str, Any] | None = None, file_version: int = 1
 ) -> _Given:
-    from dashboard.export.openmpi import to_openmpi
+    from dashboard.export import TARGETS
     from dashboard.export.rules.lint import read_text
 
-    text = to_openmpi(decisions, version=version, cubes=cubes, file_version=2 if file_version == 2 else 1)
+    kind = 2 if file_version == 2 else 1
+    text = TARGETS["openmpi"].write(decisions, None, version=version, cubes=cubes, file_version=kind)
     return _Given(text, read_text(text, version=version).decisions)
+
+
+def _ranks(args: argparse.Namespace, given: _Given) -> int:
+    """Processes to launch: those asked for, those that the rules were measured with, or the cores."""
+    known = max(given.comm_sizes, default=0) or cli_beyond.measured_ranks(given.text) or len(_cores())
+    return int(args.ranks or max(2, known))
 
 
 def _measured(args: argparse.Namespace, given: _Given, installation: Installation) -> Path:
@@ -219,7 +252,7 @@ def _measured(args: argparse.Namespace, given: _Given, installation: Installatio
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(given.decisions)}")
     unasked = dict.fromkeys(bench_plan.PLANNING)
     told = argparse.Namespace(**{**unasked, **vars(args), "collectives": list(measurable(known))})
-    ranks = args.ranks or max(2, len(_cores()))
+    ranks = _ranks(args, given)
     sizes = [size for size in given.comm_sizes if 2 <= size <= ranks]
     told.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)
     told.message_sizes = args.message_sizes or (",".join(str(m) for m in given.message_sizes if m > 0) or None)
@@ -281,27 +314,56 @@ def _judged(given: _Given, found: Mapping[str, Improvement]) -> dict[str, list[V
     return {name: judge(one, given.decisions[name]) for name, one in found.items() if name in given.decisions}
 
 
-def _dropped(
-    args: argparse.Namespace, given: _Given, verdicts: Mapping[str, Sequence[Verdict]], version: str
-) -> dict[str, int]:
-    """Write the rules without the slower ones; how many are gone, by collective."""
-    from dashboard.decisions.improvement import without_slower
+def _left(
+    args: argparse.Namespace,
+    given: _Given,
+    found: Mapping[str, Improvement],
+    verdicts: Mapping[str, Sequence[Verdict]],
+    version: str,
+) -> _Left:
+    """Write the rules without what is slower."""
+    from dashboard.decisions.cutting import without_slower
     from dashboard.export.provenance import today
 
-    changed, gone = [], {}
+    changed, gone, cut = [], {}, {}
     for name, decision in given.decisions.items():
-        kept, dropped = without_slower(decision, verdicts.get(name, []))
+        kept, dropped, lost = without_slower(decision, verdicts.get(name, []), found.get(name))
         changed.append(kept)
-        gone[name] = len(dropped)
-    total = sum(gone.values())
+        gone[name], cut[name] = len(dropped), len(lost)
+    total, parts = sum(gone.values()), sum(cut.values())
     what = f"{total} rule that was slower is" if total == 1 else f"{total} rules that were slower are"
+    if parts:
+        what = f"{what[: what.rindex(' ')]}, and the slower cells of {parts} more, are"
     text = _as_rules(changed, version, file_version=2 if given.text.startswith("rule-file-version-2") else 1).text
     note = f"# Checked against the library's own decision on {today()}: {what} left to it."
     head, _, rest = text.partition("\n")
     lines = [head, note, rest] if head.startswith("rule") else [note, text]
     write(args.output, "\n".join(lines))
     say(f"wrote {args.output}: {what} left to the library's own decision")
-    return gone
+    decisions = {one.collective: one for one in changed}
+    return _Left(_Given(text, decisions, given.comm_sizes, given.message_sizes), gone, cut)
+
+
+def _once_more(args: argparse.Namespace, given: _Given, installation: Installation) -> Again:
+    """Prove and measure what is left, in a folder beside the first one."""
+    from dashboard.benchmarks.proof.prove import Wish, prove
+    from dashboard.benchmarks.tune_check import rules_of, with_rules
+
+    again = argparse.Namespace(**{**vars(args), "folder": f"{args.folder}-left"})
+    ranks = _ranks(args, given)
+    with Working() as progress:
+        proof = prove(Wish(Path(args.output), installation.mpiexec, ranks=min(ranks, _PROVEN_RANKS)), progress)
+    if not any(not _is_default(decision) for decision in given.decisions.values()):
+        return Again(proof, {}, {})
+    installation = with_rules(installation, rules_of(Path(again.folder)))
+    found = _compared(again, [_measured(again, given, installation)])
+    return Again(proof, found, _judged(given, found))
+
+
+def _is_default(decision: DecisionFunction) -> bool:
+    """Whether it leaves everything to the library."""
+    used = {int(code) for code in decision.tree.codes if code >= 0}
+    return all(decision.methods[place].algorithm == "default" for place in used)
 
 
 def _described(one: Improvement, verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -5,12 +5,13 @@ dissertation: 100·(t_default − t_tuned)/t_default, positive is better. Whethe
 test of the logarithms (`dashboard.decisions.noise`), two-sided, corrected for the number of cells by Holm's procedure.
 Where single repetitions are known, a time is what is tested: the mean of their logarithms without the highest and the
 lowest fifth. Else it is the time of the results.
-A rule is judged by the mean of its cells, since one rule of a file decides them all.
+A rule is judged by the mean of its cells, since one rule of a file decides them all; where it loses at some cells only,
+`dashboard.decisions.cutting` cuts these out of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -233,13 +234,8 @@ def judge(found: Improvement, decision: DecisionFunction, **given: Any) -> list[
     DecisionError
         When it needs something that is not known.
     """
-    numbered = _numbered(decision)
-    if "ppn" in decision.needs and found.ppn is not None:
-        given = {"ppn": found.ppn, **given}
-    comm, message = np.meshgrid(found.cells[COMM_SIZE].values, found.cells[MESSAGE_SIZE].values, indexing="ij")
-    there = np.isfinite(found.cells["improvement"].values)
-    leaf = np.where(there, numbered.predict(comm, message, **given), -1)
-    rules = sorted(numbered.rules(), key=_place)
+    leaf = leaves_of(found, decision, **given)
+    rules = sorted(_numbered(decision).rules(), key=_place)
     parts = [leaf == rule.method for rule in rules]
     p = holm(np.array([_mean_p(found, part) for part in parts]))
     verdicts = []
@@ -247,6 +243,15 @@ def judge(found: Improvement, decision: DecisionFunction, **given: Any) -> list[
         method = decision.methods[int(decision.tree.codes[rule.method])]
         verdicts.append(_verdict(found, rule.method, method, rule.bounds, part, value))
     return verdicts
+
+
+def leaves_of(found: Improvement, decision: DecisionFunction, **given: Any) -> npt.NDArray[np.int64]:
+    """The leaf that decides each cell, as place in the tree, -1 where nothing was measured; arguments as of `judge`."""
+    if "ppn" in decision.needs and found.ppn is not None:
+        given = {"ppn": found.ppn, **given}
+    comm, message = np.meshgrid(found.cells[COMM_SIZE].values, found.cells[MESSAGE_SIZE].values, indexing="ij")
+    there = np.isfinite(found.cells["improvement"].values)
+    return np.where(there, _numbered(decision).predict(comm, message, **given), -1)
 
 
 def _place(rule: Rule) -> list[float]:
@@ -305,31 +310,3 @@ def _verdict(
     slower = int((found.cells["outcome"].values[part] == OUTCOMES.index("slower")).sum())
     alone = method.parameters.get("library_id") == 0 or method.algorithm == DEFAULT
     return Verdict(node, method.label, bounds, values.size, mean, least, most, slower, p, outcome, alone)
-
-
-def without_slower(decision: DecisionFunction, verdicts: Sequence[Verdict]) -> tuple[DecisionFunction, list[Verdict]]:
-    """Leave to the library what rules decide that are slower than its own decision beyond noise.
-
-    Returns
-    -------
-    decision
-        With the same leaves.
-    dropped
-        The rules that are gone.
-    """
-    dropped = [one for one in verdicts if one.outcome == "slower" and not one.default]
-    methods = [*decision.methods]
-    if LEFT_ALONE not in methods:
-        methods.append(LEFT_ALONE)
-    codes = decision.tree.codes.copy()
-    codes[[one.node for one in dropped]] = methods.index(LEFT_ALONE)
-    changed = DecisionFunction(
-        decision.collective,
-        methods,
-        replace(decision.tree, codes=codes),
-        kind=decision.kind,
-        options=decision.options,
-        provenance={**decision.provenance, "rules_dropped": len(dropped)},
-        categories=decision.categories,
-    )
-    return changed, dropped

@@ -34,6 +34,7 @@ PROVENANCE = (
     "statistic_kind",
     "digest",
     "methods_left_out",
+    "unsafe",
     "ppn",
 )
 

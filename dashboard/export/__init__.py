@@ -16,10 +16,11 @@ from dashboard.export.preload import to_preload
 from dashboard.export.python import to_python
 from dashboard.export.settings import to_intel, to_ucc
 from dashboard.export.target import ExportError, Target
+from dashboard.export.unsafe import guarded
 
 #: What a decision function can be written as, by the name that ``colltune export --to`` takes.
 TARGETS: Mapping[str, Target] = {
-    target.name: target
+    target.name: guarded(target)
     for target in (
         *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
         *(openmpi.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),

@@ -40,12 +40,17 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "scatter_allgather": "scatter_recursive_doubling_allgather",
         "scatter_allgather_ring": "scatter_ring_allgather",
         "smp": "smp",
+        "tree": "tree",
     },
     "allreduce": {
         "recursive_doubling": "recursive_doubling",
         "rabenseifner": "reduce_scatter_allgather",
         "ring": "ring",
         "smp": "smp",
+        "tree": "tree",
+        "recexch": "recexch",
+        "recursive_multiplying": "recursive_multiplying",
+        "k_reduce_scatter_allgather": "k_reduce_scatter_allgather",
     },
     "reduce": {
         "binomial": "binomial",
@@ -56,18 +61,43 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "bruck": "brucks",
         "recursive_doubling": "recursive_doubling",
         "ring": "ring",
+        "k_brucks": "k_brucks",
+        "recexch_doubling": "recexch_doubling",
+        "recexch_halving": "recexch_halving",
     },
-    "alltoall": {"bruck": "brucks", "pairwise": "pairwise", "linear": "scattered"},
+    "alltoall": {
+        "bruck": "brucks",
+        "pairwise": "pairwise",
+        "linear": "scattered",
+        "k_brucks": "k_brucks",
+    },
     "gather": {"binomial": "binomial"},
     "scatter": {"binomial": "binomial"},
     "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
-    "barrier": {"bruck": "k_dissemination", "smp": "smp"},
+    "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
 }
 #: Algorithms that stop the program for other communicator sizes than powers of two.
 _POWERS_ONLY = (("allgather", "recursive_doubling"),)
 #: Algorithms that need at least one element for each process of the largest power of two.
-_MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather")
+_MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce_scatter_allgather")
+#: What algorithms are given beside their radix, by collective: values of the variables that they are measured with
+#: (``mpivars`` of 5.0.2). Where one is lacking MPICH takes what happens to be in memory.
+_TOPOLOGY = ("topo_overhead=200", "topo_diff_groups=2800", "topo_diff_switches=1900", "topo_same_switches=1600")
+PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("bcast", "tree"): ("tree_type=kary", "is_non_blocking=1", *_TOPOLOGY),
+    ("allreduce", "tree"): ("tree_type=knomial_1", "chunk_size=0", "buffer_per_child=0", *_TOPOLOGY),
+    ("allreduce", "recexch"): ("single_phase_recv=0",),
+    ("allreduce", "recursive_multiplying"): (),
+    ("allreduce", "k_reduce_scatter_allgather"): ("single_phase_recv=0",),
+    ("allgather", "k_brucks"): (),
+    ("allgather", "recexch_doubling"): ("single_phase_recv=0",),
+    ("allgather", "recexch_halving"): ("single_phase_recv=0",),
+    ("alltoall", "k_brucks"): (),
+    ("barrier", "k_dissemination"): (),
+    ("barrier", "recexch"): ("single_phase_recv=0",),
+}
+_RADIX = 2
 _REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 
 
@@ -175,7 +205,10 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
         raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
     if not name:
         return own
-    parameters: Tree = {"k=2": {}} if name == "k_dissemination" else {}
+    parameters: Tree = {}
+    if (further := PARAMETERS.get((decision.collective, name))) is not None:
+        radix = int(decision.methods[method].parameters.get("radix", _RADIX))
+        parameters = {one: {} for one in (f"k={radix}", *further)}
     leaf: Tree = {f"algorithm=MPIR_{decision.collective.capitalize()}_intra_{name}": parameters}
     if (decision.collective, name) in _POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}

@@ -33,6 +33,7 @@ from dashboard.export.library_names import (
 from dashboard.export.openmpi_plan import choice_in, figures, known_ppn, refused, substitute
 from dashboard.export.parts import per_collective
 from dashboard.export.preload_calls import CALLS, wrapper
+from dashboard.export.preload_fortran import fortran
 from dashboard.export.remarks import about
 from dashboard.export.target import ExportError, Target
 
@@ -54,8 +55,8 @@ same processes, while the library's control variables (MPI tool interface) ask f
 this and later such calls go there. It is freed with the first one. Passed on as they came, and counted: calls on \
 intercommunicators and on one process, reductions by an operation that does not commute, and everything where the \
 library cannot be told the method. Not touched: collectives that do not block, those of neighbours and those with \
-counts for each process but reduce_scatter, and calls from Fortran. Another tool of MPI's profiling interface in the \\
-same program does not see the calls that come through here.
+counts for each process but reduce_scatter. Calls from Fortran are decided like those from C. \
+Another tool of MPI's profiling interface in the same program does not see the calls that come through here.
 Open MPI's algorithms that cut messages, which its own decision takes as well, want all processes to describe a \
 message as equally many elements of equally large types.
 Threads: calls on several communicators at once are fine (MPI_THREAD_MULTIPLE). A communicator that another thread \
@@ -183,6 +184,7 @@ def to_preload(
     lines += ["", *tables.lines(parts), "", _RUNTIME.read_text(encoding="ascii").rstrip()]
     for part, name in zip(parts, names, strict=True):
         lines += ["", *wrapper(part.decision.collective, _call(part.decision, name))]
+    lines += ["", *fortran(part.decision.collective for part in parts)]
     return "\n".join(lines) + "\n"
 
 
@@ -261,7 +263,7 @@ class _Tables:
         name = part.decision.collective
         self.firsts.append(len(self.methods))
         for method, choice in zip(part.methods, part.choices, strict=True):
-            told = [] if choice is None else settings_of(name, choice)
+            told = [] if choice is None else settings_of(name, choice, version)
             acting = [] if choice is None else live_settings_of(name, method, choice, version)
             two = choice is not None and algorithms(name, version).get(choice.algorithm) == "two_proc"
             self.live += [(len(self.methods), self._variable(one), value) for one, value in acting]
@@ -305,12 +307,16 @@ class _Tables:
         return lines
 
 
-def settings_of(collective: str, choice: Choice) -> list[tuple[str, int]]:
-    """Control variables that make a new communicator of Open MPI take a choice; none for its own decision."""
+def settings_of(collective: str, choice: Choice, version: str = DEFAULT_VERSION) -> list[tuple[str, int]]:
+    """Control variables that make a new communicator of Open MPI take a choice; none for its own decision.
+
+    In 4.1 the priority of ``tuned`` cannot be set while it runs, and need not be: HAN gives way there.
+    """
     if not choice.algorithm:
         return []
     base = f"coll_tuned_{collective}_algorithm"
-    found = [(_DYNAMIC, 1), (_PRIORITY, _HIGHEST), (base, choice.algorithm)]
+    raised = [] if series(version) == "4.1" else [(_PRIORITY, _HIGHEST)]
+    found = [(_DYNAMIC, 1), *raised, (base, choice.algorithm)]
     if takes_segments(collective, choice.algorithm):
         found.append((f"{base}_segmentsize", choice.segment_size))
     if takes_fan_out(collective, choice.algorithm) and choice.fan_out:

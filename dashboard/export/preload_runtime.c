@@ -110,8 +110,13 @@ static void colltune_start(void)
 static int colltune_write(struct colltune_variable *variable, int value)
 {
     unsigned char flag = (unsigned char)(value != 0);
+    int held = 0;
 
-    return MPI_T_cvar_write(variable->handle, variable->bytes == 1 ? (void *)&flag : (void *)&value) == MPI_SUCCESS;
+    if (MPI_T_cvar_write(variable->handle, variable->bytes == 1 ? (void *)&flag : (void *)&value) == MPI_SUCCESS) {
+        return 1;
+    }
+    /* Some can be read only, such as those that Open MPI 4.1 is told in the environment: they may say it already. */
+    return MPI_T_cvar_read(variable->handle, &held) == MPI_SUCCESS && held == value;
 }
 
 /* Writes the variables of a method; what they held before is kept once. 0 when the library does not let them be. */

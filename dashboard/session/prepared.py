@@ -17,6 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard import decisions
+from dashboard.decisions import trust
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Progress
 from dashboard.decisions.folds import with_cubes
@@ -27,11 +28,13 @@ from dashboard.decisions.noise import indistinguishable
 from dashboard.decisions.outliers import outliers, without_outliers
 from dashboard.decisions.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import WITHOUT, without_methods
+from dashboard.decisions.selection import WITHOUT
 from dashboard.decisions.simplest import simplest
 from dashboard.decisions.statistics import THRESHOLDS, statistics_of
 from dashboard.decisions.workload import weighed
 from dashboard.domain.errors import OptionError
+from dashboard.export.unsafe import LEFT_OUT as UNSAFE
+from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
 from dashboard.models.fit import fit
 from dashboard.models.observations import observe
@@ -103,9 +106,20 @@ class Prepared:
         return {name: outliers(cube) for name, cube in self.selected.items()}
 
     @cached_property
+    def doubtful(self) -> dict[str, pd.DataFrame]:
+        """Times that cannot be right, by collective (`decisions.trust.doubtful`), left out or not."""
+        return {name: trust.doubtful(cube) for name, cube in self._safe.items()}
+
+    @cached_property
+    def _safe(self) -> dict[str, xr.Dataset]:
+        return {name: without_unsafe(cube, self.treatment.without) for name, cube in self.measured.items()}
+
+    @cached_property
     def selected(self) -> dict[str, xr.Dataset]:
-        """The cubes without the methods left out."""
-        return {name: without_methods(cube, self.treatment.without) for name, cube in self.measured.items()}
+        """The cubes without the methods left out, those that are unsafe, and times that cannot be right."""
+        if self.treatment.keep_doubtful:
+            return self._safe
+        return {name: trust.without_doubtful(cube) for name, cube in self._safe.items()}
 
     @cached_property
     def cubes(self) -> dict[str, xr.Dataset]:
@@ -281,6 +295,8 @@ class Prepared:
         """What was done to the measurements and labels, in words, as far as it is worked out."""
         cube, problem = self.shown, vars(self).get("learnt", self.problem)
         said = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+        said += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
+        said += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
         if self.treatment.outliers:
             said.append(_outlier_words(next(iter(self.outliers.values()))))
         if cube.attrs.get("interpolation"):

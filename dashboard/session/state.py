@@ -78,6 +78,7 @@ class State(param.Parameterized):
     statistical = _treated("statistical")
     ties = _treated("ties")
     outliers = _treated("outliers")
+    keep_doubtful = _treated("keep_doubtful")
     interpolate = _treated("interpolate")
     complete = _treated("complete")
     parameters = _treated("parameters")

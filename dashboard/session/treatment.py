@@ -62,6 +62,14 @@ OPTIONS = (
         kind="flag",
     ),
     Option(
+        name="keep_doubtful",
+        title="decide by doubtful times, too",
+        help="Times of a campaign that cannot be right (late starts, launches that disagree, times that fall with the "
+        "size, scatter) decide nothing unless they are kept; 'colltune info' and the tab Noise list them.",
+        default=False,
+        kind="flag",
+    ),
+    Option(
         name="interpolate",
         title="interpolate missing times",
         help="For deciding, fill a missing time from the same method's two next message sizes, on a straight line "
@@ -116,7 +124,7 @@ class Treatment:
 
     Attributes
     ----------
-    tolerance, statistical, ties, outliers, interpolate, complete, parameters
+    tolerance, statistical, ties, outliers, keep_doubtful, interpolate, complete, parameters
         As `OPTIONS` says, where their defaults are.
     without
         Methods that nothing may choose, as `decisions.selection.selectable` names them.
@@ -132,6 +140,7 @@ class Treatment:
     statistical: float | None = None
     ties: str = TIES[0]
     outliers: bool = False
+    keep_doubtful: bool = False
     interpolate: bool = False
     complete: str | None = None
     parameters: str | None = None

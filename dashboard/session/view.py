@@ -143,8 +143,16 @@ class View:
         return [] if self.prepared is None else self.prepared.remarks
 
     def outliers(self) -> pd.DataFrame | None:
-        """Outliers of the collective (`decisions.outliers.outliers`), left out or not."""
-        return None if self.prepared is None else next(iter(self.prepared.outliers.values()))
+        """Doubtful times, then outliers of the collective (`decisions.outliers.outliers`), left out or not."""
+        if self.prepared is None:
+            return None
+        doubtful, others = (next(iter(found.values())) for found in (self.prepared.doubtful, self.prepared.outliers))
+        if not len(doubtful):
+            return others
+        every = pd.concat([doubtful, others], ignore_index=True) if len(others) else doubtful
+        every = every.drop_duplicates([name for name in every if name not in {"expected", "ratio", "reason", "time"}])
+        every.attrs["note"] = f"{doubtful.attrs['note']}; {others.attrs['note']}"
+        return every.reset_index(drop=True)
 
     def decision_map(self) -> xr.Dataset | None:
         """Exact decision map (`decisions.decision_map`)."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -19,3 +22,19 @@ def installation(mpiexec: str) -> Installation:
     found = library.find()
     need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
     return found
+
+
+@pytest.fixture(scope="session")
+def mpirun_environment(installation: Installation) -> dict[str, str]:
+    """Variables under which mpirun starts more ranks than there are cores, on this machine."""
+    return {**os.environ, **installation.library.environment(one_node=True, graphs=False)}
+
+
+@pytest.fixture(scope="session")
+def mpich(mpiexec: str) -> Path:
+    """Start command of MPICH: ``$COLLTUNE_MPICH``, or that of this venv if it is MPICH's."""
+    path = Path(os.environ.get("COLLTUNE_MPICH", mpiexec))
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    if "HYDRA" not in told.stdout:
+        pytest.skip(f"{path} is not MPICH's; COLLTUNE_MPICH=…/mpiexec names one with mpi4py beside it")
+    return path

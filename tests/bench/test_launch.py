@@ -184,3 +184,35 @@ def test_a_process_of_the_same_id_is_not_taken_for_the_old_one() -> None:
     assert processes.alive(os.getpid(), started)
     assert not processes.alive(os.getpid(), started - 1)
     assert processes.started_at(2**22 + 1) is None
+
+
+AGAIN = """
+import os, pathlib, sys, time
+file = pathlib.Path(sys.argv[-1])
+before = file.read_text().splitlines() if file.exists() else []
+file.write_text("\\n".join([*before, os.environ.get("COLLTUNE_ENDED", "first")]))
+if not before:
+    time.sleep(60)
+sys.exit(7 if len(before) == 1 else 0)
+"""
+
+
+def test_a_start_that_hangs_or_fails_is_made_again_and_told_how_the_one_before_ended(tmp_path: Path) -> None:
+    script, written = tmp_path / "again.py", tmp_path / "written"
+    script.write_text(AGAIN)
+    starts, files = (Start(again=5, quiet=0.5),), (written,)
+    job = Job(tmp_path, 1, (str(written),), {}, 60.0, tmp_path / "log.txt", files, starts=starts)
+    launcher = LocalLauncher((sys.executable, str(script)))
+    assert Launched(launcher, launcher.start(job), tmp_path).end().state == "finished"
+    first, hung, failed = written.read_text().splitlines()
+    assert first == "first"
+    assert hung == "hangs: nothing came back for 0.5 s"
+    assert failed == "takes the job down: exit code 7"
+
+
+def test_a_start_that_does_nothing_is_not_made_again(tmp_path: Path) -> None:
+    job = Job(tmp_path, RANKS, ("3", str(tmp_path)), {}, 60.0, tmp_path / "log.txt", starts=(Start(again=5),))
+    launcher = LocalLauncher((sys.executable, str(FAKE)))
+    ended = Launched(launcher, launcher.start(job), tmp_path).end()
+    assert (ended.state, ended.exit_code) == ("failed", 3)
+    assert len(list(tmp_path.glob("rank-*"))) == RANKS

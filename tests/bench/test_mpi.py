@@ -63,9 +63,11 @@ def test_every_algorithm_of_the_library_is_measured_or_refused(measured: Campaig
     for collective in COLLECTIVES:
         for name in ("default", *installation.library.algorithms[collective].values()):
             assert (collective, name) in there
-    # It is for two processes only, and the library says so.
-    assert {key[1].algorithm for key in measured.done().refused} == {"two_proc"}
-    assert all(why.startswith("refused: MPI_ERR") for why in measured.done().refused.values())
+    # One is for two processes only, and the library says so; the other gives wrong results in place.
+    assert {key[1].algorithm for key in measured.done().refused} == {"two_proc", "sparbit"}
+    assert {key[0] for key in measured.done().refused if key[1].algorithm == "sparbit"} == {"allgather"}
+    begins = {"two_proc": "refused: MPI_ERR", "sparbit": "unsafe: in place: "}
+    assert all(why.startswith(begins[key[1].algorithm]) for key, why in measured.done().refused.items())
 
 
 def test_results_are_read_by_the_loaders(measured: Campaign) -> None:

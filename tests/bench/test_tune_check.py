@@ -15,7 +15,8 @@ from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Fixed
 from dashboard.benchmarks.plan import Protocol
-from dashboard.decisions.improvement import improvement, judge, without_slower
+from dashboard.decisions.cutting import without_slower
+from dashboard.decisions.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text
 from loaders import open_results
 from tests.cli.command import Answer
@@ -68,7 +69,7 @@ def test_a_rule_that_is_slower_is_found_and_dropped(results: Path) -> None:
     verdicts = {one.method: one for one in judge(found, decision)}
     assert verdicts["pipeline 32B"].outcome == "slower"
     assert verdicts["pipeline 32B"].max < -100
-    kept, _ = without_slower(decision, list(verdicts.values()))
+    kept, *_ = without_slower(decision, list(verdicts.values()))
     assert kept.methods[kept.predict_one(RANKS, SLOW)].label == "default"
 
 
@@ -90,6 +91,9 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
     assert {one["message_size"] for one in bcast["cells"]} == {SMALL, SLOW}
     slower = [one for one in bcast["rules"] if one["outcome"] == "slower" and not one["default"]]
     assert answer.json["dropped"] == {"bcast": len(slower)}
+    assert answer.json["left"]["proven"] is True
+    assert set(answer.json["left"]["cells"]) == {"bcast"}
+    assert f"{kept}: proven" in answer.err
     assert colltune("lint", kept).status == 0
     assert ("32768 3" in kept.read_text()) == ("pipeline 32B" not in {one["method"] for one in slower})
     again = colltune(*where, *sizes, "--json")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.export.rules.lint import read_text
+from loaders import RunWriter
 from tests.cli.command import Run, assert_one_clear_line
 
 GOOD = "1 # collectives\n7 # bcast\n1\n0\n2\n0 6 0 0\n512 3 0 1024\n"
@@ -61,8 +62,17 @@ def test_over_measurements_the_penalty_is_shown(colltune: Run, good: Path, resul
 
 
 def test_the_version_of_the_library_counts(colltune: Run, good: Path) -> None:
-    good.write_text("1\n0\n1\n0\n1\n0 7 0 0\n")
+    good.write_text("1\n1\n1\n0\n1\n0 6 0 0\n")
     assert colltune("lint", good).status == 0
+    assert "has no algorithm 6 in Open MPI 4.1" in colltune("lint", good, "--for", "4.1").out
+
+
+def test_an_algorithm_that_is_known_to_give_wrong_results_is_an_error(colltune: Run, good: Path) -> None:
+    good.write_text("1\n0\n1\n0\n1\n0 7 0 0\n")
+    found = colltune("lint", good)
+    assert found.status == 2
+    assert "sparbit of Open MPI 5.0.0 and newer is at fault" in found.out
+    assert "in place" in found.out
     assert "has no algorithm 7 in Open MPI 4.1" in colltune("lint", good, "--for", "4.1").out
 
 
@@ -102,3 +112,17 @@ def test_options_that_mean_nothing_to_a_target_say_so(colltune: Run, results: Pa
     base = ["--to", "mpich", "--base", tmp_path / "none.json"]
     assert_one_clear_line(colltune("export", results, "-c", "bcast", *base), "cannot be read")
     assert_one_clear_line(colltune("export", results, "-c", "bcast", "--to", "mpich"), "complete files only")
+
+
+def test_the_version_is_the_one_that_was_measured_and_lint_reads_it_from_the_head(
+    colltune: Run, tmp_path: Path
+) -> None:
+    run, rules = tmp_path / "results.jsonl", tmp_path / "rules.conf"
+    with RunWriter(run, {"library": "Open MPI", "library_version": "4.1.4"}) as writer:
+        for size in (8, 64):
+            sizes = {"segment_size": 0, "comm_size": 4, "message_size": size, "samples": [1e-5]}
+            writer.append({"collective": "bcast", "algorithm": "binomial", **sizes})
+    assert colltune("export", run, "-c", "bcast", "--tree", "quadtree", "--to", "openmpi", "-o", rules).status == 0
+    assert "algorithm numbers of 4.1" in rules.read_text()
+    assert "as read by Open MPI 4.1" in colltune("lint", rules).out
+    assert "as read by Open MPI 5.0" in colltune("lint", rules, "--for", "5.0").out

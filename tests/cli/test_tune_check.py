@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.commands.beyond import measured_ranks
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from loaders import save_results
+from dashboard.export.rules.lint import read_text
+from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of
 
@@ -110,3 +112,28 @@ def test_a_tree_is_grown_exported_and_checked(colltune: Run, measured: Path, res
 def test_an_unknown_tree_is_one_clear_line(colltune: Run, measured: Path, results: Path) -> None:
     answer = colltune("tune-check", results, "--tree", "oak", "-c", "bcast", "--results", measured)
     assert_one_clear_line(answer, "oak")
+
+
+def test_ranks_are_those_that_the_rules_were_measured_with(tmp_path: Path, colltune: Run, results: Path) -> None:
+    rules = tmp_path / "rules.conf"
+    assert colltune("export", results, "-c", "bcast", "--to", "openmpi", "-o", rules).status == 0
+    text = rules.read_text()
+    most = int(open_results([results])["bcast"]["comm_size"].max())
+    assert measured_ranks(text) == most
+    assert measured_ranks(RULES) is None
+    assert "Beyond measured: as at the nearest measured sizes" in text
+
+
+def test_an_export_leaves_what_is_beyond_the_measured_sizes_to_the_library(
+    tmp_path: Path, colltune: Run, results: Path
+) -> None:
+    rules = tmp_path / "rules.conf"
+    answer = colltune("export", results, "-c", "bcast", "--to", "openmpi", "--beyond", "default", "-o", rules)
+    assert answer.status == 0
+    decision = read_text(rules.read_text()).decisions["bcast"]
+    cube = open_results([results])["bcast"]
+    most, largest = int(cube["comm_size"].max()), int(cube["message_size"].max())
+    for comm_size, message_size in ((most + 1, largest), (most, largest + 1)):
+        method = decision.methods[decision.predict_one(comm_size, message_size)]
+        assert method.parameters["library_id"] == 0
+    assert "Beyond measured: left to the library" in rules.read_text()

@@ -9,7 +9,8 @@ import pytest
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.as_tuned import as_tuned
-from dashboard.decisions.improvement import improvement, judge, without_slower
+from dashboard.decisions.cutting import without_slower
+from dashboard.decisions.improvement import improvement, judge
 from dashboard.decisions.problem import Problem
 from tests.cubes import cube_of
 
@@ -50,7 +51,7 @@ def test_rules_that_lose_are_dropped_and_the_rest_stays() -> None:
     given = decision("binomial", "binomial")
     found = improvement(as_tuned(cube(), given))
     assert (found.count("faster"), found.count("slower")) == (4, 4)
-    kept, dropped = without_slower(given, judge(found, given))
+    kept, dropped, _ = without_slower(given, judge(found, given))
     assert [one.bounds["message_size"][0] for one in dropped] == [100.0]
     problem = Problem.of(cube())
     assert problem.summary(kept).max == 0.0

@@ -8,7 +8,8 @@ import scipy.stats
 import xarray as xr
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError, Split, Test
-from dashboard.decisions.improvement import OUTCOMES, improvement, judge, region, without_slower
+from dashboard.decisions.cutting import within_measured, without_slower
+from dashboard.decisions.improvement import OUTCOMES, improvement, judge, region
 from loaders.cube import with_doubles
 from tests.cubes import cube_of
 
@@ -111,13 +112,44 @@ def test_each_rule_is_judged_by_all_the_cells_it_decides(decision: DecisionFunct
 
 def test_only_rules_that_are_slower_beyond_noise_are_dropped(decision: DecisionFunction) -> None:
     found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[2, 2, 1], [0.5, 0.5, 1]]))
-    kept, dropped = without_slower(decision, judge(found, decision))
+    kept, dropped, _ = without_slower(decision, judge(found, decision))
     assert [one.method for one in dropped] == ["linear"]
     comm, message = np.meshgrid(COMM, MESSAGE, indexing="ij")
     labels = [[kept.methods[place].label for place in row] for row in kept.predict(comm, message)]
     assert labels == [["default", "default", "pipeline"], ["binomial", "binomial", "pipeline"]]
     again = improvement(pair([[1, 1, 1], [1, 1, 1]], [[2, 2, 1], [0.5, 0.5, 1]]))
     assert without_slower(kept, judge(again, kept))[1] == []
+
+
+def test_a_rule_that_wins_on_the_whole_loses_the_cells_at_which_it_is_slower(decision: DecisionFunction) -> None:
+    # Small messages on few processes: 10 times as fast at 8 B, half as fast at 128 B.
+    found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.1, 2, 1], [0.5, 0.5, 1]]))
+    verdicts = judge(found, decision)
+    assert {one.method: (one.outcome, one.slower) for one in verdicts}["linear"] == ("faster", 1)
+    kept, dropped, cut = without_slower(decision, verdicts, found)
+    assert dropped == []
+    assert [one.method for one in cut] == ["linear"]
+    comm, message = np.meshgrid(COMM, MESSAGE, indexing="ij")
+    labels = [[kept.methods[place].label for place in row] for row in kept.predict(comm, message)]
+    assert labels == [["linear", "default", "pipeline"], ["binomial", "binomial", "pipeline"]]
+    # Between measured sizes the larger one's cell reaches down to the smaller one, as in decision trees.
+    between = [kept.methods[kept.predict_one(COMM[0], size)].label for size in (MESSAGE[0] + 1, MESSAGE[1] + 1)]
+    assert between == ["default", "default"]
+    assert kept.provenance["rules_cut"] == 1
+
+
+def test_beyond_what_was_measured_the_library_decides_where_asked(decision: DecisionFunction) -> None:
+    measured = DecisionFunction(
+        "bcast", decision.methods, decision.tree, provenance={"comm_size": [4, 64], "message_size": [8, 4096]}
+    )
+    kept = within_measured(measured)
+
+    def label(comm_size: int, message_size: int) -> str:
+        return kept.methods[kept.predict_one(comm_size, message_size)].label
+
+    assert [label(p, 8) for p in (3, 4, 64, 65)] == ["default", "linear", "binomial", "default"]
+    assert [label(4, m) for m in (7, 8, 4096, 4097)] == ["default", "linear", "pipeline", "default"]
+    assert within_measured(decision).predict_one(1, 1) == decision.predict_one(1, 1)
 
 
 def test_a_rule_that_nobody_measured_stays(decision: DecisionFunction) -> None:

@@ -92,6 +92,31 @@ def test_recursive_doubling_of_allgather_is_kept_to_powers_of_two(generic: str) 
     assert chosen == ["recursive_doubling", "brucks"]
 
 
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "said"),
+    [
+        ("bcast", "tree", "tree_type=kary"),
+        ("allreduce", "recexch", "single_phase_recv=0"),
+        ("allreduce", "recursive_multiplying", "k=4"),
+        ("allreduce", "k_reduce_scatter_allgather", "single_phase_recv=0"),
+        ("allgather", "k_brucks", "k=4"),
+        ("allgather", "recexch_halving", "single_phase_recv=0"),
+        ("alltoall", "k_brucks", "k=4"),
+        ("barrier", "recexch", "single_phase_recv=0"),
+    ],
+)
+def test_algorithms_with_a_radix_are_written_with_all_that_they_take(
+    collective: str, algorithm: str, said: str, generic: str
+) -> None:
+    method = Method(f"{algorithm} radix=4", algorithm, 0, {"radix": 4})
+    text = to_mpich(DecisionFunction(collective, [method], Leaf(0)), base=generic)
+    at = text.index(f"MPIR_{collective.capitalize()}_intra_{algorithm}")
+    leaf = text[at : at + 400]
+    assert '"k=4": {}' in leaf
+    assert f'"{said}": {{}}' in leaf
+    assert [fault for fault in read_text(text).faults if fault.severity == "error"] == []
+
+
 def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str) -> None:
     decision = decision_for("bcast", 1)
     with pytest.raises(ExportError, match="complete files only"):

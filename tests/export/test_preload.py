@@ -38,8 +38,17 @@ def test_one_file_decides_several_collectives_and_nothing_else_has_a_name_outsid
     reduce = DecisionFunction("reduce", [Method("binomial", "binomial")], Leaf(0))
     text = to_preload([BCAST, reduce])
     outside = re.findall(r"^(?!static|struct|enum|const|extern)\w+ (\w+)\(", text, re.MULTILINE)
-    assert set(outside) == {"MPI_Bcast", "MPI_Bcast_c", "MPI_Reduce", "MPI_Reduce_c", "MPI_Finalize"}
+    called = {"MPI_Bcast", "MPI_Bcast_c", "MPI_Reduce", "MPI_Reduce_c", "MPI_Finalize"}
+    names = ("bcast", "reduce", "finalize")
+    fortran = {f"mpi_{name}_" for name in names} | {f"ompi_{name}_f" for name in names}
+    assert set(outside) == called | fortran
     assert text.isascii()
+
+
+def test_open_mpi_4_1_is_not_asked_for_what_it_does_not_let_be_set() -> None:
+    # There `coll_tuned_priority` can only be read (MPI_T_cvar_write gives MPI_T_ERR_CVAR_SET_NEVER).
+    names = [name for name, _ in settings_of("bcast", Choice(1), "4.1")]
+    assert names == ["coll_tuned_use_dynamic_rules", "coll_tuned_bcast_algorithm"]
 
 
 def test_provenance_build_line_and_what_is_not_touched_stand_at_its_head() -> None:

@@ -19,7 +19,8 @@ from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Cell, buffer_bytes
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
 from dashboard.benchmarks.proof.regions import Region, regions_of
-from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, OnOpenMpi, Target, left_to_library
+from dashboard.benchmarks.proof.safety import faulty
+from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.export.library_names import DEFAULT_VERSION, series
 from dashboard.export.rules.lint import read_rules
@@ -108,6 +109,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     calls = _calls(asked, target)
     runner = _Runner(wish, target, asked, progress)
     results = runner.run(calls) if calls else {}
+    left = max(1.0, wish.seconds - (time.monotonic() - began))
+    unsafe = faulty(target, wish.mpiexec, wish.python, regions, wish.ranks, left, progress) if results else ()
     named = [(region, call.name if call else None) for region, call in asked]
     title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
     return Proof(
@@ -118,7 +121,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
         ranks=wish.ranks,
         taken=taken(named, results),
         verdicts=_judged(named, calls, results, runner),
-        notes=tuple(notes),
+        notes=(*notes, *(f"right only for operations that commute: {one}" for one in unsafe if one.only_commutative)),
+        unsafe=tuple(one for one in unsafe if one.excluded),
         seconds=time.monotonic() - began,
     )
 
@@ -141,7 +145,7 @@ def _target(mpiexec: Path) -> tuple[Target, str]:
     """The library that belongs to a start command, and the version that rules of Open MPI are read for."""
     library = library_of(mpiexec)
     if isinstance(library, OpenMpi):
-        return OnOpenMpi(library), series(library.version)
+        return open_mpi(library), series(library.version)
     if isinstance(library, Mpich):
         return OnMpich(library), DEFAULT_VERSION
     raise NoMpiError(f"{mpiexec} is of {library.name}; rules are proven on Open MPI and MPICH")
@@ -240,10 +244,9 @@ class _Runner:
         self.stopped = ""
 
     def run(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
-        """Make all calls; where the library cannot do both in one job, its own decisions in a second one."""
-        both = self._target.own_beside_rules
-        first = {cell: tuple(call for call in each if both or call.name != OWN) for cell, each in calls.items()}
-        rest = {cell: tuple(call for call in each if call.name == OWN) for cell, each in calls.items() if not both}
+        """Make all calls; what the library cannot do beside the rules, in a second job without them."""
+        first = {cell: tuple(call for call in each if not self._apart(call)) for cell, each in calls.items()}
+        rest = {cell: alone for cell, each in calls.items() if (alone := tuple(filter(self._apart, each)))}
         total = sum(len(each) for each in calls.values())
         with tempfile.TemporaryDirectory(prefix="colltune-prove-") as folder:
             rules = self._wish.rules.resolve()
@@ -251,6 +254,12 @@ class _Runner:
             if rest:
                 found |= self._jobs(Path(folder), "own", self._order(rest), None, total)
         return found
+
+    def _apart(self, call: Call) -> bool:
+        """Whether a call belongs into a job without the rules file."""
+        if not self._target.forced_beside_rules:
+            return call.name != RULES
+        return call.name == OWN and not self._target.own_beside_rules
 
     def without_rules(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
         """Make the calls that need no rules in a job that has none; nothing where that job is there anyway."""

@@ -66,12 +66,14 @@ def _head(proof: Proof) -> list[str]:
         f"evidence: {proof.how}",
         _TAKEN[proof.taken],
         *(f"note: {note}" for note in proof.notes),
+        *(f"UNSAFE: {one}" for one in proof.unsafe),
     ]
 
 
 def _summary(proof: Proof) -> str:
     counts = ", ".join(f"{count} {state}" for state in STATES if (count := proof.count(state)))
     verdict = "PROVEN" if proof.holds else "NOT PROVEN"
+    verdict += f", {len(proof.unsafe)} unsafe" if proof.unsafe else ""
     return f"{verdict}: {len(proof.verdicts):,} regions: {counts or 'none'}"
 
 

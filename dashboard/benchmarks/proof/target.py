@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.methods import DEFAULT, Library, Method, Variants
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
+from dashboard.benchmarks.own_settings import added, allocated_nodes
 from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.export.library_names import takes_fan_out
+from dashboard.export.mpich import PARAMETERS
 
 if TYPE_CHECKING:
     from dashboard.decisions import Method as Decided
@@ -29,6 +31,10 @@ class Target(Protocol):
     """A library that rules files are proven on."""
 
     @property
+    def library(self) -> Library:
+        """What it offers."""
+
+    @property
     def evidence(self) -> Evidence:
         """What is counted."""
 
@@ -43,6 +49,10 @@ class Target(Protocol):
     @property
     def own_beside_rules(self) -> bool:
         """Whether the library can be asked for its own decision in a job that holds a rules file."""
+
+    @property
+    def forced_beside_rules(self) -> bool:
+        """Whether a method can be forced in a job that holds a rules file; else the rules go first."""
 
     @property
     def name(self) -> str:
@@ -74,6 +84,7 @@ class OnOpenMpi:
     counters: tuple[str, ...] = GRAPH_COUNTERS
     set_at_call: bool = False
     own_beside_rules: bool = True
+    forced_beside_rules: bool = True
 
     @property
     def name(self) -> str:
@@ -83,6 +94,12 @@ class OnOpenMpi:
     @property
     def how(self) -> str:
         """What kind of evidence it is."""
+        if self.evidence == "sockets":
+            return (
+                "by effect: this Open MPI does not let its message counters be read, so all messages go through TCP "
+                "and the bytes that each process sends to each other are read from Linux, and compared with those of "
+                "the method forced in a second job without the file, which it heeds first (HAN switched off)"
+            )
         return (
             "message graphs: messages and bytes from each process to each other, counted by the library's monitoring "
             "layer, compared with those of the method forced in the same job (HAN switched off)"
@@ -90,8 +107,11 @@ class OnOpenMpi:
 
     def environment(self, rules: Path | None) -> dict[str, str]:
         """See `Target`."""
-        said = self.library.environment(one_node=True, graphs=True)
+        said = added(self.library.environment(one_node=allocated_nodes() == 1, graphs=True))
         said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+        if self.evidence == "sockets":
+            said.pop("OMPI_MCA_pml_monitoring_enable", None)
+            said |= {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1"}
         return said | ({"OMPI_MCA_coll_tuned_dynamic_rules_filename": str(rules)} if rules else {})
 
     def plain(self, collective: str) -> tuple[Call, Call]:
@@ -120,6 +140,13 @@ class OnOpenMpi:
         return [Call(one.algorithm, self.library.settings(collective, one)) for one in methods]
 
 
+def open_mpi(library: OpenMpi) -> OnOpenMpi:
+    """An Open MPI with the evidence that it gives: 4.1 hides its counters, and heeds rules before what is forced."""
+    if library.version.startswith("4."):
+        return OnOpenMpi(library, "sockets", (), own_beside_rules=False, forced_beside_rules=False)
+    return OnOpenMpi(library)
+
+
 #: No algorithms of their own: the non-blocking collective and a wait, and what needs a library for GPUs.
 _UNLIKE = ("nb", "ccl")
 #: Each algorithm once, with the parameters that it has by itself.
@@ -137,6 +164,7 @@ class OnMpich:
     counters: tuple[str, ...] = ()
     set_at_call: bool = True
     own_beside_rules: bool = False
+    forced_beside_rules: bool = True
 
     @property
     def name(self) -> str:
@@ -176,7 +204,10 @@ class OnMpich:
 
     def forced(self, collective: str, method: Decided) -> Call | None:
         """See `Target`."""
-        asked = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
+        # Forced, an algorithm has the values of its variables, which are those that are written with it.
+        usual = PARAMETERS.get((collective, method.algorithm), ())
+        told = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
+        asked = {key: text for key, text in told.items() if f"{key}={text}" not in usual}
         numbers = {name: number for number, name in self.library.algorithms.get(collective, {}).items()}
         if method.algorithm not in numbers or set(asked) - {"k"} or not asked.get("k", "2").isdecimal():
             return None

@@ -11,6 +11,7 @@ from dashboard.benchmarks.plan import Cell
 from dashboard.benchmarks.proof.order import Key, Seen
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.target import OWN, RULES, left_to_library
+from dashboard.benchmarks.safety.verdict import Finding
 
 #: ``proven``: the method asked for ran, and no other one of the library sends the same messages; ``same graph``:
 #: nothing else was seen, but others send the same; ``other``: something else ran; ``failed``: a call was refused, wrong
@@ -78,6 +79,8 @@ class Proof:
         By region.
     notes
         What else is to be said.
+    unsafe
+        Methods that it asks for and that are wrong in some way of calling them.
     seconds
         That it took.
     """
@@ -90,6 +93,7 @@ class Proof:
     taken: Taken
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = field(default=())
+    unsafe: tuple[Finding, ...] = ()
     seconds: float = 0.0
 
     def count(self, *states: State) -> int:
@@ -98,9 +102,14 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether all regions that could be run did as asked, and at least one could."""
+        """Whether all regions that could be run did as asked, at least one could, and no method is unsafe."""
         ran = self.count("proven", "same graph")
-        return ran > 0 and self.count("other", "failed") == 0 and self.taken in ("yes", "no difference")
+        return (
+            ran > 0
+            and not self.unsafe
+            and self.count("other", "failed") == 0
+            and self.taken in ("yes", "no difference")
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
@@ -110,6 +119,7 @@ class Proof:
             "counts": {state: self.count(state) for state in STATES},
             "regions": [verdict.to_dict() for verdict in self.verdicts],
             "notes": list(self.notes),
+            "unsafe": [one.to_dict() for one in self.unsafe],
             "seconds": round(self.seconds, 1),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import (
     COMPARED,
     FORCED_FAN_OUT,
@@ -41,6 +42,7 @@ def check(rules: Rules, version: str, *, classic: bool) -> list[Fault]:
             )
         ]
     faults = [fault for one in rules.sets for row in one.rows for fault in _row(rules.collective, row, version)]
+    faults += _known(rules, version)
     faults += _sizes(rules)
     if classic:
         faults += _order(rules)
@@ -84,6 +86,20 @@ def _row(collective: str, row: Row, version: str) -> Iterator[Fault]:
             f"fan-out 0 for {known[choice.algorithm]}; when it is forced by a parameter it takes {FORCED_FAN_OUT}",
             "acts with fan-out 1, as the pipeline does",
         )
+
+
+def _known(rules: Rules, version: str) -> Iterator[Fault]:
+    """Algorithms that are known to give wrong results, each at its first rule."""
+    firsts = {row.choice.algorithm: row for one in reversed(rules.sets) for row in reversed(one.rows)}
+    for number, row in sorted(firsts.items(), key=lambda one: one[1].line or 0):
+        fault = known_fault("Open MPI", version, rules.collective, number=number) if number else None
+        if fault is not None:
+            yield Fault(
+                row.line,
+                "note" if fault.only_commutative else "error",
+                f"{rules.collective} {fault.name} of {fault.library} {fault.versions} is at fault where {fault.case}",
+                f"{fault.effect} ('colltune check-methods -c {rules.collective} --algorithm {fault.name}' shows it)",
+            )
 
 
 def _order(rules: Rules) -> Iterator[Fault]:

@@ -11,9 +11,10 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.as_tuned import as_tuned
+from dashboard.decisions.cutting import without_slower
 from dashboard.decisions.family import Progress
 from dashboard.decisions.given import GIVEN, Given
-from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge, without_slower
+from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge
 from dashboard.decisions.problem import Problem
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
@@ -177,7 +178,7 @@ class Gain(Viewer):
     def _drop(self, *_: Any) -> None:
         if self.gained is None:
             return
-        decision, gone = without_slower(self.gained.decision, self.gained.verdicts)
+        decision, gone, _ = without_slower(self.gained.decision, self.gained.verdicts)
         digest = hashlib.sha256(decision.to_json().encode()).hexdigest()[:16]
         name = f"{self._state.collective} without {len(gone)} slower"
         key = f"dropped-{digest}"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -101,6 +99,18 @@ def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_pa
     assert "MPI_ERR" in found.verdicts[0].why
 
 
+def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wrong_results(
+    open_mpi: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "unsafe.conf"
+    path.write_text("1\n0\n1\n2\n1\n0 7 0 0\n")
+    found = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
+    assert [one.method.library_id for one in found.unsafe] == [7]
+    assert found.unsafe[0].case.startswith("in place: ")
+    assert not found.holds
+    assert found.to_dict()["unsafe"][0]["algorithm"] == "sparbit"
+
+
 def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: Path, tmp_path: Path) -> None:
     # Forced without a fan-out it takes four; a rule that says 0, as that for reduce here, is the pipeline.
     chain = Method("chain", "chain", 0, {"library_id": 2})
@@ -138,16 +148,6 @@ def test_the_command_says_so_by_its_exit_status(
     assert "not proven" in err
 
 
-@pytest.fixture(scope="module")
-def mpich(mpiexec: str) -> Path:
-    """Start command of MPICH: ``$COLLTUNE_MPICH``, or that of this venv if it is MPICH's."""
-    path = Path(os.environ.get("COLLTUNE_MPICH", mpiexec))
-    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    if "HYDRA" not in told.stdout:
-        pytest.skip(f"{path} is not MPICH's; COLLTUNE_MPICH=…/mpiexec names one with mpi4py beside it")
-    return path
-
-
 def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, tmp_path: Path) -> None:
     held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
     methods = [Method(name, name) for name in ("binomial", "scatter_allgather_ring")]
@@ -169,3 +169,16 @@ def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> 
     path = samples / "mpich_json" / "mpich-main__mpir_generic.json"
     with pytest.raises(BenchError, match="name the start command of MPICH"):
         prove(Wish(path, open_mpi))
+
+
+def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path, tmp_path: Path) -> None:
+    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+    trees = [Method(f"{name} {radix}", name, 0, {"radix": radix}) for name, radix in (("tree", 2), ("recexch", 4))]
+    allreduce = DecisionFunction("allreduce", trees, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
+    bcast = DecisionFunction("bcast", [Method("tree", "tree", 0, {"radix": 4})], Leaf(0))
+    path = tmp_path / "selection.json"
+    path.write_text(to_mpich([allreduce, bcast], base=held[0]))
+    wish = Wish(path, mpich, mpich.parent / "python", 4, seconds=SECONDS, collectives=("allreduce", "bcast"))
+    found = prove(wish)
+    assert found.count("proven", "same graph") == len(found.verdicts) == 3
+    assert found.holds

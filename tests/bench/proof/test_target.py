@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import mpich, openmpi
+from dashboard.benchmarks import mpich, named, openmpi
+from dashboard.benchmarks.proof import target
+from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.target import OnMpich, OnOpenMpi, left_to_library
 from dashboard.decisions import Method
 
@@ -79,3 +82,30 @@ def test_a_rule_s_chain_without_a_fan_out_is_not_the_forced_one_without(open_mpi
     assert binomial is not None
     assert binomial.settings["coll_tuned_bcast_algorithm_segmentsize"] == 1024
     assert open_mpi.forced("bcast", Method("unknown 99", "unknown 99", 0, {"library_id": 99})) is None
+
+
+def test_open_mpi_4_1_shows_its_messages_on_tcp_and_is_forced_apart_from_the_rules() -> None:
+    # Its tool interface lacks pml_monitoring_messages_count, and rules go before a forced algorithm (seen with 4.1.4).
+    old, new = (target.open_mpi(named.open_mpi(version)) for version in ("4.1.4", "5.0.11"))
+    assert (old.evidence, old.counters, old.forced_beside_rules, old.own_beside_rules) == ("sockets", (), False, False)
+    assert (new.evidence, new.forced_beside_rules) == ("messages", True)
+    said = old.environment(Path("/rules"))
+    assert said["OMPI_MCA_btl"] == "self,tcp"
+    assert "OMPI_MCA_pml_monitoring_enable" not in said
+    assert "TCP" in old.how
+
+
+def test_open_mpi_4_1_runs_what_a_file_asks_for(tmp_path: Path) -> None:
+    mpiexec, python = (os.environ.get(f"COLLTUNE_OPENMPI4{name}", "") for name in ("", "_PYTHON"))
+    if not (mpiexec and python):
+        pytest.skip(
+            "COLLTUNE_OPENMPI4=…/mpiexec and COLLTUNE_OPENMPI4_PYTHON=…/python name an Open MPI 4.1 with mpi4py"
+        )
+    rules = tmp_path / "rules.conf"
+    rules.write_text("1\n7\n1\n2\n2\n0 6 0 0\n4096 3 0 1024\n")
+    found = prove(Wish(rules, Path(mpiexec), Path(python), 4, seconds=100))
+    assert found.taken == "yes"
+    assert [one.state for one in found.verdicts][1] == "proven"
+    assert found.holds
+    rules.write_text("1\n7\n1\n2\n1\n5 6 0 0\n")
+    assert prove(Wish(rules, Path(mpiexec), Path(python), 3, seconds=100)).taken == "no"

@@ -116,7 +116,7 @@ def test_sizes_that_do_not_ascend_hide_what_is_above_them() -> None:
 
 def test_numbers_that_this_version_does_not_know_fail_at_the_call() -> None:
     text = "1\n0\n1\n2\n1\n0 7 0 0\n"
-    assert read_text(text, version="5.0").faults == ()
+    assert "no algorithm 7" not in texts(read_text(text, version="5.0"))
     assert "allgather has no algorithm 7 in Open MPI 4.1" in texts(read_text(text, version="4.1"))
     assert "aborted" in texts(read_text(text, version="4.1"))
 

@@ -1,0 +1,140 @@
+"""The ways in which a method is called before it is trusted. Nothing here needs MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dashboard.benchmarks.methods import REDUCING, ROOTED
+
+#: Where the input lies: apart from the output, or in place as MPI_IN_PLACE lets it: with count 0 and no datatype, as
+#: most programs write it, or with those of the output, which the standard lets a library ignore.
+Place = Literal["apart", "in place", "in place, with types"]
+#: How an element lies in memory; ``strided`` has holes in it and behind it, which nobody may touch.
+Layout = Literal["plain", "strided", "pair", "matrix"]
+Operation = Literal["none", "sum", "own sum", "product"]
+Made = Literal["duplicated", "reversed", "halves"]
+
+#: Elements: fewer and more than processes, and around 1, 4, 32 and 64 KiB, where libraries change their protocol.
+PLAIN_COUNTS = (0, 1, 3, 13, 255, 257, 1001, 1023, 1024, 1025, 8191, 8193, 16385)
+#: Of collectives that hold a block for each process.
+BLOCK_COUNTS = (0, 1, 3, 13, 255, 257, 1001, 1023, 1025, 8193)
+_FEW = (0, 1, 13, 1025)
+_BLOCK = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather", "scatter", "reduce_scatter")
+_IN_PLACE = ("reduce", "allreduce", "reduce_scatter", "scan", "gather", "scatter", "allgather", "allgatherv")
+_ALSO_IN_PLACE = ("alltoall", "alltoallv")
+_TYPED = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather")
+_VECTORS = ("allgatherv", "alltoallv", "reduce_scatter")
+#: The same counts everywhere, or counts that differ from process to process, some of them 0.
+Counts = Literal["equal", "different"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way of calling a collective.
+
+    Attributes
+    ----------
+    count
+        Elements of a block, or of the vector where there are no blocks; with different counts their mean or so.
+    root
+        Of rooted collectives; of the barrier who comes late.
+    repeats
+        Calls without anything in between, each with data of its own.
+    """
+
+    count: int
+    root: int = 0
+    place: Place = "apart"
+    layout: Layout = "plain"
+    operation: Operation = "none"
+    counts: Counts = "equal"
+    made: Made = "duplicated"
+    repeats: int = 1
+
+    @property
+    def kind(self) -> str:
+        """What is unusual of it, in words; ``plain`` when nothing is."""
+        unusual: list[str] = [self.place] if self.place != "apart" else []
+        unusual += ["strided datatype"] if self.layout == "strided" else []
+        unusual += ["derived datatype"] if self.layout == "pair" else []
+        unusual += [NOT_COMMUTATIVE] if self.operation == "product" else []
+        unusual += ["counts that differ"] if self.counts == "different" else []
+        unusual += {"reversed": ["ranks reversed by a split"], "halves": ["communicator split in two"]}.get(
+            self.made, []
+        )
+        unusual += ["calls without a pause"] if self.repeats > 1 else []
+        unusual += ["no elements"] if not self.count else []
+        return ", ".join(unusual) or PLAIN
+
+    def words(self, collective: str, comm_size: int) -> str:
+        """The case so that somebody can call it again."""
+        where = f", {'late rank' if collective == 'barrier' else 'root'} {self.root}"
+        rooted = where if collective in (*ROOTED, "barrier") else ""
+        elements = "" if collective == "barrier" else f", {self.count} element{'' if self.count == 1 else 's'}"
+        return f"{self.kind}: {comm_size} processes{elements}{rooted}"
+
+
+_SPLIT: Mapping[Made, list[str]] = {
+    "reversed": ["ranks reversed by a split"],
+    "halves": ["communicator split in two"],
+}
+PLAIN = "plain"
+NOT_COMMUTATIVE = "operation that does not commute"
+
+
+def cases(collective: str, size: int) -> tuple[Case, ...]:
+    """All cases of a collective on a communicator of so many processes, the plain ones first; each once.
+
+    A method that is refused in the first of them is not for so many processes.
+    """
+    return tuple(dict.fromkeys(_cases(collective, size)))
+
+
+def _cases(collective: str, size: int) -> Iterator[Case]:
+    if collective == "barrier":
+        yield from (Case(0, late) for late in (0, size - 1, size // 2))
+        yield from (Case(0, 0, made=made) for made in ("reversed", "halves"))
+        return
+    operation: Operation = "sum" if collective in REDUCING else "none"
+    counts = BLOCK_COUNTS if collective in _BLOCK else PLAIN_COUNTS
+    # The first case tells whether the method is for so many processes at all.
+    for count in (13, *counts, size - 1, size + 1):
+        yield Case(count, operation=operation)
+    if collective in ROOTED:
+        yield from (Case(count, root, operation=operation) for root in range(size) for count in (13, 1025))
+    yield from _in_place(collective, size, operation)
+    yield from _types(collective, size)
+    if collective in _VECTORS:
+        for count in _FEW[1:]:
+            yield Case(count, operation=operation, counts="different")
+            yield Case(count, operation=operation, counts="different", place="in place")
+    for made in ("reversed", "halves"):
+        yield Case(13, operation=operation, made=made)
+        yield Case(1025, operation=operation, made=made)
+    yield Case(257, operation=operation, repeats=4)
+
+
+def _in_place(collective: str, size: int, operation: Operation) -> Iterator[Case]:
+    roots = (0, size - 1) if collective in ROOTED else (0,)
+    if collective in (*_IN_PLACE, *_ALSO_IN_PLACE):
+        for count in _FEW:
+            yield from (Case(count, root, "in place", operation=operation) for root in roots)
+    if collective in _TYPED:
+        yield from (Case(count, root, "in place, with types") for count in (13, 1025) for root in roots)
+
+
+def _types(collective: str, size: int) -> Iterator[Case]:
+    """Datatypes other than those that the library has; of reductions with operations of the program's own."""
+    root = size - 1 if collective in ROOTED else 0
+    if collective not in REDUCING:
+        yield from (Case(count, root, layout="strided") for count in (1, 13, 1025))
+        if collective in _IN_PLACE:
+            yield Case(13, root, "in place", "strided")
+        return
+    for count in (1, 13, 1025):
+        yield Case(count, root, layout="pair", operation="own sum")
+        yield Case(count, root, layout="matrix", operation="product")
+    yield Case(13, root, "in place", "matrix", "product")
+    yield Case(5001, root, layout="matrix", operation="product")

@@ -1,0 +1,248 @@
+"""Have every method called in every way, in one job that is started again after what hangs or takes it down."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import BenchError, PlanError
+from dashboard.benchmarks.launch import Job, LocalLauncher, Start
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants
+from dashboard.benchmarks.mpich import NAME as MPICH
+from dashboard.benchmarks.own_settings import added, allocated_nodes
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.safety.order import Forced, Order, Records
+from dashboard.benchmarks.safety.verdict import Finding, findings, label
+
+WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.safety.worker")
+#: Whole messages, and segments that cut those of the cases: the code of all others is the same.
+VARIANTS = Variants(segment_sizes=(0, 1024))
+#: Of a campaign's plan: beyond so many processes a fault would have shown before.
+MOST_RANKS = 9
+#: Seconds without a call coming back after which a method hangs; so many of them may be passed by.
+HANGS_S, AGAIN = 20.0, 40
+_LOOK_S = 0.05
+_TELL_S = 0.5
+#: Where processes share cores, who waits for messages makes room for who sends them.
+_MAKE_ROOM = {
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+}
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check came to.
+
+    Attributes
+    ----------
+    library
+        Name and version.
+    comm_sizes
+        That were tried.
+    methods
+        How many of each collective.
+    cases
+        Calls that were made and looked at.
+    faulty
+        Methods with which something is wrong.
+    not_for
+        Methods that the library refuses for some numbers of processes: ``collective, label, comm_sizes, why``.
+    once
+        Methods that hung or took the job down once, and not when they were called again: ``collective, label, case,
+        effect``. Perhaps the machine was too busy.
+    missing
+        Methods that were not called for all numbers of processes, since the time was up.
+    seconds
+        That it took.
+    """
+
+    library: str
+    comm_sizes: tuple[int, ...]
+    methods: Mapping[str, int]
+    cases: int
+    faulty: tuple[Finding, ...]
+    not_for: tuple[Mapping[str, Any], ...] = ()
+    once: tuple[Mapping[str, Any], ...] = ()
+    missing: int = 0
+    seconds: float = 0.0
+
+    @property
+    def safe(self) -> bool:
+        """Whether everything was called, and no method must be left out."""
+        return not self.missing and not any(one.excluded for one in self.faulty)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON."""
+        return {
+            "library": self.library,
+            "comm_sizes": list(self.comm_sizes),
+            "methods": dict(self.methods),
+            "cases": self.cases,
+            "safe": self.safe,
+            "faulty": [one.to_dict() for one in self.faulty],
+            "not_for": [dict(one) for one in self.not_for],
+            "once": [dict(one) for one in self.once],
+            "missing": self.missing,
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def order_of(library: Library, methods: Mapping[str, Iterable[Method]], comm_sizes: Iterable[int]) -> Order:
+    """What is called to check methods of a library that can be switched within one job.
+
+    Raises
+    ------
+    PlanError
+        When it cannot be switched.
+    """
+    chosen = {name: tuple(Forced(one, library.settings(name, one)) for one in each) for name, each in methods.items()}
+    if not any(one.settings for each in chosen.values() for one in each):
+        raise PlanError(
+            f"methods of {library.name} cannot be switched within one job, so they cannot be checked; install Open "
+            "MPI or MPICH"
+        )
+    return Order(tuple(sorted(set(comm_sizes))), chosen, library.name == MPICH)
+
+
+def order_of_plan(plan: Plan) -> Order | None:
+    """What is called before a campaign is timed: its methods; None where nothing can be chosen but what is there."""
+    methods = {
+        name: tuple(
+            Forced(one, settings) for one, settings in zip(each, plan.settings[name], strict=True) if one.library_id
+        )
+        for name, each in plan.methods.items()
+        if name in plan.settings
+    }
+    methods = {name: each for name, each in methods.items() if each}
+    sizes = {*range(2, 1 + min(plan.ranks, MOST_RANKS)), *(size for size in plan.comm_sizes if size <= MOST_RANKS)}
+    return Order(tuple(sorted(sizes)), methods, plan.library == MPICH) if methods else None
+
+
+def faulty_of(campaign: Campaign) -> tuple[Finding, ...]:
+    """Methods of a campaign with which its check found something wrong."""
+    order = order_of_plan(campaign.plan())
+    return () if order is None else findings(order, Records.read(campaign.safety))
+
+
+def methods_of(
+    library: Library, collectives: Sequence[str] = (), algorithms: Sequence[str] = ()
+) -> dict[str, list[Method]]:
+    """Methods of a library by collective, all of them or those asked for.
+
+    Raises
+    ------
+    PlanError
+        When a collective or an algorithm is not known; the message says what is.
+    """
+    if lost := [name for name in collectives if name not in COLLECTIVES]:
+        raise PlanError(f"{lost[0]!r} cannot be called; allowed are {', '.join(COLLECTIVES)}")
+    offered = {name: library.methods(name, VARIANTS) for name in collectives or COLLECTIVES}
+    known = list(dict.fromkeys(one.algorithm for each in offered.values() for one in each))
+    if lost := [name for name in algorithms if name not in known]:
+        raise PlanError(f"{' and '.join(offered)} have no algorithm {lost[0]!r}; they have {', '.join(known)}")
+    if not algorithms:
+        return offered
+    chosen = {name: [one for one in each if one.algorithm in algorithms] for name, each in offered.items()}
+    return {name: each for name, each in chosen.items() if each}
+
+
+def check(
+    installation: Installation,
+    order: Order,
+    *,
+    seconds: float = 600.0,
+    hangs: float = HANGS_S,
+    python: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Call everything of an order on this machine.
+
+    Parameters
+    ----------
+    installation
+        The library.
+    seconds
+        Time limit; what is not called then is counted.
+    hangs
+        Seconds without a call coming back after which a method hangs.
+    python
+        Interpreter that the ranks run; default: this one.
+    environment
+        Variables beside those of the library.
+
+    Raises
+    ------
+    BenchError
+        When no job can be run.
+    """
+    began = time.monotonic()
+    library = installation.library
+    with tempfile.TemporaryDirectory(prefix="colltune-check-") as name:
+        folder = Path(name)
+        written, records = folder / "order.json", folder / "records.jsonl"
+        order.save(written)
+        program = (str(python or sys.executable), *WORKER, str(written), str(records))
+        own = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=allocated_nodes() == 1, graphs=False)}
+        said = {**added(own), **(environment or {})}
+        ranks, log = order.comm_sizes[-1], folder / "log.txt"
+        job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
+        reason = _run(LocalLauncher((str(installation.mpiexec),)), job, records, order, progress)
+        seen = Records.read(records)
+        if reason and not seen.done and not seen.faults:
+            last = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
+            raise BenchError(f"no job can be run with {installation.mpiexec}: {reason} ({last})")
+    title = f"{library.name} {library.version}".strip()
+    return report_of(order, seen, title, time.monotonic() - began)
+
+
+def report_of(order: Order, records: Records, library: str, seconds: float = 0.0) -> Report:
+    """What records come to."""
+    not_for: dict[tuple[str, int], dict[str, Any]] = {}
+    for (name, number, size), why in records.refused.items():
+        method = order.methods[name][number].method
+        entry = {"collective": name, "label": label(method), "comm_sizes": [], "why": why}
+        not_for.setdefault((name, number), entry)["comm_sizes"].append(size)
+    return Report(
+        library,
+        order.comm_sizes,
+        {name: len(each) for name, each in order.methods.items()},
+        sum(records.done.values()),
+        findings(order, records),
+        tuple(not_for.values()),
+        tuple(
+            {"collective": name, "label": label(order.methods[name][number].method), "case": words, "effect": text}
+            for (name, number), (words, text) in records.died.items()
+            if (name, number) not in records.dead
+        ),
+        len({step[:2] for step in records.missing(order)}),
+        seconds,
+    )
+
+
+def _run(launcher: LocalLauncher, job: Job, records: Path, order: Order, progress: Progress | None) -> str:
+    """Run the job to its end; why it ended badly, empty when it did not."""
+    handle = launcher.start(job)
+    total, said = len(order.steps), 0.0
+    try:
+        while (status := launcher.status(handle)).state in ("queued", "running"):
+            if progress is not None and time.monotonic() - said > _TELL_S:
+                said = time.monotonic()
+                done = len(Records.read(records).done)
+                progress(done / total, f"{done} of {total} methods and communicator sizes")
+            time.sleep(_LOOK_S)
+    except BaseException:
+        launcher.cancel(handle)
+        raise
+    return "" if status.state == "finished" else status.reason

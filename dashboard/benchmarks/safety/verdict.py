@@ -1,0 +1,118 @@
+"""What the lines of a check say of each method: safe, not for so many processes, or at fault with the case shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.benchmarks.methods import DEFAULT, Method
+from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE
+from dashboard.benchmarks.safety.order import Order, Records
+from loaders.cube import method_label
+from loaders.rows import MethodKey
+
+#: Of a cube and of a run's header: methods that must not be chosen, as JSON.
+UNSAFE = "unsafe_methods"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with one method.
+
+    Attributes
+    ----------
+    collective, method
+        Which one.
+    kinds
+        Cases that went wrong, as `Case.kind`, in the order in which they were seen.
+    comm_sizes
+        Where, ascending.
+    case, effect
+        The first of them, so that it can be called again, and what happened.
+    cases
+        How many went wrong.
+    dead
+        Whether it hung or took the job down.
+    """
+
+    collective: str
+    method: Method
+    kinds: tuple[str, ...]
+    comm_sizes: tuple[int, ...]
+    case: str
+    effect: str
+    cases: int
+    dead: bool = False
+
+    @property
+    def excluded(self) -> bool:
+        """Whether it must not be chosen. One that fails for operations that do not commute alone is right for others.
+
+        The library's own decision is what is left when nothing is chosen: it cannot be left out.
+        """
+        return self.method.algorithm != DEFAULT and not self.only_commutative
+
+    @property
+    def only_commutative(self) -> bool:
+        """Whether it is wrong for operations that do not commute, and for nothing else."""
+        return not self.dead and all(NOT_COMMUTATIVE in kind for kind in self.kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON."""
+        return {
+            "collective": self.collective,
+            **self.method.to_json(),
+            "label": label(self.method),
+            "excluded": self.excluded,
+            "only_commutative": self.only_commutative,
+            "kinds": list(self.kinds),
+            "comm_sizes": list(self.comm_sizes),
+            "case": self.case,
+            "effect": self.effect,
+            "cases": self.cases,
+        }
+
+    def __str__(self) -> str:
+        number = f" ({self.method.library_id})" if self.method.library_id else ""
+        return f"{self.collective} {label(self.method)}{number}: {self.case}: {self.effect}"
+
+
+def label(method: Method) -> str:
+    """A method in words, as results name it."""
+    return method_label(MethodKey(method.algorithm, method.segment_size, method.parameters))
+
+
+def findings(order: Order, records: Records) -> tuple[Finding, ...]:
+    """What went wrong, one for each method, in the order of the order."""
+    faults: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for fault in records.faults:
+        faults.setdefault((fault["fault"][0], fault["fault"][1]), []).append(fault)
+    return tuple(
+        _finding(name, one.method, faults[name, number])
+        for name, each in order.methods.items()
+        for number, one in enumerate(each)
+        if (name, number) in faults
+    )
+
+
+def _finding(name: str, method: Method, faults: Sequence[Mapping[str, Any]]) -> Finding:
+    # Shown is a case in which the method must not be, if there is one.
+    worst = min(faults, key=lambda one: (not one["dead"], NOT_COMMUTATIVE in one["kind"]))
+    return Finding(
+        name,
+        method,
+        tuple(dict.fromkeys(str(one["kind"]) for one in faults)),
+        tuple(sorted({int(one["fault"][2]) for one in faults})),
+        str(worst["words"]),
+        str(worst["text"]),
+        len(faults),
+        any(one["dead"] for one in faults),
+    )
+
+
+def as_attr(faulty: Iterable[Finding]) -> str:
+    """Findings as a run's header has them: JSON text; empty when there is none."""
+    records = [one.to_dict() for one in faulty]
+    return json.dumps(records) if records else ""

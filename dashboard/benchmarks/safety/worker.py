@@ -1,0 +1,151 @@
+"""What the ranks of a check run: ``mpiexec -n P python -m mpi4py -m dashboard.benchmarks.safety.worker ORDER RECORDS``.
+
+All methods are called in one job. A method that hangs or takes the job down ends it; started again, it goes on with
+the next one, and writes down what the start before died of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks.mpit import ToolInterface
+from dashboard.benchmarks.plain import Plain
+from dashboard.benchmarks.safety.calls import Handles, problem_of
+from dashboard.benchmarks.safety.cases import Case, cases
+from dashboard.benchmarks.safety.order import ENDED, At, Forced, Order, Records, Step
+
+_WAIT_S = 0.0005
+_FAILED = 3
+_REFUSED = "refused: "
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the calls of an order that are missing in the records."""
+    order, records = Order.load(Path(arguments[0])), Path(arguments[1])
+    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
+
+    if MPI.COMM_WORLD.Get_size() < order.comm_sizes[-1]:
+        sys.stderr.write(f"Error: {MPI.COMM_WORLD.Get_size()} of {order.comm_sizes[-1]} ranks\n")
+        return _FAILED
+    Worker(MPI, order, records).run()
+    return 0
+
+
+class Worker:
+    """One process of the job.
+
+    Parameters
+    ----------
+    mpi
+        The module ``mpi4py.MPI``.
+    order
+        What is called.
+    records
+        File that the first process adds to.
+    """
+
+    def __init__(self, mpi: Any, order: Order, records: Path) -> None:
+        self._mpi, self._world, self._order, self._file = mpi, mpi.COMM_WORLD, order, records
+        self._rank = int(self._world.Get_rank())
+        self._tools = ToolInterface()
+        self._handles = Handles(mpi, self._tools.path)
+        self._lines = records.open("a", encoding="utf-8") if self._rank == 0 else None
+
+    def run(self) -> None:
+        """Make all steps that are missing, one communicator size after the other."""
+        todo = self._world.bcast(self._todo() if self._rank == 0 else None)
+        for size, steps in groupby(todo, key=lambda step: step[2]):
+            mine = self._rank < size
+            self._tools.restore()
+            comm = self._world.Split(0 if mine else self._mpi.UNDEFINED, self._rank)
+            if mine:
+                for step in steps:
+                    self._step(step, comm)
+                comm.Free()
+            request = self._world.Ibarrier()
+            while not request.Test():
+                time.sleep(_WAIT_S)
+        self._tools.close()
+
+    def _todo(self) -> list[Step]:
+        records = Records.read(self._file)
+        if (at := records.calling) is not None:
+            one, text = cases(at[0], at[2])[at[3]], os.environ.get(ENDED) or "never came back"
+            if at[:2] in records.died:
+                line = self._fault(at, one, text, dead=True)
+            else:
+                line = {"died": at, "words": one.words(at[0], at[2]), "text": text}
+                self._write(line)
+            records.take(line)
+        return records.missing(self._order)
+
+    def _step(self, step: Step, comm: Any) -> None:
+        """Call one method in every way on the communicators of one size."""
+        name, number, size = step
+        forced = self._order.methods[name][number]
+        made: dict[str, Any] = {}
+        count = 0
+        every = cases(name, size)
+        for place, case in enumerate(every):
+            at = (name, number, size, place)
+            self._write({"at": at})
+            count += 1
+            problem = self._called(name, case, forced, comm, made)
+            if not problem:
+                continue
+            # What is left of the call in these communicators must not reach the next one.
+            made.clear()
+            if not place and problem.startswith(_REFUSED):
+                self._write({"refused": step, "why": problem.removeprefix(_REFUSED)})
+                break
+            self._fault(at, case, problem)
+        self._write({"done": step, "cases": count})
+        self._tools.restore()
+        for one in made.values():
+            one.Free()
+
+    def _called(self, name: str, case: Case, forced: Forced, comm: Any, made: dict[str, Any]) -> str:
+        """Make the call of a case; what is wrong on the first process where something is."""
+        self._tools.restore()
+        if case.made not in made and self._order.set_at_call:
+            made[case.made] = self._made(case, comm)
+        self._tools.write(forced.settings)
+        if case.made not in made:
+            made[case.made] = self._made(case, comm)
+        problem = problem_of(self._handles, name, case, made[case.made])
+        if self._order.set_at_call:
+            self._tools.restore()
+        flag, most = np.array([bool(problem)], np.uint8), np.zeros(1, np.uint8)
+        comm.Allreduce(flag, most, op=self._mpi.MAX)
+        if not most[0]:
+            return ""
+        return next((one for one in Plain(comm).allgather(problem) if one), "")
+
+    def _made(self, case: Case, comm: Any) -> Any:
+        rank = comm.Get_rank()
+        if case.made == "reversed":
+            return comm.Split(0, -rank)
+        return comm.Split(rank % 2, rank) if case.made == "halves" else comm.Dup()
+
+    def _fault(self, at: At, case: Case, text: str, *, dead: bool = False) -> dict[str, Any]:
+        line = {"fault": at, "kind": case.kind, "words": case.words(at[0], at[2]), "text": text, "dead": dead}
+        self._write(line)
+        return line
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if self._lines is not None:
+            self._lines.write(json.dumps(record) + "\n")
+            self._lines.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

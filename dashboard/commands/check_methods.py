@@ -1,0 +1,169 @@
+"""``colltune check-methods``: call every method of the installed MPI in every way, and say which are at fault.
+
+Exit status: 0 when every method can be chosen, 3 when one must not be; 2 on bad usage or input, as everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.safety.check import Report
+
+UNSAFE = 3
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``check-methods`` to the subcommands of ``colltune``."""
+    about = "Call every method of the installed MPI in every way that programs may, and say which are at fault."
+    parser = commands.add_parser(
+        "check-methods",
+        help=about,
+        description=about,
+        epilog="Exit status: 0 every method can be chosen, 3 one must not be, 2 bad usage or input.",
+        parents=[common],
+    )
+    parser.add_argument(
+        "-c", "--collective", action="append", default=[], help="only this one; may be given several times"
+    )
+    parser.add_argument(
+        "--algorithm", action="append", default=[], metavar="NAME", help="only this one; may be given several times"
+    )
+    parser.add_argument(
+        "--ranks", default="2-8", metavar="GRID", help="communicator sizes, such as 4 or 2-9 (default 2-8)"
+    )
+    parser.add_argument("--mpiexec", metavar="PATH", help="start command (default: beside this Python, else on PATH)")
+    parser.add_argument(
+        "--hangs",
+        type=_seconds,
+        default=20.0,
+        metavar="S",
+        help="a method hangs when no call comes back for so many seconds (default 20)",
+    )
+    parser.add_argument(
+        "--time-limit", type=_seconds, default=600.0, metavar="S", help="all is ended then (default 600)"
+    )
+    parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
+    parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+
+
+def _seconds(text: str) -> float:
+    """Seconds above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed are seconds above 0")
+    return value
+
+
+def check_methods(args: argparse.Namespace) -> None:
+    """Print what is at fault; SystemExit with `UNSAFE` when a method must not be chosen."""
+    from dashboard.benchmarks.errors import BenchError
+
+    if args.program:
+        _program(args.program)
+        return
+    if args.known:
+        _known(args)
+        return
+    try:
+        found = _checked(args)
+    except BenchError as error:
+        raise Usage(str(error)) from error
+    show(args, found.to_dict(), lambda: lines_of(found))
+    if not found.safe:
+        say(f"{found.library}: not every method can be chosen")
+        raise SystemExit(UNSAFE)
+
+
+def _checked(args: argparse.Namespace) -> Report:
+    from dashboard.benchmarks.ranges import parse_sizes
+    from dashboard.benchmarks.safety.check import check, methods_of, order_of
+
+    sizes = parse_sizes(args.ranks)
+    if not sizes or min(sizes) < 2:
+        raise Usage(f"--ranks {args.ranks}: allowed are numbers of processes of at least 2")
+    installation = _installation(args.mpiexec)
+    library = installation.library
+    order = order_of(library, methods_of(library, args.collective, args.algorithm), sizes)
+    beside = installation.mpiexec.parent / "python"
+    python = beside if args.mpiexec and beside.exists() else None
+    with Working() as progress:
+        return check(installation, order, seconds=args.time_limit, hangs=args.hangs, python=python, progress=progress)
+
+
+def _installation(mpiexec: str | None) -> Installation:
+    from dashboard.benchmarks.library import Installation, find, library_of
+
+    if mpiexec is None:
+        return find()
+    if (path := shutil.which(mpiexec)) is None:
+        raise Usage(f"--mpiexec {mpiexec}: no such program")
+    return Installation(Path(path), library_of(Path(path)))
+
+
+def _program(name: str) -> None:
+    from dashboard.export.known_faults import PROGRAMS
+
+    if name not in PROGRAMS:
+        raise Usage(f"--program {name}: there are {', '.join(PROGRAMS)}")
+    answer(PROGRAMS[name])
+
+
+def _known(args: argparse.Namespace) -> None:
+    from dataclasses import asdict
+
+    from dashboard.export.known_faults import FAULTS
+
+    def lines() -> list[str]:
+        return [f"{one.collective} {one}" + (f" (--program {one.program})" if one.program else "") for one in FAULTS]
+
+    show(args, {"faults": [asdict(one) for one in FAULTS]}, lines)
+
+
+def lines_of(report: Report) -> list[str]:
+    """Give the report as plain text."""
+    sizes = f"{report.comm_sizes[0]} to {report.comm_sizes[-1]}" if len(report.comm_sizes) > 1 else report.comm_sizes[0]
+    count = sum(report.methods.values())
+    lines = [f"{report.library}: {count:,} methods, {report.cases:,} cases, {sizes} processes, {report.seconds:.0f} s"]
+    unsafe = [one for one in report.faulty if one.excluded]
+    limited = [one for one in report.faulty if one.only_commutative]
+    own = [one for one in report.faulty if not one.excluded and not one.only_commutative]
+    for title, each in (
+        ("must not be chosen", unsafe),
+        ("right only for operations that commute", limited),
+        ("the library's own decision is at fault", own),
+    ):
+        lines += _listed(title, [_words(one) for one in each])
+    lines += _listed("not for all numbers of processes", [_not_for(one) for one in report.not_for])
+    once = [f"{one['collective']} {one['label']}: {one['case']}: {one['effect']}" for one in report.once]
+    lines += _listed("once, and not when called again (perhaps the machine was too busy)", once)
+    if report.missing:
+        lines.append(f"{report.missing:,} methods were not called everywhere: the time was up (--time-limit)")
+    verdict = "SAFE" if report.safe else "NOT SAFE"
+    return [*lines, f"{verdict}: {len(unsafe):,} of {count:,} methods must not be chosen"]
+
+
+def _listed(title: str, rows: Sequence[str]) -> list[str]:
+    return [f"{title}:", *(f"  {row}" for row in rows)] if rows else []
+
+
+def _words(one: Any) -> str:
+    sizes = ", ".join(map(str, one.comm_sizes))
+    return f"{one} ({one.cases:,} case{'' if one.cases == 1 else 's'} at {sizes} processes: {'; '.join(one.kinds)})"
+
+
+def _not_for(one: Mapping[str, Any]) -> str:
+    return f"{one['collective']} {one['label']}: {', '.join(map(str, one['comm_sizes']))}: {one['why']}"

@@ -1,0 +1,52 @@
+"""What is left of rules after the slower ones are gone: proven, and measured once more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands.output import say
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.proof.verdict import Proof
+    from dashboard.decisions.improvement import Improvement, Verdict
+
+
+@dataclass(frozen=True)
+class Again:
+    """The proof of what is left, its comparison with the library's own decision, and the verdicts on its rules."""
+
+    proof: Proof
+    found: Mapping[str, Improvement]
+    verdicts: Mapping[str, Sequence[Verdict]]
+
+    @property
+    def slower(self) -> int:
+        """Rules that are slower even now, as a whole or at some cell."""
+        every = [one for each in self.verdicts.values() for one in each if not one.default]
+        return sum(one.outcome == "slower" or one.slower > 0 for one in every)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data for JSON."""
+        cells = {
+            name: {"faster": one.count("faster"), "slower": one.count("slower")} for name, one in self.found.items()
+        }
+        return {
+            "proven": self.proof.holds,
+            "regions": len(self.proof.verdicts),
+            "unsafe": [one.to_dict() for one in self.proof.unsafe],
+            "cells": cells,
+            "slower_rules": self.slower,
+        }
+
+    def say(self, path: str) -> None:
+        """Say it on standard error."""
+        say(f"{path}: {'proven' if self.proof.holds else 'NOT PROVEN'}: {len(self.proof.verdicts):,} regions")
+        for name, one in self.found.items():
+            counts = f"{one.count('faster'):,} cells faster, {one.count('slower'):,} slower beyond noise"
+            say(f"{path}: measured once more: {name}: {counts}")
+        if self.slower:
+            say(
+                f"{path}: {self.slower} rules are slower at some cell even now: measure with more launches (--launches)"
+            )

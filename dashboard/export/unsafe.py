@@ -1,0 +1,176 @@
+"""Methods that must not be chosen: by what a campaign found, and by what is known of the library they belong to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.improve import without
+from dashboard.decisions.nodes import Method
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.selection import without_methods
+from dashboard.export.known_faults import KnownFault, known_fault
+from dashboard.export.library_names import DEFAULT_VERSION
+from dashboard.export.target import Target
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Of cubes: what `dashboard.benchmarks.safety` found in the campaign, as JSON.
+CHECKED = "unsafe_methods"
+#: Of a decision's provenance: what was left out or is limited, in words.
+LEFT_OUT, LIMITED = "unsafe", "only_for_operations_that_commute"
+#: Library that a target writes for, where it is one.
+_LIBRARIES = {"openmpi": "Open MPI", "openmpi-json": "Open MPI", "preload": "Open MPI", "mpich": "MPICH"}
+#: The preloaded library passes operations that do not commute on, whatever is decided.
+_GUARDS_ITSELF = "preload"
+_DEFAULT = Method("the library's own decision", "default")
+
+
+def unsafe_methods(cube: xr.Dataset) -> dict[str, str]:
+    """Labels of a cube's methods that must not be chosen, with the reason.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective; its attributes tell the library and its version.
+    """
+    checked = _found(cube)
+    reasons: dict[str, str] = {}
+    for place, label in enumerate(map(str, cube["method"].values)):
+        if reason := checked.get(label):
+            reasons[label] = reason
+        elif (fault := _of_cube(cube, place)) is not None and not fault.only_commutative:
+            reasons[label] = f"{fault.case}: {fault.effect} ({fault.library} {fault.versions})"
+    return reasons
+
+
+def without_unsafe(cube: xr.Dataset, names: Collection[str] = ()) -> xr.Dataset:
+    """Leave out the methods that must not be chosen, and those of these names.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective.
+    names
+        As for `dashboard.decisions.selection.without_methods`.
+
+    Returns
+    -------
+    xarray.Dataset
+        The cube without them. ``attrs["unsafe"]`` says why, also of what the campaign did not even time.
+    """
+    known = unsafe_methods(cube)
+    reasons = known | {label: why for label, why in _found(cube).items() if label not in known}
+    cube = without_methods(cube, (*names, *known))
+    told = "; ".join(f"{label}, {why}" for label, why in reasons.items())
+    return cube.assign_attrs({LEFT_OUT: f"left out: {told}"}) if reasons else cube
+
+
+def _found(cube: xr.Dataset) -> dict[str, str]:
+    """What the campaign found of this collective's methods, also of those that it therefore did not time."""
+    collective = str(cube.attrs.get("collective", ""))
+    return {
+        str(one["label"]): f"{one['case']}: {one['effect']}"
+        for one in _checked(str(cube.attrs.get(CHECKED, "")))
+        if one.get("excluded") and one.get("collective") == collective
+    }
+
+
+def _checked(text: str) -> Iterator[Mapping[str, Any]]:
+    """Findings of one or several campaigns; those of several stand one after the other, parted by a semicolon."""
+    decoder, place = json.JSONDecoder(), 0
+    while place < len(text):
+        try:
+            records, place = decoder.raw_decode(text, place)
+        except ValueError:
+            return
+        yield from records
+        place += len("; ")
+
+
+def _of_cube(cube: xr.Dataset, place: int) -> KnownFault | None:
+    library, version = (str(cube.attrs.get(name, "")) for name in ("library", "library_version"))
+    if not library:
+        return None
+    name = str(cube["algorithm" if "algorithm" in cube.coords else "method"].values[place])
+    number = int(name) if name.isdecimal() else None
+    return known_fault(library, version or library, str(cube.attrs.get("collective", "")), number=number, name=name)
+
+
+def guarded(target: Target) -> Target:
+    """The target with a writer that leaves methods out which are known to be unsafe, and says so in the head."""
+
+    def write(
+        decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None = None, **options: Any
+    ) -> str:
+        """Write the decisions without what is unsafe."""
+        safe = [_safe(one, target.name, options) for one in decisions]
+        return target.write(safe, provenance, **options)
+
+    return replace(target, write=write)
+
+
+def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -> DecisionFunction:
+    faults = {
+        method.label: fault for method in _chosen(decision) if (fault := _fault(decision, method, target, options))
+    }
+    unsafe = {label: fault for label, fault in faults.items() if not fault.only_commutative}
+    found = decision if not unsafe else _without(decision, unsafe, options)
+    limited = [label for label in faults if label not in unsafe]
+    facts = dict(found.provenance)
+    if unsafe:
+        written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
+        facts[LEFT_OUT] = "; ".join([*written, *(f"not written: {label!r}, {why}" for label, why in unsafe.items())])
+    if limited and target != _GUARDS_ITSELF:
+        facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
+    return found if facts == found.provenance else _changed(found, found.methods, facts)
+
+
+def _chosen(decision: DecisionFunction) -> Iterator[Method]:
+    for place in sorted({int(code) for code in decision.tree.codes if code >= 0}):
+        yield decision.methods[place]
+
+
+def _fault(decision: DecisionFunction, method: Method, target: str, options: Mapping[str, Any]) -> KnownFault | None:
+    """What is known of a method in the library that it is written for, or was measured with."""
+    library = _LIBRARIES.get(target) or str(decision.provenance.get("library", ""))
+    if not library or method.algorithm == "default":
+        return None
+    version = str(options.get("version") or "")
+    if not version:
+        version = "6.0" if target == "openmpi-json" else DEFAULT_VERSION if target in _LIBRARIES else ""
+    if library == "MPICH" or target not in _LIBRARIES:
+        version = str(decision.provenance.get("library_version", ""))
+    number = method.parameters.get("library_id") if str(decision.provenance.get("library", "")) == library else None
+    names = decision.categories.get("collective", (decision.collective,))
+    faults = (known_fault(library, version, name, number=number, name=method.algorithm) for name in names)
+    return next(filter(None, faults), None)
+
+
+def _without(
+    decision: DecisionFunction, unsafe: Mapping[str, KnownFault], options: Mapping[str, Any]
+) -> DecisionFunction:
+    """The decision with other methods in their places: what costs least there, or the library's own decision."""
+    cube = (options.get("cubes") or {}).get(decision.collective)
+    if cube is not None:
+        problem = Problem.of(cube)
+        labels = {method.label for method in (*problem.methods, *decision.methods)} - set(unsafe)
+        return without(problem, decision, labels - set(unsafe_methods(cube)), _DEFAULT)[0]
+    methods = [_DEFAULT if method.label in unsafe else method for method in decision.methods]
+    return _changed(decision, methods, decision.provenance)
+
+
+def _changed(decision: DecisionFunction, methods: Sequence[Method], facts: Mapping[str, Any]) -> DecisionFunction:
+    return DecisionFunction(
+        decision.collective,
+        methods,
+        decision.tree,
+        kind=decision.kind,
+        options=decision.options,
+        provenance=dict(facts),
+        categories=decision.categories,
+    )

@@ -1,0 +1,111 @@
+"""Methods of the real library, called in every way: the one that is known to be wrong is found, others are not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks import library
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Fixed
+from dashboard.benchmarks.safety.check import Report, check, methods_of, order_of
+from dashboard.cli import main
+from dashboard.export.known_faults import FAULTS, PROGRAMS
+from tests.bench.campaigns import campaign_of, points, run
+from tests.conftest import need
+
+RANKS = range(2, 6)
+
+
+@pytest.fixture(scope="module")
+def report(installation: Installation) -> Report:
+    need(installation.library.version.startswith("5.0"), "the faults are those of Open MPI 5.0")
+    collectives = ("allgather", "allreduce", "barrier", "scatter", "scan")
+    return check(installation, order_of(installation.library, methods_of(installation.library, collectives), RANKS))
+
+
+def test_sparbit_is_found_in_place_at_all_sizes_and_nothing_else_must_go(report: Report) -> None:
+    (only,) = [one for one in report.faulty if one.excluded]
+    assert (only.collective, only.method.algorithm, only.method.library_id) == ("allgather", "sparbit", 7)
+    assert only.comm_sizes == tuple(RANKS)
+    assert all(kind.startswith("in place") for kind in only.kinds)
+    assert not any(kind.startswith("in place, with types") for kind in only.kinds)
+    assert not report.safe
+    assert not report.missing
+    assert not report.once
+
+
+def test_rings_are_found_to_need_operations_that_commute(report: Report) -> None:
+    limited = {one.method.algorithm for one in report.faulty if one.only_commutative}
+    known = {one.name for one in FAULTS if one.collective == "allreduce" and one.only_commutative}
+    assert limited == known == {"ring", "segmented_ring"}
+
+
+def test_what_the_library_refuses_for_more_than_two_processes_is_no_fault(report: Report) -> None:
+    refused = {(one["collective"], one["label"]): one["comm_sizes"] for one in report.not_for}
+    assert refused[("allgather", "two_proc")] == [3, 4, 5]
+
+
+def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(tmp_path: Path, installation: Installation) -> None:
+    asked = {"collectives": ("allgather",), "algorithms": ("sparbit", "ring")}
+    campaign = campaign_of(tmp_path / "campaign", installation, **asked)
+    assert run(campaign, installation)["state"] == "finished"
+    (one,) = [point for point in points(campaign) if point["algorithm"] == "sparbit"]
+    assert one["error"].startswith("unsafe: in place")
+    assert "samples" not in one
+    assert all("samples" in point for point in points(campaign) if point["algorithm"] == "ring")
+    header = json.loads(campaign.results.read_text().splitlines()[0])["attrs"]
+    assert [found["algorithm"] for found in json.loads(header["unsafe_methods"])] == ["sparbit"]
+
+
+def test_the_command_ends_with_3_where_a_method_must_not_be_chosen(
+    installation: Installation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = ["check-methods", "-c", "allgather", "--ranks", "3", "--json", "--algorithm"]
+    assert main([*order, "sparbit"]) == 3
+    assert json.loads(capsys.readouterr().out)["faulty"][0]["label"] == "sparbit"
+    assert main([*order, "ring"]) == 0
+    assert json.loads(capsys.readouterr().out)["safe"] is True
+    assert main([*order, "nix"]) == 2
+    assert main(["check-methods", "--ranks", "1"]) == 2
+
+
+@pytest.mark.parametrize(("name", "forced"), [("allgather_in_place", "allgather 7"), ("own_operation", "allreduce 4")])
+def test_the_program_shows_the_fault(
+    name: str, forced: str, tmp_path: Path, installation: Installation, mpirun_environment: dict[str, str]
+) -> None:
+    compiler = installation.mpiexec.parent / "mpicc"
+    need(compiler.exists(), "no mpicc beside mpiexec")
+    source, program = tmp_path / f"{name}.c", tmp_path / name
+    source.write_text(PROGRAMS[name])
+    subprocess.run([compiler, source, "-o", program], check=True)
+    collective, number = forced.split()
+
+    def ran(*options: str) -> str:
+        start = [installation.mpiexec, "-n", "4", *options, program]
+        done = subprocess.run(start, env=mpirun_environment, capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout.partition(":")[0]
+
+    dynamic = ("--mca", "coll_tuned_use_dynamic_rules", "1")
+    assert ran(*dynamic, "--mca", f"coll_tuned_{collective}_algorithm", number) == "wrong"
+    assert ran() == "right"
+
+
+def test_a_library_that_cannot_be_switched_is_one_clear_line() -> None:
+    fixed = Fixed("Some MPI", "1", "why")
+    with pytest.raises(PlanError, match="methods of Some MPI cannot be switched"):
+        order_of(fixed, methods_of(fixed), (2,))
+
+
+def test_mpich_s_pairwise_stops_the_program_in_place_and_the_check_goes_on(mpich: Path) -> None:
+    installation = Installation(mpich, library.library_of(mpich))
+    need(installation.library.version == "5.0.2", "the fault is that of MPICH 5.0.2")
+    order = order_of(installation.library, methods_of(installation.library, ("reduce_scatter",)), (2, 3))
+    found = check(installation, order, python=mpich.parent / "python")
+    assert [(one.method.algorithm, one.dead, one.excluded) for one in found.faulty] == [("pairwise", True, True)]
+    assert "counts that differ" in found.faulty[0].case
+    assert not found.missing

@@ -1,0 +1,94 @@
+"""What is made of the lines that a check writes, also of those of jobs that a method took down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks.methods import DEFAULT, Method
+from dashboard.benchmarks.safety.cases import cases
+from dashboard.benchmarks.safety.check import report_of
+from dashboard.benchmarks.safety.order import Forced, Order, Records
+from dashboard.benchmarks.safety.verdict import UNSAFE, as_attr
+
+PLACE = next(n for n, case in enumerate(cases("allreduce", 2)) if case.kind == "in place")
+ORDER = Order(
+    (2, 3),
+    {
+        "allreduce": tuple(
+            Forced(Method(name, library_id=n), {"x": n}) for n, name in enumerate((DEFAULT, "linear", "ring"))
+        )
+    },
+)
+
+
+def fault(number: int, kind: str, *, dead: bool = False) -> dict[str, Any]:
+    words, at = f"{kind}: 2 processes, 1 element", ["allreduce", number, 2, PLACE]
+    return {"fault": at, "kind": kind, "words": words, "text": "wrong result", "dead": dead}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "records.jsonl"
+
+
+def read(path: Path, *lines: dict[str, Any]) -> Records:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return Records.read(path)
+
+
+def test_an_order_comes_back_as_it_was_written(path: Path) -> None:
+    ORDER.save(path)
+    assert Order.load(path) == ORDER
+    assert len(ORDER.steps) == 6
+
+
+def test_what_was_begun_last_is_what_the_job_died_of(path: Path) -> None:
+    at = ["allreduce", 1, 2, 7]
+    assert read(path, {"at": at}).calling == tuple(at)
+    assert read(path, {"at": at}, {"done": at[:3], "cases": 8}).calling is None
+    path.write_text(json.dumps({"at": at}) + '\n{"at": ["allr')
+    assert Records.read(path).calling == tuple(at)
+
+
+def test_a_method_that_dies_twice_is_called_no_more_and_one_that_dies_once_is_told(path: Path) -> None:
+    died = {"died": ["allreduce", 2, 2, 7], "words": "plain: 2 processes", "text": "hangs"}
+    once = read(path, died)
+    assert ("allreduce", 2, 3) in once.missing(ORDER)
+    assert report_of(ORDER, once, "X 1").once[0]["label"] == "ring"
+    twice = read(path, died, fault(2, "in place", dead=True))
+    assert not [step for step in twice.missing(ORDER) if step[1] == 2]
+    report = report_of(ORDER, twice, "X 1")
+    assert report.once == ()
+    assert report.faulty[0].excluded
+
+
+def test_operations_that_do_not_commute_limit_a_method_and_all_else_excludes_it(path: Path) -> None:
+    unusual = "in place, operation that does not commute"
+    limited = report_of(ORDER, read(path, fault(2, unusual)), "X 1").faulty[0]
+    assert limited.only_commutative
+    assert not limited.excluded
+    both = report_of(ORDER, read(path, fault(2, unusual), fault(2, "in place")), "X 1").faulty[0]
+    assert both.excluded
+    assert both.case.startswith("in place: ")
+    assert str(both) == "allreduce ring (2): in place: 2 processes, 1 element: wrong result"
+
+
+def test_the_library_s_own_decision_cannot_be_left_out(path: Path) -> None:
+    assert not report_of(ORDER, read(path, fault(0, "in place")), "X 1").faulty[0].excluded
+
+
+def test_what_is_not_called_is_not_safe(path: Path) -> None:
+    report = report_of(ORDER, read(path), "X 1")
+    assert report.missing == 3
+    assert not report.safe
+
+
+def test_a_header_holds_findings_as_json(path: Path) -> None:
+    found = report_of(ORDER, read(path, fault(2, "in place")), "X 1").faulty
+    assert json.loads(as_attr(found))[0]["label"] == "ring"
+    assert as_attr(()) == ""
+    assert UNSAFE == "unsafe_methods"

@@ -1,0 +1,57 @@
+"""Planning for a library that is not installed: the tables say what the library itself says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks.errors import NoMpiError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, Variants
+from dashboard.benchmarks.named import installation_named, open_mpi, version_of_module
+from dashboard.cli import main
+from tests.conftest import need
+
+
+def test_the_tables_offer_and_set_what_the_installed_library_does(installation: Installation) -> None:
+    library = installation.library
+    need(library.version.startswith("5.0"), "not Open MPI 5.0")
+    table = open_mpi(library.version)
+    for name in COLLECTIVES:
+        offered = library.methods(name, Variants())
+        assert table.methods(name, Variants()) == offered
+        assert [table.settings(name, one) for one in offered] == [library.settings(name, one) for one in offered]
+
+
+@pytest.mark.parametrize("text", ["openmpi-5.0.3", "openmpi/4.1.6-gcc12", "Open MPI 5.0", "OpenMPI-v5.0.11"])
+def test_a_library_is_named_in_the_ways_of_modules_and_people(text: str) -> None:
+    assert installation_named(text).library.name == "Open MPI"
+
+
+@pytest.mark.parametrize("text", ["openmpi", "openmpi-3.1", "mpich-5.0.2", ""])
+def test_what_no_table_is_of_is_one_clear_line(text: str) -> None:
+    with pytest.raises(NoMpiError, match=r"there are tables of Open MPI 4\.1 and 5\.0"):
+        installation_named(text)
+
+
+def test_modules_tell_the_version() -> None:
+    assert version_of_module(("gcc/12", "mpi/openmpi/5.0.3")) == "openmpi/5.0.3"
+    assert version_of_module(("openmpi",)) == ""
+
+
+def test_a_login_node_without_mpi_shows_what_it_would_submit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none() -> None:
+        raise NoMpiError("no MPI: mpiexec is neither beside Python nor on the PATH")
+
+    monkeypatch.setattr("dashboard.benchmarks.library.find", none)
+    order = ["bench", "submit", str(tmp_path / "campaign"), "-c", "bcast", "--ranks", "4", "--dry-run"]
+    assert main([*order, "--module", "openmpi/5.0.3"]) == 0
+    out, err = capsys.readouterr()
+    assert "module load openmpi/5.0.3" in out
+    assert "planned with the methods of Open MPI 5.0.3 by the tables" in err
+    assert main([*order[:2], str(tmp_path / "other"), *order[3:]]) == 2
+    assert "--library openmpi-5.0" in capsys.readouterr().err
+    assert main([*order[:2], str(tmp_path / "third"), *order[3:], "--library", "openmpi-4.1"]) == 0

@@ -1,0 +1,66 @@
+"""Transport and nodes are what the site says; settings of colltune's own come only where nothing is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.named import open_mpi
+from dashboard.benchmarks.own_settings import added, allocated_nodes, kept
+from loaders import open_results
+from tests.bench.campaigns import campaign_of, run
+
+OWN = open_mpi("5.0").environment(one_node=True, graphs=True)
+
+
+def test_where_nothing_is_said_all_is_added() -> None:
+    assert added(OWN, {}) == OWN
+    assert kept(OWN, {"HOME": "/root"}) == {}
+
+
+@pytest.mark.parametrize("name", ["OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_TLS"])
+def test_a_transport_that_is_said_is_kept_as_a_whole(name: str) -> None:
+    found = added(OWN, {name: "x"})
+    assert not {"OMPI_MCA_btl", "OMPI_MCA_pml"} & set(found)
+    assert found["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+    assert "PRTE_MCA_rmaps_default_mapping_policy" in found
+    assert kept(OWN, {name: "x"}) == {name: "x"}
+
+
+def test_a_mapping_that_is_said_is_kept() -> None:
+    found = added(OWN, {"PRTE_MCA_rmaps_default_mapping_policy": "node"})
+    assert not [name for name in found if "rmaps" in name]
+    assert found["OMPI_MCA_btl"] == "self,sm"
+
+
+def test_an_allocation_tells_its_nodes(tmp_path: Path) -> None:
+    assert allocated_nodes({}) == 1
+    assert allocated_nodes({"SLURM_JOB_NUM_NODES": "4"}) == 4
+    nodes = tmp_path / "nodes"
+    nodes.write_text("a\na\nb\n\nc 2 slots\n")
+    assert allocated_nodes({"PBS_NODEFILE": str(nodes)}) == 3
+    assert allocated_nodes({"PBS_NODEFILE": str(tmp_path / "none")}) == 1
+
+
+def test_in_an_allocation_of_several_nodes_ranks_are_not_kept_on_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LocalLauncher().one_node(8)
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "4")
+    assert not LocalLauncher().one_node(8)
+    spread = open_mpi("5.0").environment(one_node=False, graphs=False)
+    assert not [name for name in spread if "rmaps" in name or "btl" in name]
+
+
+def test_a_site_that_gives_tcp_measures_tcp_and_the_record_says_so(
+    tmp_path: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_MCA_btl", "self,tcp")
+    campaign = campaign_of(tmp_path / "tcp", installation, collectives=("barrier",), algorithms=("default",))
+    assert run(campaign, installation)["state"] == "finished"
+    attrs = open_results([campaign.results])["barrier"].attrs
+    assert "OMPI_MCA_btl=self,tcp" in attrs["environment"]
+    assert "self,sm" not in attrs["environment"]
+    assert "btl" not in attrs["added_settings"]
+    assert "OMPI_ALLOW_RUN_AS_ROOT=1" in attrs["added_settings"]

@@ -1,0 +1,65 @@
+"""Times of a campaign that cannot be trusted: told by ``info``, left out by ``decide`` unless they are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaders import RunWriter
+from tests.cli.command import Run, assert_one_clear_line
+
+OWN = {"benchmark": "colltune bench, skampi", "library": "Open MPI", "library_version": "5.0.11", "system": "here"}
+
+
+def point(algorithm: str, size: int, micro: float, **further: Any) -> dict[str, Any]:
+    samples = [micro * 1e-6 * share for share in (0.98, 1, 1.01, 1.02, 0.99)]
+    sizes = {"segment_size": 0, "comm_size": 4, "message_size": size}
+    return {"collective": "allreduce", "algorithm": algorithm, **sizes, "samples": samples, **further}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """The faster method's time for 8 B is of late starts, and the launches of 64 B disagree."""
+    path = tmp_path / "results.jsonl"
+    with RunWriter(path, OWN) as writer:
+        for size in (8, 64, 512):
+            writer.append(point("linear", size, 20))
+        writer.append(point("ring", 8, 10, late=136))
+        writer.append(point("ring", 64, 10, launch=1))
+        writer.append(point("ring", 64, 45, launch=2))
+        writer.append(point("ring", 512, 10))
+    return path
+
+
+def test_info_lists_them_with_the_reason(colltune: Run, run: Path) -> None:
+    found = colltune("info", run, "--json").json["collectives"]["allreduce"]["doubtful"]
+    assert [(one["method"], one["message_size"]) for one in found] == [("ring", 8), ("ring", 64)]
+    assert found[0]["reason"] == "136 starts were late, and 5 were not"
+    assert "the longest takes 4.5 times the shortest" in found[1]["reason"]
+    assert "doubtful times: 2" in colltune("info", run).out
+
+
+def test_they_make_no_rule_unless_they_are_kept(colltune: Run, run: Path) -> None:
+    tree = ("decide", run, "-c", "allreduce", "--tree", "quadtree")
+    left = colltune(*tree)
+    assert "left out: 2 times that cannot be trusted" in left.err
+    kept = colltune(*tree, "--keep-doubtful")
+    assert "kept: 2 times that cannot be trusted" in kept.err
+    assert colltune(*tree, "--json", "--keep-doubtful").json["methods"] != []
+
+    def chosen(*more: str) -> str:
+        export = ("export", run, "-c", "allreduce", "--tree", "quadtree", "--to", "openmpi")
+        rules = [line for line in colltune(*export, *more).out.splitlines() if line.split("#")[0].count(" ") == 4]
+        return " ".join(rule.split()[1] for rule in rules)
+
+    assert chosen() == "1 4"
+    assert chosen("--keep-doubtful").startswith("4 ")
+
+
+def test_where_nothing_can_be_trusted_nothing_is_decided(colltune: Run, tmp_path: Path) -> None:
+    path = tmp_path / "late.jsonl"
+    with RunWriter(path, OWN) as writer:
+        writer.append(point("ring", 8, 10, late=136))
+    assert_one_clear_line(colltune("decide", path, "-c", "allreduce", "--tree", "quadtree"), "no time can be trusted")

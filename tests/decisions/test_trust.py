@@ -1,0 +1,83 @@
+"""Times that cannot be right are found, with the reason, and decide nothing in campaigns of colltune."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions.trust import LEFT_OUT, TOLD, doubtful, without_doubtful
+from tests.cubes import cube_of
+
+SIZES = [8, 64, 512, 4096, 1 << 18]
+OWN = "colltune bench, skampi"
+
+
+def line(*times: float, **attrs: Any) -> xr.Dataset:
+    return cube_of(np.array([[times]]) * 1e-6, [4], SIZES[: len(times)], benchmark=OWN, **attrs)
+
+
+def places(cube: xr.Dataset) -> list[int]:
+    return doubtful(cube)["message_size"].tolist()
+
+
+def test_the_time_of_a_small_message_far_above_those_of_larger_ones_is_doubtful() -> None:
+    # As one job recorded an allreduce: 7,995 us for 8 B, 47.6 us for 256 KiB.
+    cube = line(7995, 10, 12, 20, 47.6)
+    assert places(cube) == [8]
+    found = doubtful(cube).iloc[0]
+    assert found["time"] == pytest.approx(7.995e-3)
+    assert found["expected"] == pytest.approx(1e-5)
+    assert "longer than messages that are larger" in found["reason"]
+    left = without_doubtful(cube)
+    assert np.isnan(left["time"].sel(message_size=8)).all()
+    assert left["time"].sel(message_size=64).notnull().all()
+    assert "1 times that cannot be trusted" in left.attrs[LEFT_OUT]
+
+
+def test_a_single_time_that_is_too_short_is_doubtful_and_not_all_before_it() -> None:
+    assert places(line(10, 20, 200, 400, 3)) == [1 << 18]
+
+
+def test_a_change_of_protocol_is_no_fault() -> None:
+    assert places(line(10, 12, 60, 20, 90)) == []
+    assert places(line(10, np.nan, 12, np.nan, 90)) == []
+
+
+def test_other_benchmarks_are_told_and_keep_their_times() -> None:
+    cube = line(7995, 10, 12).assign_attrs(benchmark="OSU Micro-Benchmarks")
+    assert places(cube) == [8]
+    assert without_doubtful(cube).identical(cube)
+
+
+def test_repetitions_far_from_their_median_are_doubtful() -> None:
+    cube = line(10.0, 20.0)
+    steady, torn = [10e-6] * 8, [1e-6, 1e-6, 1e-6, 9e-6, 10e-6, 80e-6, 90e-6, 90e-6]
+    sample = (("method", "comm_size", "message_size", "repetition"), np.array([[[torn, steady]]]))
+    found = doubtful(cube.assign(sample=sample))
+    assert found["message_size"].tolist() == [8]
+    assert found["reason"].iloc[0] == "only 2 of 8 repetitions are within a factor 4 of their median"
+
+
+def test_what_the_loader_saw_of_single_points_is_told_also_of_several_files() -> None:
+    def seen(size: int, reason: str, collective: str = "bcast") -> str:
+        method = str(line(1.0)["method"].values[0])
+        return json.dumps(
+            [{"collective": collective, "method": method, "comm_size": 4, "message_size": size, "reason": reason}]
+        )
+
+    several = "; ".join([seen(8, "136 starts were late"), seen(64, "launches"), seen(512, "x", "reduce"), seen(7, "y")])
+    found = doubtful(line(10, 11, 12, **{TOLD: several}))
+    assert found["reason"].tolist() == ["136 starts were late", "launches"]
+
+
+def test_each_number_of_processes_per_node_is_looked_at_by_itself() -> None:
+    time = np.ones((1, 1, 3, 2)) * 1e-5
+    time[0, 0, 0, 1] = 1e-3
+    found = doubtful(cube_of(time, [4], [8, 64, 512], benchmark=OWN))
+    assert found[["message_size", "ppn"]].to_numpy().tolist() == [[8, 2]]
+    left = without_doubtful(cube_of(time, [4], [8, 64, 512], benchmark=OWN))
+    assert np.isfinite(left["time"].sel(ppn=1)).all()

@@ -1,0 +1,88 @@
+"""Methods that are known to be wrong are decided nowhere and written into no file, and that is said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.export import TARGETS
+from dashboard.export.known_faults import known_fault
+from dashboard.export.rules.lint import read_text
+from dashboard.export.unsafe import CHECKED, LEFT_OUT, unsafe_methods, without_unsafe
+from tests.cubes import cube_of
+
+MADE_BY = {"library": "Open MPI", "library_version": "5.0.11"}
+
+
+def decision(collective: str, algorithm: str, number: int, **facts: Any) -> DecisionFunction:
+    method = Method(algorithm, algorithm, 0, {"library_id": number})
+    return DecisionFunction(collective, [method], Leaf(0), provenance={**MADE_BY, **facts})
+
+
+def measured(names: list[str], **attrs: Any) -> xr.Dataset:
+    """Results of an allgather at two sizes where the first method is the fastest."""
+    time = np.arange(1.0, len(names) + 1)[:, None, None] * np.ones((1, 1, 2))
+    cube = cube_of(time, [4], [8, 64], **{"collective": "allgather", **MADE_BY, **attrs})
+    return cube.assign_coords(method=names, algorithm=("method", names))
+
+
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "c", "c-table", "python", "json"])
+def test_no_target_writes_an_algorithm_that_gives_wrong_results(target: str) -> None:
+    text = TARGETS[target].write([decision("allgather", "sparbit", 7)])
+    assert "not written: 'sparbit'" in " ".join(text.replace("#", " ").replace("*", " ").split())
+    if target == "openmpi":
+        read = read_text(text)
+        assert not read.errors
+        assert [method.parameters["library_id"] for method in read.decisions["allgather"].methods] == [0]
+
+
+def test_with_measurements_the_best_of_the_others_takes_its_place() -> None:
+    cube = measured(["sparbit", "ring", "bruck"])
+    read = read_text(TARGETS["openmpi"].write([decision("allgather", "sparbit", 7)], cubes={"allgather": cube}))
+    assert {int(one.parameters["library_id"]) for one in read.decisions["allgather"].methods} == {4}
+
+
+def test_what_is_right_for_operations_that_commute_is_written_and_the_head_says_so() -> None:
+    text = TARGETS["openmpi"].write([decision("allreduce", "ring", 4)])
+    assert "Only for operations that commute: ring" in text
+    read = read_text(text)
+    assert not read.errors
+    assert any("the operation does not commute" in fault.text for fault in read.faults)
+
+
+def test_a_library_that_lacks_the_fault_keeps_its_algorithm() -> None:
+    text = TARGETS["json"].write([decision("allgather", "sparbit", 7, library="Another MPI")])
+    assert "not written" not in text
+
+
+def test_results_of_a_faulty_library_leave_the_method_out_and_say_why() -> None:
+    left = without_unsafe(measured(["sparbit", "ring"]))
+    assert list(left["method"].values) == ["ring"]
+    assert "sparbit, it is called in place" in left.attrs[LEFT_OUT]
+    assert unsafe_methods(measured(["sparbit", "ring"], library_version="4.1.4")) == {}
+
+
+def test_what_campaigns_found_is_left_out_also_where_several_were_joined() -> None:
+    def found(label: str, *, excluded: bool = True) -> str:
+        case = {"collective": "allgather", "label": label, "case": "in place", "effect": "wrong", "excluded": excluded}
+        return json.dumps([case])
+
+    cube = measured(["ring", "bruck", "linear"], **{CHECKED: f"{found('ring')}; {found('linear', excluded=False)}"})
+    assert unsafe_methods(cube) == {"ring": "in place: wrong"}
+    gone = without_unsafe(measured(["bruck"], **{CHECKED: found("ring")}))
+    assert gone.attrs[LEFT_OUT] == "left out: ring, in place: wrong"
+    assert list(gone["method"].values) == ["bruck"]
+
+
+def test_versions_bound_a_fault() -> None:
+    assert known_fault("Open MPI", "5.0.11", "allgather", number=7)
+    assert known_fault("openmpi 5.0", "", "allgather", name="sparbit")
+    assert known_fault("Open MPI", "4.1.4", "allgather", name="sparbit") is None
+    assert known_fault("Open MPI", "5.0.11", "allgatherv", name="sparbit") is None
+    assert known_fault("MPICH", "5.0.2", "reduce_scatter", name="pairwise")
+    assert known_fault("MPICH", "5.1.0", "reduce_scatter", name="pairwise") is None
