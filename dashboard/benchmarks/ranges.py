@@ -5,26 +5,25 @@ from __future__ import annotations
 import re
 
 from dashboard.benchmarks.errors import PlanError
+from dashboard.domain import units
 
-_UNITS = {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
-_SIZE = re.compile(r"(\d{1,12})\s*([a-zA-Z]*)", re.ASCII)
 _RANGE = re.compile(r"(?P<low>[^-:]+)-(?P<high>[^-:]+)(?::(?P<how>.+))?")
 _MOST = 4096
 _FORMS = "LOW-HIGH (all), LOW-HIGH:xF (times F), LOW-HIGH:+S (steps of S), LOW-HIGH:N (N log-spaced) or a list"
 
 
 def parse_size(text: str) -> int:
-    """Bytes, or a plain number: ``8192``, ``8KiB``, ``1M`` (binary units).
+    """Bytes, or a plain number: as `dashboard.domain.units.parse_size`.
 
     Raises
     ------
     PlanError
         When the text is not a size.
     """
-    match = _SIZE.fullmatch(text.strip())
-    if match is None or match[2].lower() not in _UNITS:
-        raise PlanError(f"{text!r} is not a size; right would be such as 8192, 8KiB or 1MiB")
-    return int(match[1]) * _UNITS[match[2].lower()]
+    try:
+        return units.parse_size(text)
+    except ValueError as error:
+        raise PlanError(str(error)) from None
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

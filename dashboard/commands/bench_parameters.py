@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.launch import Job, LocalLauncher, Status
@@ -126,7 +127,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     named |= {"reduce_local": "reduce", "copy_local": "copy"}
     columns = [found["table"][name] for name in named]
     rows = [
-        [text.size(size), *(text.time(column[place]) for column in columns)]
+        [format_bytes(size), *(text.time(column[place]) for column in columns)]
         for place, size in enumerate(found["sizes"])
     ]
     where = found["output"]

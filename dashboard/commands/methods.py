@@ -100,7 +100,7 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
 
 
 def _bytes(text: str) -> int:
-    from loaders.hints import parse_size
+    from dashboard.domain.units import parse_size
 
     try:
         return parse_size(text)

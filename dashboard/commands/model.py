@@ -127,7 +127,7 @@ def _sizes(parser: argparse.ArgumentParser, *, segment: bool) -> None:
 
 
 def _bytes(text: str) -> int:
-    from loaders.hints import parse_size
+    from dashboard.domain.units import parse_size
 
     try:
         return parse_size(text)

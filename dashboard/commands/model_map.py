@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import finite, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -90,7 +91,7 @@ def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[
 
     def lines() -> list[str]:
         told = _lines(answer, _drawn(sizes, labels, found["algorithm"].values, found["time"].values))
-        heads = ["", *map(cli_text.size, sizes[1])]
+        heads = ["", *map(format_bytes, sizes[1])]
         rows = [
             [str(count), *(f"{each:.0f}" if each else "-" for each in row)]
             for count, row in zip(sizes[0], found["segment_size"].values, strict=True)

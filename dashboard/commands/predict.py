@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import finite, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,8 +134,8 @@ def predict(args: argparse.Namespace) -> None:
     result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
 
     def lines() -> list[str]:
-        cut = f" in segments of {cli_text.size(segment)}" if segment else ""
-        what = f"{model.collective} {model.algorithm} of {cli_text.size(message)}{cut} on {args.comm_size} processes"
+        cut = f" in segments of {format_bytes(segment)}" if segment else ""
+        what = f"{model.collective} {model.algorithm} of {format_bytes(message)}{cut} on {args.comm_size} processes"
         return [f"{cli_text.time(float(time))}  {what}", f"{args.model}, {network.name}: {formula}", model.source]
 
     show(args, result, lines)
@@ -173,18 +174,18 @@ def segments(args: argparse.Namespace) -> None:
 
     def lines() -> list[str]:
         """The same for people."""
-        what = f"{' '.join(names)} of {cli_text.size(message)} on {args.comm_size} processes"
+        what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"
         told = [f"{what} ({args.model}, {network.name})"]
         cut, whole = map(cli_text.time, times)
         told.append(
-            f"optimal segment size {cli_text.size(round(best))}: {cut}, without segments {whole}"
+            f"optimal segment size {format_bytes(round(best))}: {cut}, without segments {whole}"
             if best
             else f"segments do not pay: {whole} without"
         )
-        told.append(f"least time of the curve, whole segments counted: {cli_text.size(round(curve.best))}")
+        told.append(f"least time of the curve, whole segments counted: {format_bytes(round(curve.best))}")
         for percent in _RANGES:
             low, high = within[f"within_{percent}"]
-            ends = " to ".join(cli_text.size(round(each)) for each in (low, high))
+            ends = " to ".join(format_bytes(round(each)) for each in (low, high))
             told.append(f"at most {percent} % above that: from {ends}")
         return told
 

@@ -1,6 +1,6 @@
 """What the command prints for people: sizes and times with units, aligned tables, the decision map as text.
 
-Numbers are written as on the pages (`dashboard.plots.units`): a space before the unit, a comma after each three digits.
+Numbers are written as on the pages (`dashboard.domain.units`): a blank before a unit, a comma after each three digits.
 """
 
 from __future__ import annotations
@@ -13,42 +13,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.domain.units import format_bytes, format_percent, format_time, size_parts
+
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-_SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
-_TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 _SHOWN_SKIPS = 3
 _SHOWN_TEXT = 60
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
-def size(count: int) -> str:
-    """Bytes with their unit, never rounded: ``64 KiB``, ``1.5 MiB``, but ``1,000,000 B``."""
-    return " ".join(size_parts(count))
-
-
-def size_parts(count: int) -> tuple[str, str]:
-    """Number and unit of `size`; a unit is taken when two decimals say the size exactly."""
-    for unit, factor in _SIZES:
-        if count >= factor and count * 100 % factor == 0:
-            return f"{count / factor:.2f}".rstrip("0").rstrip("."), unit
-    return f"{count:,}", "B"
-
-
 def time(seconds: float | None) -> str:
-    """Seconds in the unit that suits, three digits: ``1.05 ms``; ``-`` for not measured."""
-    if seconds is None or not math.isfinite(seconds):
-        return "-"
-    unit, factor = next(((u, f) for u, f in _TIMES if abs(seconds) >= f), _TIMES[-1])
-    value = seconds / factor
-    return f"{value:,.{max(0, 2 - math.floor(math.log10(max(abs(value), 1))))}f} {unit}"
+    """A time in seconds as everywhere, ``-`` for not measured."""
+    return "-" if seconds is None or not math.isfinite(seconds) else format_time(seconds)
 
 
 def percent(value: float | None) -> str:
-    """``10.76 %``; ``-`` for none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:,.2f} %"
+    """A percentage as everywhere, ``-`` for none."""
+    return "-" if value is None or not math.isfinite(value) else format_percent(value)
 
 
 def one_line(text: object) -> str:
@@ -269,7 +252,8 @@ def doubtful_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     head = ["method", "processes", "message size", "time", "why it cannot be trusted"]
     body = [
-        [one["method"], one["comm_size"], size(one["message_size"]), time(one["time"]), one["reason"]] for one in rows
+        [one["method"], one["comm_size"], format_bytes(one["message_size"]), time(one["time"]), one["reason"]]
+        for one in rows
     ]
     return [f"doubtful times: {len(rows):,}", *table(head, body, right=(1, 2, 3))]
 
@@ -297,7 +281,7 @@ def _outliers_text(found: Sequence[Mapping[str, Any]]) -> list[str]:
         [
             one["method"],
             one["comm_size"],
-            size(one["message_size"]),
+            format_bytes(one["message_size"]),
             time(one["time"]),
             time(one["expected"]),
             f"{one['ratio']:.2f}",
@@ -347,7 +331,7 @@ def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     axes = [
         f"{len(cube['methods'])} methods",
         f"communicator sizes {span(cube['comm_size'], '{:,}'.format)}",
-        f"message sizes {span(cube['message_size'], size)}",
+        f"message sizes {span(cube['message_size'], format_bytes)}",
     ]
     lines = [
         f"{name}: {', '.join(axes)}",

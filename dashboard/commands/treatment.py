@@ -13,6 +13,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes
 from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def _say_outliers(name: str, table: Any) -> None:
     kinds = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in table["kind"].value_counts().items()]
     say(f"note: {name}: left out as outliers: {' and '.join(kinds) or 'nothing'} ({table.attrs['note']})")
     for row in table.head(_LISTED).to_dict("records"):
-        where = f"{row['comm_size']} processes, {cli_text.size(row['message_size'])}"
+        where = f"{row['comm_size']} processes, {format_bytes(row['message_size'])}"
         say(f"  {row['method']}, {where}: {cli_text.time(row['time'])}, expected {cli_text.time(row['expected'])}")
     if len(table) > _LISTED:
         say(f"  and {len(table) - _LISTED} more; 'colltune info --outliers' lists them")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
+from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from dashboard.decisions.improvement import Improvement, Verdict
@@ -57,7 +58,7 @@ def _cell_lines(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     rows = [
         [
             cell["comm_size"],
-            cli_text.size(cell["message_size"]),
+            format_bytes(cell["message_size"]),
             cli_text.time(cell["default"]),
             cli_text.time(cell["tuned"]),
             *(_signed(cell[key]) for key in ("improvement", "low", "high")),

@@ -14,12 +14,12 @@ import xarray as xr
 
 from dashboard.decisions.map import DIMS, methods_of, select_ppn
 from dashboard.decisions.nodes import Method
+from dashboard.domain.units import parse_size
 from dashboard.models.aliases import covered
 from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
-from loaders.hints import parse_size
 
 FloatArray = npt.NDArray[np.float64]
 KIB = 1024

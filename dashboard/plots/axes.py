@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from dashboard.plots.units import format_bytes
+from dashboard.domain.units import format_bytes
 
 MAX_TICKS = 11
 

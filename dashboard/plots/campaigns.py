@@ -7,8 +7,8 @@ from html import escape
 import pandas as pd
 
 from dashboard.decisions.portability import SIDES
+from dashboard.domain.units import format_percent
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_percent
 
 
 def facts_table(facts: pd.DataFrame) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import swatch, table
-from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 STYLE = """
 .range { position: relative; display: inline-block; width: 220px; height: 12px; vertical-align: middle; }

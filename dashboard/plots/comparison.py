@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from dashboard.domain.units import format_percent
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_percent
 
 
 def settings_table(rows: Sequence[tuple[str, str, str]]) -> str:

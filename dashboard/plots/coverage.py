@@ -15,8 +15,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.plots.axes import Axis, size_axis
-from dashboard.plots.units import format_bytes, format_count
 
 #: Most boxes along one side of a drawing; what is finer is averaged in blocks.
 MOST_BOXES = 180

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from dashboard.domain.units import format_percent
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_percent
 
 if TYPE_CHECKING:
     from dashboard.decisions.penalty import PenaltySummary

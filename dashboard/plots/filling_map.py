@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from dashboard.domain.units import format_count
 from dashboard.plots.colors import OKABE_ITO, MethodKey, letter_codes
 from dashboard.plots.legend import swatch, table
-from dashboard.plots.units import format_count
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.domain.units import format_percent
 from dashboard.plots.legend import table
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
-from dashboard.plots.units import format_percent
 
 HEIGHT = 440
 #: Penalties below this, in percent, are drawn at it: 0 has no place on a logarithmic axis.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.decisions.improvement import OUTCOMES, Improvement, Verdict, region
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.plots.axes import Axis, size_axis
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT = 350
 Along = Literal["message_size", "comm_size"]

@@ -6,8 +6,8 @@ from html import escape
 
 import pandas as pd
 
+from dashboard.domain.units import format_bytes, format_time
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_bytes, format_time
 
 #: More rows than this are counted, not listed; the download has all of them.
 MOST_ROWS = 200

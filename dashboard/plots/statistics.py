@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from dashboard.plots.units import format_percent
+from dashboard.domain.units import format_percent
 
 
 def statistics_table(

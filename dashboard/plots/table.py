@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_bytes, format_percent, format_time
 
 #: Orders of the rows: columns to sort by, and whether ascending.
 ORDERS = {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loaders.hints import parse_size
+from dashboard.domain.units import parse_size
 
 #: Columns of numbers by the word that begins a comparison.
 COLUMNS = {

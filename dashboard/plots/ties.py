@@ -8,9 +8,9 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.domain.units import format_count
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import INK, X, Y
-from dashboard.plots.units import format_count
 
 #: More hatched boxes than this would take the browser seconds.
 MOST_BOXES = 20_000

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.flat import FlatTree
+from dashboard.domain.units import format_bytes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.units import format_bytes
 
 #: Lines of more than this nobody reads; the tree is then drawn to a smaller depth.
 MOST_LINES = 160

@@ -16,13 +16,13 @@ from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.family import Progress
 from dashboard.decisions.recommend import falls_below, recommend
+from dashboard.domain.units import format_count, format_percent
 from dashboard.export import TARGETS, ExportError, Target, source_lines
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
 from dashboard.plots.statistics import statistics_table
 from dashboard.plots.table import decision_table
-from dashboard.plots.units import format_count, format_percent
 from dashboard.report.maps import MapFigures
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section

@@ -10,6 +10,7 @@ import xarray as xr
 
 from dashboard.decisions.family import Progress
 from dashboard.decisions.problem import Problem, Slice
+from dashboard.domain.units import format_count, format_percent
 from dashboard.models import MODEL_TITLES, MODELS, ModelError, ModelName
 from dashboard.models.deciding import model_penalties, restricted_to_covered
 from dashboard.models.family import FITTED_NAME
@@ -24,7 +25,6 @@ from dashboard.plots.models import fits as model_fits
 from dashboard.plots.models.curves import View, evaluate
 from dashboard.plots.models.legend import legend_table
 from dashboard.plots.models.methods import ModelMethod, model_methods
-from dashboard.plots.units import format_count, format_percent
 from dashboard.report.section import Part
 
 #: Curves of more methods, each of three models, could not be told apart.

@@ -247,10 +247,10 @@ def test_outliers_left_out_are_named(colltune: Run, tmp_path: Path) -> None:
     answer = colltune(*common, "--without-outliers")
     assert answer.json["penalty"]["max"] == 0
     assert "1 cell" in answer.err
-    assert "linear, 4 processes, 1,448 B: 300 µs" in answer.err
+    assert "linear, 4 processes, 1,448 B: 300.0 µs" in answer.err
     listed = colltune("info", tmp_path / "spike.nc", "--outliers", "--json").json["outliers"]["bcast"]
     assert [(one["method"], one["message_size"]) for one in listed] == [("linear", 1448)]
-    assert "300 µs" in colltune("info", tmp_path / "spike.nc", "--outliers").out
+    assert "300.0 µs" in colltune("info", tmp_path / "spike.nc", "--outliers").out
 
 
 def test_sweeps_are_the_quadtree_s(colltune: Run, results: Path) -> None:

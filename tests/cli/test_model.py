@@ -39,7 +39,7 @@ def test_predict_is_the_formula(colltune: Run) -> None:
     assert answer.json["parameters"]["name"] == "grig-mx"
     text = colltune(*PREDICT, "--parameters", "alpha=5.64e-6,beta=4.2e-9").out
     # Without segments (P + 1 - 2)(alpha + beta m).
-    assert text.startswith("1.97 ms  bcast pipeline of 64 KiB on 8 processes")
+    assert text.startswith("1.966 ms  bcast pipeline of 64 KiB on 8 processes")
     assert "Table 4.3" in text
 
 

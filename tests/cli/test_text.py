@@ -9,6 +9,7 @@ import pytest
 
 from dashboard.commands import text as cli_text
 from dashboard.decisions import decision_map
+from dashboard.domain.units import format_bytes
 from tests.cubes import synthetic_cube
 
 
@@ -29,14 +30,14 @@ from tests.cubes import synthetic_cube
     ],
 )
 def test_sizes_keep_every_byte(count: int, text: str) -> None:
-    assert cli_text.size(count) == text
+    assert format_bytes(count) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(1.05e-3, "1.05 ms"), (17.25e-6, "17.2 µs"), (123.4, "123 s"), (0.0, "0.00 ns"), (float("nan"), "-"), (None, "-")],
+    [(1.05e-3, "1.050 ms"), (17.25e-6, "17.25 µs"), (123.4, "123.4 s"), (0.0, "0 s"), (float("nan"), "-"), (None, "-")],
 )
-def test_times_have_three_digits_and_a_unit(seconds: float | None, text: str) -> None:
+def test_times_have_four_digits_and_a_unit(seconds: float | None, text: str) -> None:
     assert cli_text.time(seconds) == text
 
 

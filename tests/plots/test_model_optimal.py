@@ -5,13 +5,13 @@ from __future__ import annotations
 import holoviews as hv
 import numpy as np
 
+from dashboard.domain.units import format_bytes
 from dashboard.models.optimal_map import optimal_map
 from dashboard.models.presets import machine
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import as_seen
 from dashboard.plots.models import optimal as model_optimal
 from dashboard.plots.raster import Raster
-from dashboard.plots.units import format_bytes
 
 FOUND = optimal_map(
     "bcast", machine("grig-tcp").parameters("hockney"), [2, 8, 28], [1, 1024, 65536, 393216], multiple=8

@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.problem import Problem
+from dashboard.domain.units import format_percent
 from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
-from dashboard.plots.units import format_percent
 from dashboard.report import Contents, to_html
 from dashboard.session.registry import register
 from dashboard.session.state import State

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from dashboard.benchmarks.proof.verdict import STATES, Proof, Verdict
+from dashboard.domain.units import format_bytes
 
 _HEAD = ("collective", "processes", "sizes", "asked", "verdict", "")
 _TAKEN = {
@@ -16,7 +17,6 @@ _TAKEN = {
     "unknown": "whether the library takes the file is not known: no region could be watched",
 }
 _NAMES = {"message_size": "", "total_size": " in total", "even": "even", "power_of_two": "power of two"}
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def lines_of(proof: Proof) -> list[str]:
@@ -100,7 +100,9 @@ _FLAGS = ("even", "power_of_two")
 def _sizes(collective: str, bounds: Mapping[str, tuple[float, float]]) -> str:
     if collective == "barrier":
         return "-"
-    told = [_range(bounds[name], size) + _NAMES[name] for name in ("message_size", "total_size") if name in bounds]
+    told = [
+        _range(bounds[name], format_bytes) + _NAMES[name] for name in ("message_size", "total_size") if name in bounds
+    ]
     return " and ".join(told) or "all"
 
 
@@ -113,14 +115,6 @@ def _range(bounds: tuple[float, float], text: Callable[[int], str]) -> str:
         return f"up to {text(high)}"
     low = int(bounds[0]) + 1
     return text(low) if low == high else f"{text(low)} to {text(high)}"
-
-
-def size(count: int) -> str:
-    """Bytes, in larger units where these are exact."""
-    for unit, name in _UNITS:
-        if count and count % unit == 0:
-            return f"{count // unit} {name}"
-    return f"{count} B"
 
 
 def _reason(verdict: Verdict) -> str:

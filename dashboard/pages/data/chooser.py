@@ -10,12 +10,12 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_count, format_room
 from dashboard.pages.data.dropping import Dropper
 from dashboard.pages.data.files import Listed, Uploads, is_inside, list_files
 from dashboard.pages.parts.reports import plain, shown_name
 from dashboard.pages.parts.tables import table
 from dashboard.pages.parts.widgets import RadioButtonGroup, Select
-from dashboard.plots.units import format_bytes, format_count
 from dashboard.session.samples import SAMPLES, Start, sample_start
 
 SAMPLE, FOLDER, UPLOAD = "Sample data", "Folder", "Upload"
@@ -142,7 +142,7 @@ class FileChooser(Viewer):
         self._whole = self._whole or list(range(len(self.listed)))
         self.table = table(
             pd.DataFrame(
-                {"file": [each.name for each in self.listed], "size": [format_bytes(each.size) for each in self.listed]}
+                {"file": [each.name for each in self.listed], "size": [format_room(each.size) for each in self.listed]}
             ),
             selection=list(self._whole),
             selectable="checkbox",

@@ -15,6 +15,7 @@ import panel as pn
 import xarray as xr
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_room
 from dashboard.export import TARGETS, ExportError, source_lines
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
@@ -23,7 +24,6 @@ from dashboard.plots import legend, source
 from dashboard.plots.statistics import statistics_table
 from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
 from dashboard.plots.table_filter import HELP, matching
-from dashboard.plots.units import format_bytes
 from dashboard.session.state import DATA, TREE, State
 from loaders import save_results
 
@@ -173,7 +173,7 @@ class Source(Viewer):
         if error:
             self._state.error = error
         self.holder.value, self.view.object = text, html
-        self.size.object = f"{text.count(chr(10)):,} lines, {format_bytes(len(text.encode()))} in all"
+        self.size.object = f"{text.count(chr(10)):,} lines, {format_room(len(text.encode()))} in all"
         self.download.filename = f"colltune_{self._state.collective}.c"
 
 

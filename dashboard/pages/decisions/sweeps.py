@@ -8,11 +8,11 @@ import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_share
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Button
 from dashboard.plots.live import LiveSources
 from dashboard.plots.sweeps import CHARTS, HEIGHT, sweep_chart, update_chart
-from dashboard.plots.units import format_share
 from dashboard.session.choice import QUADTREE
 from dashboard.session.state import State
 

@@ -8,6 +8,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, Rule
+from dashboard.domain.units import format_share
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Pagination, int_slider
@@ -15,7 +16,6 @@ from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_places
 from dashboard.plots.rules import rules_page
-from dashboard.plots.units import format_share
 from dashboard.session.state import State
 
 ROWS = 50

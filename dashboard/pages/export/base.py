@@ -10,11 +10,11 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_bytes, format_room
 from dashboard.export import mpich_base
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
 from dashboard.pages.parts.widgets import FileInput
-from dashboard.plots.units import format_bytes
 
 #: Larger files are no rules of a library.
 MOST_BYTES = 4 << 20
@@ -101,5 +101,5 @@ def decoded(content: bytes | str) -> str:
     """The text of an uploaded or pasted file; `RulesError` where it is too large."""
     size = len(content) if isinstance(content, bytes) else len(content.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
-        raise RulesError(f"{format_bytes(size)} are no rules file; at most {format_bytes(MOST_BYTES)} are read")
+        raise RulesError(f"{format_room(size)} are no rules file; at most {format_bytes(MOST_BYTES)} are read")
     return content.decode("utf-8", "replace") if isinstance(content, bytes) else content

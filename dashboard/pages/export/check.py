@@ -14,6 +14,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionError
 from dashboard.decisions.family import Progress
 from dashboard.decisions.workload import called
+from dashboard.domain.units import format_bytes
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
 from dashboard.export.rules.over import Cost, costs
@@ -26,7 +27,6 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, FileInput, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
-from dashboard.plots.units import format_bytes
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.state import DATA, State
 

@@ -16,12 +16,12 @@ from dashboard.decisions.family import Progress
 from dashboard.decisions.given import GIVEN, Given
 from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge
 from dashboard.decisions.problem import Problem
+from dashboard.domain.units import format_bytes
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, Select
 from dashboard.plots import exported, legend
 from dashboard.plots.improvement import HEIGHT, improvement_chart, improvement_table, verdict_table
-from dashboard.plots.units import format_bytes
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.state import DATA, State
 

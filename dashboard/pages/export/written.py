@@ -9,13 +9,13 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_room
 from dashboard.export.bundle import Part, Written, bundle
 from dashboard.export.usage import how_to_use
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.widgets import FileDownload, Select
 from dashboard.plots import exported, legend, source
-from dashboard.plots.units import format_bytes
 from dashboard.session.state import State
 
 MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A"}
@@ -100,7 +100,7 @@ class WrittenFile(Viewer):
         ending = written.name[written.name.rindex(".") :]
         self.file.filename = written.name
         self.bundle.filename = written.name.removesuffix(ending) + ".zip"
-        self.size.object = f"{text.count(chr(10)):,} lines, {format_bytes(len(text.encode()))}"
+        self.size.object = f"{text.count(chr(10)):,} lines, {format_room(len(text.encode()))}"
         self.preview.object = source.highlighted(text, source.LANGUAGES.get(ending, "bash"))
         self.costs.object = exported.parts_table(written.parts, weighted=bool(order.weights))
         self.notes.object = exported.notes_list(written.parts)

@@ -9,10 +9,10 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions.family import Progress
+from dashboard.domain.units import format_count
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
-from dashboard.plots.units import format_count
 from dashboard.report import Contents, to_html
 from dashboard.session.state import DATA, TREE, State
 

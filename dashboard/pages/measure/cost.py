@@ -9,12 +9,12 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.pace import GUESSED, roughly
+from dashboard.domain.units import format_count
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
 from dashboard.pages.measure.form import WIDTH, Fold
 from dashboard.pages.measure.watch import format_duration
 from dashboard.pages.parts.widgets import Alert, Button, TextInput
-from dashboard.plots.units import format_count
 
 _STYLE = """
 table { border-collapse: collapse; font-size: 13px; }

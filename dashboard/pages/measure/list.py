@@ -9,10 +9,10 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_count
 from dashboard.measuring.kept import Entry
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import MenuList
-from dashboard.plots.units import format_count
 
 NONE_YET = "No campaign yet. Choose on the left what to measure, look at what it costs, and start it."
 _ICONS = {

@@ -11,9 +11,9 @@ from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaign import ENDED
 from dashboard.benchmarks.follow import Sight
+from dashboard.domain.units import format_count
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
-from dashboard.plots.units import format_count
 
 _LOG_STYLE = """
 div.log { display: flex; flex-direction: column-reverse; max-height: 220px; overflow: auto;

@@ -12,6 +12,7 @@ import xarray as xr
 from panel.io import hold
 
 from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.domain.units import format_count
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.collectives.model import Variant
 from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
@@ -30,7 +31,6 @@ from dashboard.plots.colors import MethodKey
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.models import decision as model_decision
 from dashboard.plots.raster import Raster
-from dashboard.plots.units import format_count
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 

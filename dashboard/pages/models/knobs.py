@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dashboard.domain.units import format_time
 from dashboard.models import ModelName
-from dashboard.plots.units import format_time
 
 #: Ends of the sliders, as powers of ten of s and of s/B; the low end of what may be 0 stands for it.
 _TIMES, _PER_BYTE, _LOCAL = (-7.0, -2.0), (-11.0, -6.0), (-12.0, -7.0)

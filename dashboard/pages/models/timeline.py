@@ -5,6 +5,7 @@ from __future__ import annotations
 import panel as pn
 from panel.io import hold
 
+from dashboard.domain.units import format_bytes
 from dashboard.models import MODEL_TITLES, MODELS, ModelError, model_of
 from dashboard.models.programs import programs_of
 from dashboard.models.simulator import simulate
@@ -13,7 +14,6 @@ from dashboard.pages.models.parts import Part, html
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.widgets import DiscreteSlider, Select, int_slider
 from dashboard.plots.models import timeline as model_timeline
-from dashboard.plots.units import format_bytes
 
 PROCESSES = 16
 

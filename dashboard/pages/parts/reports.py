@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.plots.units import format_count
+from dashboard.domain.units import format_count
 from loaders import LoadError
 from loaders.hints import Hints
 

@@ -17,13 +17,13 @@ from bokeh.models import (
     NoOverlap,
 )
 
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName
 from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models.curves import AXES, FloatArray, Lines, Points, View, bars
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
-from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
 

@@ -11,11 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
+from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES
 from dashboard.plots import decision_map as drawn
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import table
-from dashboard.plots.units import format_percent
 
 if TYPE_CHECKING:
     from dashboard.decisions.penalty import PenaltySummary

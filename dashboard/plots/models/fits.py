@@ -7,12 +7,12 @@ from html import escape
 import holoviews as hv
 import numpy as np
 
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models.fit import Fit
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import LOOKS, follow_data, size_ticks
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
-from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT = 360
 _GREY = "#8a8a8a"

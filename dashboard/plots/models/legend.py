@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES, ModelName, model_of
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import LOOKS
 from dashboard.plots.models.curves import Lines, View
-from dashboard.plots.units import format_percent
 
 _DASHES: Mapping[ModelName, str] = {"hockney": "", "loggp": "9 5", "plogp": "2 4"}
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import xarray as xr
 
 from dashboard.decisions.map import methods_of
+from dashboard.domain.units import format_bytes
 from dashboard.models import MODELS
 from dashboard.models.aliases import model_for
-from dashboard.plots.units import format_bytes
 
 #: Segment sizes that are offered where none were measured, bytes.
 SEGMENTS = (1024, 8192, 65536)

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from dashboard.domain.units import format_bytes, format_time
 from dashboard.plots import decision_map as drawn
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import OKABE_ITO, MethodKey
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.raster import Raster
-from dashboard.plots.units import format_bytes, format_time
 
 #: Yellow for small segments, blue for large ones; black letters can be read on all of them.
 NONE, LOWEST, HIGHEST = "#f7f7f7", 5, 18

@@ -9,6 +9,7 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
 from dashboard.models.collectives.model import Variant
 from dashboard.models.segments import Curve, optimal_segment, segment_curve
@@ -20,7 +21,6 @@ from dashboard.plots.models.legend import dash
 from dashboard.plots.models.methods import ModelMethod
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
-from dashboard.plots.units import format_bytes, format_count, format_percent, format_time
 
 HEIGHT = 430
 RANGES = (10, 5)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import holoviews as hv
 import numpy as np
 
+from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.models.simulator import Run
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import time_ticks
 from dashboard.plots.saving import offer_svg
-from dashboard.plots.units import format_bytes, format_count, format_time
 
 ROW = 46
 #: More messages than this would be a black patch.

@@ -1,0 +1,85 @@
+"""How sizes, times and percentages are written.
+
+One rule everywhere: a space between a number and its unit, the percent sign among them, and a comma after
+each three digits of a whole number (``1,448 B``, ``12.5 %``). Pages, plots, reports and commands write
+them here.
+"""
+
+from __future__ import annotations
+
+import math
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size such as ``8192``, ``8K``, ``8KB``, ``8KiB`` or ``1 MiB`` (powers of 1024).
+
+    Raises
+    ------
+    ValueError
+        The text is not a size; the message says how one is written.
+    """
+    # The readers of files need it, too; a command's help does not.
+    from loaders.hints import parse_size as read  # noqa: PLC0415
+
+    return read(text)
+
+
+def format_bytes(size: float) -> str:
+    """Write a message size with its binary unit, never rounded: ``4 KiB``, ``1.5 MiB``, but ``1,448 B``.
+
+    Measured sizes are known by their numbers (1,448 B is one Ethernet payload): a unit is taken where two decimals say
+    the size exactly. A border between two sizes that is no whole number of bytes is rounded to one.
+    """
+    number, unit = size_parts(size)
+    return f"{number} {unit}" if unit else number
+
+
+def size_parts(size: float) -> tuple[str, str]:
+    """Number and unit of `format_bytes`, where a table has them in two lines; without bounds no unit."""
+    if not math.isfinite(size):
+        return ("any size", "") if size > 0 else ("0", "B")
+    for power in range(len(_BINARY) - 1, 0, -1):
+        factor = 1024**power
+        if size >= factor and size * 100 % factor == 0:
+            return f"{size / factor:,.2f}".rstrip("0").rstrip("."), _BINARY[power]
+    return (f"{size:,.0f}" if size >= 10 else f"{size:,g}"), "B"
+
+
+def format_room(size: float) -> str:
+    """Write what a file or memory takes, rounded: ``12.4 MiB``."""
+    power = min(int(math.log2(max(size, 1)) // 10), len(_BINARY) - 1)
+    return f"{size / 1024**power:,.{1 if power else 0}f} {_BINARY[power]}"
+
+
+def format_time(seconds: float) -> str:
+    """Write a time in seconds with four digits and its unit: ``104.2 µs``, ``1.630 ms``."""
+    if not math.isfinite(seconds):
+        return "not measured"
+    if seconds == 0:
+        return "0 s"
+    factor, unit = next((pair for pair in _TIMES if abs(seconds) >= pair[0]), _TIMES[-1])
+    value = seconds / factor
+    digits = 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
+    return f"{value:,.{digits}f} {unit}"
+
+
+def format_percent(value: float) -> str:
+    """Write a percentage: ``0 %``, ``4.31 %``, ``176.8 %``; a missing one is ``not measured``."""
+    if not math.isfinite(value):
+        return "not measured"
+    if value == 0:
+        return "0 %"
+    return f"{value:,.2f} %" if abs(value) < 100 else f"{value:,.1f} %"
+
+
+def format_share(share: float) -> str:
+    """Write a share of one as a percentage: ``50 %``, ``8.3 %``; a missing one is ``not measured``."""
+    return f"{100 * share:,.1f}".removesuffix(".0") + " %" if math.isfinite(share) else "not measured"
+
+
+def format_count(value: int, one: str, many: str | None = None) -> str:
+    """Write a number of things: ``1 process``, ``8,192 processes``."""
+    return f"{value:,} {one if value == 1 else many or one + 's'}"
