@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.problem import Problem
+    from dashboard.export.bundle import Order, Written
     from dashboard.session.prepared import Decided, Prepared
 
+#: Exit status of an export that costs more than its tree, above what is allowed.
+LOSES = 1
 #: A drawn tree of more leaves than this is no help.
 _DRAWN_LEAVES = 64
 
@@ -46,8 +50,9 @@ def decide(args: argparse.Namespace) -> None:
 
 
 def export(args: argparse.Namespace) -> None:
-    """Write decision functions for a target."""
+    """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
     from dashboard.export import TARGETS as WRITERS
+    from dashboard.export import ExportError, bundle
 
     if args.to not in WRITERS:
         raise Usage(f"--to {args.to}: no such target; available: {', '.join(WRITERS)}")
@@ -59,46 +64,44 @@ def export(args: argparse.Namespace) -> None:
         statistics[decided.decision.collective] = decided.statistics
         sources.update(sources_of(prepared))
         decisions.append(decided.decision)
-    further = _further(args, WRITERS[args.to].options, made)
-    decisions = cli_beyond.bounded(args, _sayable(args, decisions, made, further))
     provenance = {"statistics": statistics, "sources": sources}
-    text = WRITERS[args.to].write(decisions, provenance, **further)
+    order = _order(args, WRITERS[args.to].options, made, cli_beyond.bounded(args, decisions), provenance)
+    written = bundle.write(order)
+    if written.left_out:
+        raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
+    loses = _say_losses(written, args.allow_loss)
     if args.output == "-":
-        answer(text)
-        return
-    write(args.output, text)
-    what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in decisions)
-    say(f"wrote {args.output}: {what}, {text.count(chr(10)):,} lines")
-    cli_beside.write(args, decisions, provenance)
+        answer(written.text)
+    else:
+        write(args.output, written.text)
+        what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
+        say(f"wrote {args.output}: {what}, {written.text.count(chr(10)):,} lines")
+        cli_beside.write(args, order.decisions, provenance)
+    if loses:
+        raise SystemExit(LOSES)
 
 
-def _sayable(
-    args: argparse.Namespace, decisions: list[DecisionFunction], made: Sequence[Prepared], options: Mapping[str, Any]
-) -> list[DecisionFunction]:
-    """The decisions with the best substitutes for what the target lacks, where its writer does not see to it itself."""
-    from dashboard.export import TARGETS as WRITERS
-    from dashboard.export.parts import per_collective
-    from dashboard.export.substitute import takes_substitutes, with_substitutes
-
-    if not takes_substitutes(WRITERS[args.to]):
-        return decisions
-    parts = {
-        str(part.given.get("collective", part.cube.attrs["collective"])): part
-        for prepared in made
-        for part in prepared.problem.slices
-    }
-    found = []
-    for decision in per_collective(decisions):
-        part = parts[decision.collective]
-        said, notes = with_substitutes(WRITERS[args.to], decision, part.cube, part.weights, options)
-        for note in notes:
-            say(f"note: {decision.collective}: {WRITERS[args.to].title}: {note}")
-        found.append(said)
-    return found
+def _say_losses(written: Written, allowed: float) -> bool:
+    """Say what of the decisions the file does not say, and what that costs; whether it is more than allowed."""
+    for part in written.parts:
+        for note in part.notes:
+            say(f"note: {part.source.collective}: {note}")
+        if part.loss:
+            say(f"note: {part.source.collective}: {part.costs}")
+    worst = max((part.loss for part in written.parts), default=0.0)
+    if worst > allowed:
+        say(f"the file costs {worst:.2f} points more than was decided; --allow-loss {math.ceil(worst)} accepts that")
+    return worst > allowed
 
 
-def _further(args: argparse.Namespace, known: Sequence[str], made: Sequence[Prepared]) -> dict[str, Any]:
-    """What targets that are rules of a library take beside the decisions; `Usage` for what this one does not."""
+def _order(
+    args: argparse.Namespace,
+    known: Sequence[str],
+    made: Sequence[Prepared],
+    decisions: Sequence[DecisionFunction],
+    provenance: Mapping[str, Any],
+) -> Order:
+    """What is to be written; `Usage` for options that mean nothing to the target."""
     given = {name: getattr(args, name) for name in ("version", "most_rules", "base") if getattr(args, name) is not None}
     for name in given:
         if name not in known:
@@ -111,13 +114,18 @@ def _further(args: argparse.Namespace, known: Sequence[str], made: Sequence[Prep
             given["base"] = disk.read_text(args.base)
         except (OSError, UnicodeDecodeError) as error:
             raise Usage(f"--base {args.base}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if "cubes" in known:
-        parts = [part for prepared in made for part in prepared.problem.slices]
-        named = {part.given.get("collective", part.cube.attrs.get("collective")): part for part in parts}
-        given["cubes"] = {name: part.cube for name, part in named.items()}
-        if "weights" in known:
-            given["weights"] = {name: part.weights for name, part in named.items() if part.weights is not None}
-    return given
+    from dashboard.export.bundle import Order
+
+    parts = [part for prepared in made for part in prepared.problem.slices]
+    named = {str(part.given.get("collective", part.cube.attrs.get("collective"))): part for part in parts}
+    return Order(
+        target=args.to,
+        decisions=tuple(decisions),
+        cubes={name: part.cube for name, part in named.items()},
+        weights={name: part.weights for name, part in named.items() if part.weights is not None},
+        provenance=provenance,
+        **given,
+    )
 
 
 def _measured_version(made: Sequence[Prepared]) -> str:

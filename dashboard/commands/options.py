@@ -262,6 +262,13 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="write the best N rules for each collective where all of them would be more",
     )
+    group.add_argument(
+        "--allow-loss",
+        type=cli_values.percent,
+        default=0.0,
+        metavar="PCT",
+        help="points that the file's mean penalty may be above that of the tree; where it is more the exit status is 1",
+    )
     group.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
     cli_beyond.add_option(group)
     cli_beside.add_options(parser)

@@ -14,6 +14,7 @@ import numpy as np
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.penalty import penalty, summarise
 from dashboard.domain.errors import DecisionError
+from dashboard.domain.units import format_percent
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.bands import bands_of
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Targets whose files the readers of `dashboard.export.rules` read.
 READABLE = ("openmpi", "openmpi-json", "mpich", "intel", "ucc")
+#: Points of a mean penalty that are rounding.
+_ROUNDING = 1e-9
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -103,6 +106,24 @@ class Part:
     cells: int = 0
     tables: tuple[xr.Dataset, ...] = ()
 
+    @property
+    def loss(self) -> float:
+        """By how many points the file's mean penalty is above that of the decision; 0 where one is not known."""
+        if self.before is None or self.after is None:
+            return 0.0
+        loss = self.after.mean - self.before.mean
+        return loss if loss > _ROUNDING else 0.0
+
+    @property
+    def costs(self) -> str:
+        """Both mean penalties, in words."""
+        if self.before is None or self.after is None:
+            return ""
+        unmeasured = self.after.unmeasured - self.before.unmeasured
+        rest = f", {unmeasured} cells not measured as the file says them" if unmeasured > 0 else ""
+        means = format_percent(self.before.mean), format_percent(self.after.mean)
+        return f"mean penalty as decided {means[0]}, as the file says it {means[1]}{rest}"
+
 
 @dataclass(frozen=True, eq=False)
 class Written:
@@ -160,12 +181,21 @@ def write(order: Order) -> Written:
     kept, substitutes, left_out = _sayable(order, options)
     if not kept:
         raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")
-    text = target.write(kept, dict(order.provenance), **options)
-    rules = read_text(text, version=order.reader_version) if order.target in READABLE else None
     source = {decision.collective: decision for decision in per_collective(order.decisions)}
-    parts = tuple(
-        _part(order, source[said.collective], said, substitutes.get(said.collective, ()), rules, text) for said in kept
-    )
+    # What needs no substitutes is written as it was decided, also where one tree decides several collectives.
+    whole = kept if substitutes or left_out else list(order.decisions)
+
+    def written(provenance: Mapping[str, Any]) -> tuple[str, RulesFile | None, tuple[Part, ...]]:
+        """The file, as it is read back, and its parts."""
+        text = target.write(whole, dict(provenance), **options)
+        rules = read_text(text, version=order.reader_version) if order.target in READABLE else None
+        said = ((each, substitutes.get(each.collective, ())) for each in kept)
+        return text, rules, tuple(_part(order, source[e.collective], e, notes, rules, text) for e, notes in said)
+
+    text, rules, parts = written(order.provenance)
+    if losing := {part.source.collective: part.costs for part in parts if part.loss > 0}:
+        # Its head says what the file costs; that is known only when it was written.
+        text, rules, parts = written({**order.provenance, "as_written": losing})
     name = "_".join(["colltune", *(part.source.collective for part in parts)]) + target.extension
     if len(parts) > _NAMED:
         name = f"colltune_{len(parts)}_collectives{target.extension}"
@@ -227,7 +257,7 @@ def _read_back(
     if order.target == "json":
         saved = json.loads(text)
         known = [DecisionFunction.from_dict(one) for one in (saved if isinstance(saved, list) else [saved])]
-        return next(one for one in known if one.collective == collective)
+        return next((each for each in known if each.collective == collective), None)
     if rules is None:
         return None
     try:

@@ -54,12 +54,14 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
         Without line ends; not yet escaped for any language.
     """
     given = dict(provenance or {})
+    written = given.pop("as_written", {}).get(decision.collective)
     statistics = _statistics_of(decision, given.pop("statistics", None))
     facts = {**decision.provenance, **{k: v for k, v in given.items() if k not in ("date", "version")}}
     return [
         f"Message size: {_size(decision.collective)}.",
         f"Decision: {_tree(decision)}.",
         *_quality(statistics),
+        *([f"Less than decided can be said here: {written}."] if written else []),
         *_data(decision.collective, facts),
     ]
 
