@@ -22,6 +22,12 @@ _USAGE = 2
 guarded.install()
 
 
+def _read_ahead() -> None:
+    from dashboard.app import read_ahead  # noqa: PLC0415 - importing it is most of the work
+
+    read_ahead(_START)
+
+
 def on_server_loaded(server_context: Any) -> None:
     """Read ahead what the first session will show; a server that is open to all ends instead.
 
@@ -37,4 +43,4 @@ def on_server_loaded(server_context: Any) -> None:
         # Of several processes each that fails would be started anew.
         raise SystemExit(_USAGE if task_id() is None else 0)
     keep_quiet()
-    warm_up(_START)
+    warm_up(_read_ahead)

@@ -6,13 +6,14 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.process import task_id
 
-from dashboard.app import TITLE, create_app
+from dashboard.app import TITLE, create_app, read_ahead
 from dashboard.server import guarded, reach
 from dashboard.server.access import Access
 from dashboard.server.quiet import keep_quiet
@@ -86,7 +87,7 @@ def serve(
         **options,
     )
     # With several processes each of them is here; the first one speaks.
-    warm_up(start)
+    warm_up(partial(read_ahead, start))
     if task_id() is not None:
         PeriodicCallback(lambda: os.getppid() == parent or server.io_loop.stop(), _PARENT_MILLISECONDS).start()
     if not task_id():

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from dashboard.session.samples import Start
 from loaders import apart
 
 
-def warm_up(start: Start) -> threading.Thread:
-    """Import the pages and read what the first session will show, beside the server's own thread.
+def warm_up(ahead: Callable[[], None]) -> threading.Thread:
+    """Do ahead what the first session would wait for, beside the server's own thread.
 
-    A session finds what was read in the registry. Faults are left for the session to show.
+    Parameters
+    ----------
+    ahead
+        Imports the pages, and reads what that session will show; it finds this in the registry.
     """
     # What a session reads must not stop those of others.
     apart.use()
-    thread = threading.Thread(target=_warm, args=(start,), name="colltune-warm-up", daemon=True)
+    thread = threading.Thread(target=_warm, args=(ahead,), name="colltune-warm-up", daemon=True)
     thread.start()
     return thread
 
 
-def _warm(start: Start) -> None:
+def _warm(ahead: Callable[[], None]) -> None:
     with uncollected():
-        from dashboard.app import read_ahead  # noqa: PLC0415 - importing it is most of the work
-
-        read_ahead(start)
+        ahead()
     apart.prepare()
 
 

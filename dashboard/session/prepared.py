@@ -28,18 +28,17 @@ from dashboard.decisions.noise import indistinguishable
 from dashboard.decisions.outliers import outliers, without_outliers
 from dashboard.decisions.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import WITHOUT
 from dashboard.decisions.simplest import simplest
 from dashboard.decisions.statistics import THRESHOLDS, statistics_of
 from dashboard.decisions.workload import weighed
 from dashboard.domain.errors import OptionError
-from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
 from dashboard.models.fit import fit
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import find_parameters
 from dashboard.session.choice import Choice
+from dashboard.session.remarks import remarks_on
 from dashboard.session.treatment import LEVEL, Treatment
 
 MODEL = "model"
@@ -293,26 +292,8 @@ class Prepared:
     @property
     def remarks(self) -> list[str]:
         """What was done to the measurements and labels, in words, as far as it is worked out."""
-        cube, problem = self.shown, vars(self).get("learnt", self.problem)
-        said = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
-        said += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
-        said += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
-        if self.treatment.outliers:
-            said.append(_outlier_words(next(iter(self.outliers.values()))))
-        if cube.attrs.get("interpolation"):
-            said.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs['interpolation']}.")
-        labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
-        if labels is not None:
-            said.append(
-                f"Trees learn the simplest of the methods within {labels['tolerance']:g} % of the best: "
-                f"{labels['relabelled']:,} cells have another than the fastest."
-            )
-        if workload is not None:
-            said.append(
-                f"Sizes are weighed by {workload['calls']:,.0f} calls of a workload: {workload['exact']:,.0f} at "
-                f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
-            )
-        return said
+        outliers = next(iter(self.outliers.values())) if self.treatment.outliers else None
+        return remarks_on(self.shown, vars(self).get("learnt", self.problem), outliers)
 
     @property
     def slow(self) -> bool:
@@ -426,16 +407,3 @@ def _c45(decision: DecisionFunction) -> dict[str, Any]:
 
 def _name(cube: xr.Dataset) -> str:
     return str(cube.attrs.get("collective", "unknown"))
-
-
-def _outlier_words(table: pd.DataFrame) -> str:
-    """Say what is left out."""
-    single, cells = (int((table["kind"] == kind).sum()) for kind in ("repetition", "cell"))
-    if not single + cells:
-        return "No outlier was found: nothing is left out."
-    parts = [
-        f"{count:,} {what}{'' if count == 1 else 's'}"
-        for count, what in ((single, "repetition"), (cells, "cell"))
-        if count
-    ]
-    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise."

@@ -1,0 +1,57 @@
+"""What was done to measurements and labels before deciding, in words."""
+
+from __future__ import annotations
+
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions import trust
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.selection import WITHOUT
+from dashboard.export.unsafe import LEFT_OUT as UNSAFE
+
+
+def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None = None) -> list[str]:
+    """Say what was done to the measurements and labels.
+
+    Parameters
+    ----------
+    cube
+        As maps show it; its attributes tell what was left out and filled in.
+    problem
+        What trees learn, or are judged by; its provenance tells of ties and of a workload.
+    outliers
+        Those that are left out; None: they are not.
+    """
+    said = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+    said += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
+    said += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
+    if outliers is not None:
+        said.append(_outlier_words(outliers))
+    if cube.attrs.get("interpolation"):
+        said.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs['interpolation']}.")
+    labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
+    if labels is not None:
+        said.append(
+            f"Trees learn the simplest of the methods within {labels['tolerance']:g} % of the best: "
+            f"{labels['relabelled']:,} cells have another than the fastest."
+        )
+    if workload is not None:
+        said.append(
+            f"Sizes are weighed by {workload['calls']:,.0f} calls of a workload: {workload['exact']:,.0f} at "
+            f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
+        )
+    return said
+
+
+def _outlier_words(table: pd.DataFrame) -> str:
+    """Say what is left out."""
+    single, cells = (int((table["kind"] == kind).sum()) for kind in ("repetition", "cell"))
+    if not single + cells:
+        return "No outlier was found: nothing is left out."
+    parts = [
+        f"{count:,} {what}{'' if count == 1 else 's'}"
+        for count, what in ((single, "repetition"), (cells, "cell"))
+        if count
+    ]
+    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise."
