@@ -59,6 +59,7 @@ class Wish:
     seed: int = 1
     launches: int = 1
     apart: bool = False
+    checked: bool = True
 
 
 def make_plan(wish: Wish, installation: Installation) -> Plan:
@@ -101,6 +102,7 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         seed=wish.seed,
         launches=wish.launches,
         apart=apart,
+        checked=wish.checked,
         library=library.name,
         library_version=library.version,
     )

@@ -135,6 +135,8 @@ class Plan:
     apart
         Whether each method is measured in a launch of its own, forced by variables of the environment; `settings` are
         empty then.
+    checked
+        Whether the methods are called in every way before they are timed (`benchmarks.safety`).
     library, library_version
         What the methods were read from; the worker refuses another version.
     """
@@ -153,6 +155,7 @@ class Plan:
     seed: int = 1
     launches: int = 1
     apart: bool = False
+    checked: bool = True
     library: str = ""
     library_version: str = ""
 

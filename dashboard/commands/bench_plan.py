@@ -18,6 +18,7 @@ _GRID = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced)
 _DEFAULT_SIZES = "4-1MiB:x4"
 #: Options that make a plan: all None when not given, so that a plan that is there is taken as it is.
 PLANNING = (
+    "unchecked",
     "ranks",
     "collectives",
     "comm_sizes",
@@ -67,6 +68,12 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
     group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
     group.add_argument("--no-graphs", action="store_true", default=None, help="do not record who sent what to whom")
+    group.add_argument(
+        "--unchecked",
+        action="store_true",
+        default=None,
+        help="do not call the methods in every way first, as after 'colltune check-methods'",
+    )
     group.add_argument("--launches", type=cli_values.count, metavar="N", help="measure all so often, ranks anew (1)")
     group.add_argument(
         "--launch-per-method",
@@ -130,6 +137,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         protocol=Protocol(**_protocol(args)),
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
+        checked=not args.unchecked,
         **further,
     )
     return make_plan(wish, installation)

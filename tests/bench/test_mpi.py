@@ -41,7 +41,7 @@ def measured(installation: Installation, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("campaign")
     variants = Variants((0, 1024), (4,), (4,))
     wish = {"collectives": COLLECTIVES, "comm_sizes": (3, RANKS), "message_sizes": (2, SIZE), "variants": variants}
-    campaign = campaign_of(folder, installation, **wish)
+    campaign = campaign_of(folder, installation, checked=True, **wish)
     ended = run(campaign, installation)
     assert ended["state"] == "finished", (ended, campaign.tail())
     assert ended["measured"] + ended["refused"] == ended["points"]

@@ -69,7 +69,7 @@ class Running:
         quick = Protocol(min_repetitions=3, max_repetitions=5, warm_up=1, seconds=1.0)
         ranks = request.pop("ranks", 2)
         given = {"ranks": ranks, "protocol": quick, "comm_sizes": (ranks,), "message_sizes": (1024,)}
-        given |= {"collectives": ("bcast",), "algorithms": ("basic_linear", "binomial")}
+        given |= {"collectives": ("bcast",), "algorithms": ("basic_linear", "binomial"), "checked": False}
         self.installation = installation
         self.seconds = request.pop("seconds", PATIENCE_S)
         self.launcher = launcher.SlurmLauncher(asked(ranks, **request), str(installation.mpiexec))

@@ -116,7 +116,9 @@ def order_of(library: Library, methods: Mapping[str, Iterable[Method]], comm_siz
 
 
 def order_of_plan(plan: Plan) -> Order | None:
-    """What is called before a campaign is timed: its methods; None where nothing can be chosen but what is there."""
+    """What is called before a campaign is timed: its methods; None where there is nothing to choose, or no check."""
+    if not plan.checked:
+        return None
     methods = {
         name: tuple(
             Forced(one, settings) for one, settings in zip(each, plan.settings[name], strict=True) if one.library_id
