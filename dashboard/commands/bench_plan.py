@@ -23,6 +23,7 @@ PLANNING = (
     "comm_sizes",
     "message_sizes",
     "ppn",
+    "providers",
     "algorithms",
     "segment_sizes",
     "fan_outs",
@@ -60,6 +61,13 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: powers of two up to ranks)")
     group.add_argument("--message-sizes", metavar="GRID", help=f"bytes (default {_DEFAULT_SIZES})")
     group.add_argument("--ppn", metavar="GRID", help="processes per node (default: as the launcher places them)")
+    group.add_argument(
+        "--provider",
+        dest="providers",
+        action="append",
+        metavar="NAME[,NAME…]",
+        help="whose methods: library (default), own (run over it as schedules) or all",
+    )
     group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
     group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
     group.add_argument("--fan-outs", metavar="GRID", help="of trees and chains (default 4)")
@@ -124,6 +132,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         collectives=_names(args.collectives) or COLLECTIVES,
         comm_sizes=parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2"),
         message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
+        providers=_providers(args.providers),
         algorithms=_names([args.algorithms] if args.algorithms else None),
         ppns=parse_sizes(args.ppn) if args.ppn else (),
         variants=Variants(**sizes),
@@ -174,6 +183,14 @@ def _protocol(args: argparse.Namespace) -> dict[str, Any]:
         ends = parse_sizes(args.repetitions)
         given |= {"min_repetitions": ends[0], "max_repetitions": ends[-1]}
     return given
+
+
+def _providers(given: list[str] | None) -> tuple[str, ...]:
+    """Providers by name, in the order in which their methods stand in the plan."""
+    from dashboard.benchmarks.methods import LIBRARY
+    from dashboard.benchmarks.providers import NAMES
+
+    return NAMES if "all" in (named := _names(given) or (LIBRARY,)) else named
 
 
 def _names(given: list[str] | None) -> tuple[str, ...]:
