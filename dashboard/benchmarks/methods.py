@@ -88,11 +88,15 @@ class Variants:
         For trees and chains with a choosable number of children.
     radixes
         For k-nomial trees.
+    grids, inner
+        Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
     """
 
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
     fan_outs: tuple[int, ...] = (4,)
     radixes: tuple[int, ...] = (4,)
+    grids: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):

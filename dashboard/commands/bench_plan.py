@@ -24,6 +24,8 @@ PLANNING = (
     "message_sizes",
     "ppn",
     "providers",
+    "grids",
+    "inner",
     "algorithms",
     "segment_sizes",
     "fan_outs",
@@ -66,7 +68,11 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
         dest="providers",
         action="append",
         metavar="NAME[,NAME…]",
-        help="whose methods: library (default), own (run over it as schedules) or all",
+        help="whose methods: library (default), own (run over it as schedules), orthogonal (grids) or all",
+    )
+    group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
+    group.add_argument(
+        "--inner", metavar="NAME[,NAME…]", help="algorithms inside of grids (default: one that fits all)"
     )
     group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
     group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
@@ -119,6 +125,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     from dashboard.benchmarks.control import Wish, make_plan
     from dashboard.benchmarks.methods import COLLECTIVES, Variants
     from dashboard.benchmarks.plan import Protocol
+    from dashboard.benchmarks.providers import orthogonal
     from dashboard.benchmarks.ranges import parse_size, parse_sizes
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
@@ -127,15 +134,18 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     further = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.memory is not None:
         further["memory"] = parse_size(args.memory)
+    providers = _providers(args)
+    comm_sizes = parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2")
+    grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     wish = Wish(
         ranks=ranks,
         collectives=_names(args.collectives) or COLLECTIVES,
-        comm_sizes=parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2"),
+        comm_sizes=comm_sizes,
         message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
-        providers=_providers(args.providers),
+        providers=providers,
         algorithms=_names([args.algorithms] if args.algorithms else None),
         ppns=parse_sizes(args.ppn) if args.ppn else (),
-        variants=Variants(**sizes),
+        variants=Variants(**sizes, grids=grids, inner=_names([args.inner] if args.inner else None)),
         protocol=Protocol(**_protocol(args)),
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
@@ -185,12 +195,14 @@ def _protocol(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def _providers(given: list[str] | None) -> tuple[str, ...]:
-    """Providers by name, in the order in which their methods stand in the plan."""
+def _providers(args: argparse.Namespace) -> tuple[str, ...]:
+    """Providers by name; who asks for grids asks for those who offer them, beside the library."""
     from dashboard.benchmarks.methods import LIBRARY
-    from dashboard.benchmarks.providers import NAMES
+    from dashboard.benchmarks.providers import NAMES, orthogonal
 
-    return NAMES if "all" in (named := _names(given) or (LIBRARY,)) else named
+    grids = (orthogonal.NAME,) if args.grids or args.inner else ()
+    named = _names(args.providers) or (LIBRARY,)
+    return NAMES if "all" in named else tuple(dict.fromkeys((*named, *grids)))
 
 
 def _names(given: list[str] | None) -> tuple[str, ...]:

@@ -189,7 +189,7 @@ def normal(name: str, collective: str = "*") -> str:
 
 def is_of_library(method: Method) -> bool:
     """Whether a library has a method, and not what runs over it: an own ``binomial`` is not the library's."""
-    return method.parameters.get("provider", "library") == "library"
+    return bool(method.parameters.get("provider", "library") == "library")
 
 
 def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *, trust_number: bool = True) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Fixed, Method, Variants
 from dashboard.benchmarks.plan import Protocol
-from dashboard.benchmarks.providers import own
+from dashboard.benchmarks.providers import orthogonal, own
 from dashboard.cli import main
 from dashboard.decisions.map import methods_of
 from dashboard.export.library_names import choice_of
@@ -32,7 +33,7 @@ def beside(installation: Installation, tmp_path_factory: pytest.TempPathFactory)
     wish: dict[str, Any] = {"collectives": ("bcast", "allgather"), "variants": ONCE, "comm_sizes": (3, RANKS)}
     wish["algorithms"] = ("default", "binomial", "pipeline", "bruck", "recursive_doubling", "ring")
     folder = tmp_path_factory.mktemp("beside")
-    campaign = campaign_of(folder, installation, **wish, providers=providers.NAMES[:2])
+    campaign = campaign_of(folder, installation, **wish, providers=("library", "own"))
     ended = run(campaign, installation)
     assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
     return campaign
@@ -47,7 +48,7 @@ def test_both_are_measured_in_the_same_cells_and_told_apart(beside: Campaign) ->
     assert {"binomial", "binomial provider=own", "pipeline 1KiB", "pipeline 1KiB provider=own"} <= labels
     # Points of a cell stand together: the methods took turns there.
     cells = [(one["collective"], one["comm_size"]) for one in points(beside)]
-    assert len(set(cells)) == 1 + sum(a != b for a, b in zip(cells, cells[1:], strict=False))
+    assert len(set(cells)) == 1 + sum(a != b for a, b in itertools.pairwise(cells))
 
 
 def test_an_own_ring_sends_what_the_librarys_ring_sends_and_is_no_double_of_it(beside: Campaign) -> None:
@@ -99,7 +100,7 @@ def test_all_collectives_by_mpi4py_with_unequal_blocks_and_rotated_roots(
     for name, node in results.children.items():
         cube = node.to_dataset()
         assert cube.attrs["executor"] == "mpi4py"
-        assert set(cube["algorithm"].values) == set(ALGORITHMS[name])
+        assert set(cube["algorithm"].values) == set(ALGORITHMS[name]) - {"orthogonal"}
         assert np.isfinite(cube["time"].values).all()
 
 
@@ -114,6 +115,8 @@ def test_every_value_of_every_parameter_is_a_method() -> None:
         offered = own.methods(collective, Variants((0, 1024), (2, 4)))
         assert len(set(offered)) == len(offered)
         for algorithm in ALGORITHMS[collective].values():
+            if algorithm.name == "orthogonal":
+                continue
             here = [one for one in offered if one.algorithm == algorithm.name]
             assert here
             for parameter in algorithm.parameters:
@@ -141,3 +144,31 @@ def test_own_methods_need_no_library_that_can_be_switched() -> None:
     assert [one.provider for one in offered[:2]] == ["library", "own"]
     assert all(providers.settings(library, "bcast", one) == {} for one in offered)
     assert all(providers.forcing(library, "bcast", one) == {} for one in offered)
+
+
+def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
+    installation: Installation, tmp_path: Path
+) -> None:
+    grids = orthogonal.grids("all", (3, RANKS))
+    assert grids == ("2x2",)
+    wish: dict[str, Any] = {"collectives": ("bcast", "allgather", "barrier"), "comm_sizes": (3, RANKS)}
+    wish |= {"providers": ("library", "orthogonal"), "algorithms": ("default", "orthogonal")}
+    wish["variants"] = Variants((0,), grids=grids, inner=("linear", "binomial"))
+    campaign = campaign_of(tmp_path, installation, **wish)
+    ended = run(campaign, installation)
+    assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
+    cube = open_results([campaign.results])["bcast"].to_dataset()
+    there = cube["time"].notnull().isel(message_size=0)
+    assert there.sel(comm_size=RANKS).all()
+    assert there.sel(comm_size=3).values.tolist() == [True, False, False]
+    assert cube["grid"].values.tolist() == ["", "2x2", "2x2"]
+    assert cube["inner"].values.tolist() == ["", "linear", "binomial"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("1", "1 dimensions"), ("2x3", "is for 6 processes; the plan has 4, 8"), ("wide", "expected factors")],
+)
+def test_grids_that_cannot_be_are_refused(text: str, why: str) -> None:
+    with pytest.raises(PlanError, match=why):
+        orthogonal.grids(text, (4, 8))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.methods import LIBRARY, Library, Method, Variants
-from dashboard.benchmarks.providers import own
+from dashboard.benchmarks.providers import orthogonal, own
 
 #: What a provider offers of a collective, in the order of the cube.
 Offer = Callable[[str, Variants], list[Method]]
 
 #: All but the library itself, which is asked directly.
-OVER_THE_LIBRARY: Mapping[str, Offer] = {own.NAME: own.methods}
+OVER_THE_LIBRARY: Mapping[str, Offer] = {own.NAME: own.methods, orthogonal.NAME: orthogonal.methods}
 NAMES = (LIBRARY, *OVER_THE_LIBRARY)
 
 

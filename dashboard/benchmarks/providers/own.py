@@ -11,6 +11,7 @@ from dashboard.benchmarks.operations import Operation
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.executor import Array, Executor
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
+from dashboard.schedules.orthogonal import NAME as GRIDS
 from dashboard.schedules.schedule import sent_by
 
 NAME = "own"
@@ -26,6 +27,7 @@ def methods(collective: str, variants: Variants) -> list[Method]:
     found = [
         Method(algorithm.name, size, _relevant(algorithm, given), provider=NAME)
         for algorithm in ALGORITHMS.get(collective, {}).values()
+        if algorithm.name != GRIDS
         for size in _segments(algorithm, variants)
         for given in _settings(algorithm, variants)
     ]
@@ -127,7 +129,7 @@ class _Programs:
         def sent(root: int) -> Sent:
             return [(to, *counted) for to, counted in sent_by(self.program(root), size).items()]
 
-        return Bound(self.call, (f"{NAME} {told}",), sent, self.ready)
+        return Bound(self.call, (f"{self.method.provider} {told}",), sent, self.ready)
 
 
 def memory_of(operation: Operation, copy: int) -> tuple[Array, Array]:
