@@ -74,7 +74,7 @@ def test_a_grid_sends_the_messages_of_its_groups() -> None:
     # The root's column, then four rows: each a linear broadcast.
     made = schedule(Call("bcast", 16, 100, 5), "orthogonal", grid="4x4", inner="linear")
     assert len(made.messages) == 3 + 4 * 3
-    assert made.messages[made.messages[:, 0] == 5][:, 1].tolist() == [1, 9, 13, 4, 6, 7]
+    assert set(made.messages[made.messages[:, 0] == 5][:, 1].tolist()) == {1, 9, 13, 4, 6, 7}
     # Gathered rows travel as one block of four.
     gathered = schedule(Call("gather", 16, 10, 0), "orthogonal", grid="4x4", inner="linear")
     assert sorted(gathered.messages[:, 2].tolist()) == [10] * 12 + [40] * 3
