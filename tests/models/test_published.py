@@ -69,7 +69,9 @@ def test_sums_are_those_of_their_parts() -> None:
         for p, b in ((8, 1e4), (32, 5e5)):
             parts = of["gather"].seconds(p, b) + of["bcast"].seconds(p, p * b)
             assert of["allgather"].seconds(p, b) == pytest.approx(parts)
-            assert of["allreduce"].seconds(p, b) == pytest.approx(of["reduce"].seconds(p, b) + of["bcast"].seconds(p, b))
+            assert of["allreduce"].seconds(p, b) == pytest.approx(
+                of["reduce"].seconds(p, b) + of["bcast"].seconds(p, b)
+            )
 
 
 def test_phases_carry_what_their_members_stand_for() -> None:
