@@ -6,10 +6,8 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +16,11 @@ from dashboard.benchmarks.mpit import PeerCounters
 from dashboard.benchmarks.operations import Operation, Types
 from dashboard.benchmarks.plan import ROTATED_BYTES, Cell, Plan, buffer_bytes
 from dashboard.benchmarks.plan import Protocol as Way
-from dashboard.benchmarks.programs import programs
+from dashboard.benchmarks.providers.bound import Bound, Sent
+from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.statistics import relative_error
 from dashboard.benchmarks.timing import Group, Window, after_barrier, looped, synchronised
+from dashboard.schedules import NotApplicableError
 
 _DIGITS = 10
 _HASH = 16
@@ -40,24 +40,17 @@ class Found:
         Why it was not timed; empty when it was.
     graph
         Of messages, see `graph_of`; empty when not recorded.
+    programs
+        Code that may have run, see `dashboard.benchmarks.providers.bound.Bound`.
     """
 
     samples: list[float] = field(default_factory=list)
     late: int = 0
     error: str = ""
     graph: Mapping[str, Any] = field(default_factory=dict)
+    programs: tuple[str, ...] = ()
     tries: int = 0
     spent: float = 0.0
-
-
-class Switch(Protocol):
-    """What gives a team the communicators of methods."""
-
-    def __call__(self, collective: str, method: Method) -> Any:
-        """Communicator that takes a method."""
-
-    def strictly(self) -> AbstractContextManager[None]:
-        """Within it a method that cannot work is refused."""
 
 
 @dataclass
@@ -70,8 +63,8 @@ class Team:
         For everything but the operation itself.
     types
         Handles of the MPI library.
-    switch
-        Gives the communicator that takes a method, and makes the library ready for it.
+    methods
+        Binds methods to the buffers of a cell.
     counters
         Messages sent to each process of the whole job; None when they are not recorded.
     members
@@ -82,7 +75,7 @@ class Team:
 
     group: Group
     types: Types
-    switch: Switch
+    methods: Methods
     counters: PeerCounters | None
     members: Sequence[int]
     note: Callable[[Mapping[str, Any] | None], None]
@@ -144,33 +137,35 @@ def _verified(team: Team, operation: Operation, cell: Cell, method: Method, prot
     """Call a method once with known data; what it sent is counted meanwhile."""
     problem: str = ""
     sent: list[tuple[int, int, int]] | None = None
+    ran: tuple[str, ...] = ()
     roots = {0, cell.comm_size - 1} if protocol.roots == "rotate" and cell.collective in ROOTED else {0}
     try:
-        comm = team.switch(cell.collective, method)
+        bound = team.methods.bind(operation, method)
+        ran = bound.programs
         for root in sorted(roots, reverse=True):
             operation.prepare(root)
-            with team.switch.strictly():
-                sent = _counted(team, partial(operation.call, comm, 0, root))
+            with team.methods.strictly():
+                sent = _counted(team, bound, root)
             if not operation.right(root):
                 problem = f"wrong result on rank {operation.rank}"
-    except RuntimeError as error:
+    except (RuntimeError, NotApplicableError) as error:
         # The last line of MPICH's is the reason, the others tell the way there.
         problem = f"refused: {' '.join(str(error).strip().splitlines()[-1:])}"[:200]
     told = team.group.comm.allgather((problem, sent))
     first = next((one for one, _ in told if one), "")
     rows = [row for _, row in told]
-    return Found(error=first, graph={} if first or None in rows else graph_of(rows))
+    return Found(error=first, graph={} if first or None in rows else graph_of(rows), programs=ran)
 
 
-def _counted(team: Team, call: Callable[[], None]) -> list[tuple[int, int, int]] | None:
-    """Run a call; messages and bytes that this process sent to others of the team as (to, messages, bytes)."""
-    if team.counters is None:
-        call()
-        return None
+def _counted(team: Team, bound: Bound, root: int) -> Sent | None:
+    """Call a method once; messages and bytes that this process sent to others of the team, None where not known."""
+    if bound.sent is not None or team.counters is None:
+        bound.call(0, root)
+        return bound.sent(root) if bound.sent is not None else None
     team.counters.start()
     before = np.array(team.counters.read())
     try:
-        call()
+        bound.call(0, root)
     finally:
         sent = np.array(team.counters.read()) - before
         team.counters.stop()
@@ -262,18 +257,20 @@ def _in_turns(
 ) -> None:
     """Time the methods in rounds until each is precise enough, has its repetitions or its time."""
     batch = math.ceil(protocol.min_repetitions / protocol.rounds)
-    longest = {method: _warmed(team, cell, operation, method, protocol) for method in found}
+    longest = {method: _warmed(team, operation, method, protocol) for method in found}
     active, rounds = list(found), 0
     while active:
         way.start_round(batch)
         for place in random.permutation(len(active)):
             method = active[place]
             one = found[method]
-            comm = team.switch(cell.collective, method)
+            bound = team.methods.bind(operation, method)
             per = protocol.iterations if protocol.name == "occ" else 1
             repetitions = max(1, min(batch, int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))))
+            roots = cell.comm_size if protocol.roots == "rotate" and cell.collective in ROOTED else 1
+            bound.ready(one.tries, repetitions * per, roots)
             start = time.perf_counter()
-            step = _stepper(operation, comm, cell, protocol, one.tries)
+            step = _stepper(bound, one.tries, roots)
             samples, late = way.batch(method, step, repetitions)
             one.samples += samples
             one.late += late
@@ -287,23 +284,24 @@ def _in_turns(
         way.finish(one)
 
 
-def _warmed(team: Team, cell: Cell, operation: Operation, method: Method, protocol: Way) -> float:
+def _warmed(team: Team, operation: Operation, method: Method, protocol: Way) -> float:
     """Call a method untimed; seconds of the last call on the slowest process."""
-    comm = team.switch(cell.collective, method)
+    bound = team.methods.bind(operation, method)
     took = np.zeros(1)
     for turn in range(max(1, protocol.warm_up)):
         start = time.perf_counter()
-        operation.call(comm, turn)
+        bound.call(turn, 0)
         took[0] = time.perf_counter() - start
     slowest = np.zeros(1)
     team.group.comm.Allreduce(took, slowest, op=team.group.maximum)
     return float(slowest[0])
 
 
-def _stepper(operation: Operation, comm: Any, cell: Cell, protocol: Way, first: int) -> Callable[[int], None]:
-    if protocol.roots == "rotate" and cell.collective in ROOTED:
-        return lambda turn: operation.call(comm, first + turn, (first + turn) % cell.comm_size)
-    return lambda turn: operation.call(comm, first + turn)
+def _stepper(bound: Bound, first: int, roots: int) -> Callable[[int], None]:
+    call = bound.call
+    if roots > 1:
+        return lambda turn: call(first + turn, (first + turn) % roots)
+    return lambda turn: call(first + turn, 0)
 
 
 def _enough(found: Found, protocol: Way, rounds: int) -> bool:
@@ -320,7 +318,7 @@ def _point(cell: Cell, method: Method, found: Found, shared: Mapping[str, Any]) 
     if found.error:
         return {**point, "error": found.error}
     if found.graph:
-        point["graph"] = {**found.graph, "programs": list(programs(cell.collective, method))}
+        point["graph"] = {**found.graph, "programs": list(found.programs)}
     if found.late:
         point["late"] = found.late
     return {**point, "samples": [round(sample, _DIGITS) for sample in found.samples]}

@@ -11,15 +11,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dashboard.benchmarks import leftovers
+from dashboard.benchmarks import leftovers, providers
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
-from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
+from dashboard.benchmarks.errors import BenchError, CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants, choose
+from dashboard.benchmarks.methods import COLLECTIVES, LIBRARY, Library, Method, Variants, choose
+from dashboard.benchmarks.native import build, compiler
 from dashboard.benchmarks.own_settings import ADDED, added, words
 from dashboard.benchmarks.plan import Cell, Plan, PointKey, Protocol, missing
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
@@ -60,6 +62,7 @@ class Wish:
     launches: int = 1
     apart: bool = False
     checked: bool = True
+    providers: tuple[str, ...] = (LIBRARY,)
 
 
 def make_plan(wish: Wish, installation: Installation) -> Plan:
@@ -74,19 +77,20 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     library = installation.library
     if unknown := [name for name in wish.collectives if name not in COLLECTIVES]:
         raise PlanError(f"{unknown[0]!r} cannot be measured; allowed are {', '.join(COLLECTIVES)}")
-    offered = {name: library.methods(name, wish.variants) for name in wish.collectives}
+    offered = {name: providers.offered(wish.providers, library, name, wish.variants) for name in wish.collectives}
     methods = {name: tuple(_chosen(name, offered[name], wish.algorithms)) for name in wish.collectives}
     methods = {name: chosen for name, chosen in methods.items() if chosen}
     known = dict.fromkeys(method.algorithm for each in offered.values() for method in each)
     if lost := [name for name in wish.algorithms if name not in known]:
         raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
     apart = wish.apart or library.apart
-    if apart and any(library.forcing(name, method) is None for name, each in methods.items() for method in each):
+    pairs = [(name, method) for name, each in methods.items() for method in each]
+    if apart and any(providers.forcing(library, *pair) is None for pair in pairs):
         raise PlanError(
             f"{library.name}: its methods are switched within one job, and cannot be forced by the environment; "
             "measure without a launch for each method"
         )
-    settings = {name: tuple(library.settings(name, method) for method in each) for name, each in methods.items()}
+    settings = {name: tuple(providers.settings(library, name, one) for one in each) for name, each in methods.items()}
     return Plan(
         ranks=wish.ranks,
         methods=methods,
@@ -159,7 +163,8 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         campaign.forget_progress()
         _clean(campaign)
         seconds = launcher.limit(seconds)
-        handle = launcher.prepare(_jobs(campaign, launcher, installation, seconds, attempt))
+        native = _native(campaign, installation)
+        handle = launcher.prepare(_jobs(campaign, launcher, installation, seconds, attempt, native))
         record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
         before = campaign.state()
         # Written before anything runs: a job that nobody knows of would measure what the next one measures too.
@@ -209,7 +214,12 @@ def preview(campaign: Campaign, launcher: Launcher, installation: Installation, 
 
 
 def _jobs(
-    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, attempt: int
+    campaign: Campaign,
+    launcher: Launcher,
+    installation: Installation,
+    seconds: float,
+    attempt: int,
+    native: Path | None = None,
 ) -> list[Job]:
     """The jobs of a launch: one, or one for each communicator size at which something is missing."""
     plan = campaign.plan()
@@ -222,8 +232,10 @@ def _jobs(
     for number in numbers:
         part = campaign if number is None else campaign.part(number)
         folder, ranks = part.folder.resolve(), part.plan().ranks
-        program = (sys.executable, *_WORKER, str(folder), "--seconds", f"{soft:g}", "--attempt", str(attempt))
+        program: tuple[str, ...] = (sys.executable, *_WORKER, str(folder))
+        program += ("--seconds", f"{soft:g}", "--attempt", str(attempt))
         one_node, graphs = launcher.one_node(ranks), bool(plan.graph_counters)
+        program += ("--native", str(native)) if native else ()
         own = added({**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)})
         environment = {**own, ADDED: words(own)}
         watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
@@ -231,6 +243,17 @@ def _jobs(
         starts, otherwise = _starts(part, installation.library)
         jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
     return jobs
+
+
+def _native(campaign: Campaign, installation: Installation) -> Path | None:
+    """The executor of schedules, compiled into the campaign's folder; None where it is not needed or cannot be."""
+    needed = any(method.provider != LIBRARY for each in campaign.plan().methods.values() for method in each)
+    mpicc = compiler(installation.mpiexec) if needed else None
+    try:
+        return build(mpicc, campaign.folder.resolve()) if mpicc else None
+    except BenchError:
+        # A compiler that cannot compile is as none: the record says which executor timed.
+        return None
 
 
 def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
@@ -258,7 +281,7 @@ def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Libra
     }
     starts = []
     for (launch, _, number), (cell, method) in sorted(found.items(), key=lambda one: one[0]):
-        if (forced := library.forcing(cell.collective, method)) is None:
+        if (forced := providers.forcing(library, cell.collective, method)) is None:
             return ()
         arguments = ["--only", cell.collective, str(number), str(launch)]
         arguments += [word for name, value in forced.items() for word in ("--forced", f"{name}={value}")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from dashboard.schedules.expectation import SHAPE, add, after, before, multiply,
 from dashboard.schedules.grid import cases
 from dashboard.schedules.in_process import Combine
 from dashboard.schedules.over_mpi import Bound
-from dashboard.schedules.rank import SEND
+from dashboard.schedules.schedule import sent_by
 from dashboard.schedules.verification import Case, Guarded
 
 _FAILED = 3
@@ -129,7 +128,7 @@ class _Ranks:
                 guarded.check(self._rank, after(call, turn)[self._rank])
         except WrongResultError as error:
             return str(error)
-        if sent is not None and sent != (planned := planned_of(made, call.element_size)):
+        if sent is not None and sent != (planned := sent_by(made, call.element_size)):
             return f"rank {self._rank}: sent {sent}, its schedule says {planned} (to: messages, bytes)"
         return ""
 
@@ -162,16 +161,6 @@ def _called(combine: Combine) -> Callable[[Any, Any, Any], None]:
         combine(*(np.frombuffer(each, np.int64).reshape(-1, *SHAPE) for each in (lower, into)))
 
     return call
-
-
-def planned_of(made: Program, element_size: int) -> dict[int, tuple[int, int]]:
-    """Messages and bytes that a program sends to each peer."""
-    messages, size = Counter[int](), Counter[int]()
-    for kind, to, _, _, _, length, *_ in made.rows.tolist():
-        if kind == SEND:
-            messages[to] += 1
-            size[to] += length * element_size
-    return {to: (messages[to], size[to]) for to in sorted(messages)}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -26,6 +27,9 @@ COLLECTIVES = (
 ROOTED = ("bcast", "reduce", "gather", "scatter")
 REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan")
 DEFAULT = "default"
+#: Provider of the methods that the library itself has.
+LIBRARY = "library"
+_PROVIDER = "provider"
 
 
 @dataclass(frozen=True)
@@ -39,27 +43,34 @@ class Method:
     segment_size
         Bytes; 0 = none.
     parameters
-        Further parameters as ``(name, value)``, such as ``("fan_out", 4)``.
+        Further parameters as ``(name, value)``, such as ``("fan_out", 4)``; a value may be a name.
     library_id
         The library's number; 0 for its own decision, None where it has no numbers.
+    provider
+        Who offers it: the library, or what runs over it. Among the parameters of a record where it is not the library.
     """
 
     algorithm: str
     segment_size: int = 0
-    parameters: tuple[tuple[str, int], ...] = ()
+    parameters: tuple[tuple[str, int | str], ...] = ()
     library_id: int | None = None
+    provider: str = LIBRARY
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Method:
         """Read a method of a plan or of a point of a run; what else stands there is not looked at."""
-        parameters = tuple(sorted((str(name), value) for name, value in (record.get("parameters") or {}).items()))
-        return cls(record["algorithm"], record.get("segment_size") or 0, parameters, record.get("library_id"))
+        told = {str(name): value for name, value in (record.get("parameters") or {}).items()}
+        provider, parameters = told.pop(_PROVIDER, LIBRARY), tuple(sorted(told.items()))
+        return cls(record["algorithm"], record.get("segment_size") or 0, parameters, record.get("library_id"), provider)
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in a plan and in each point of a run."""
         record: dict[str, Any] = {"algorithm": self.algorithm, "segment_size": self.segment_size}
-        if self.parameters:
-            record["parameters"] = dict(self.parameters)
+        parameters = dict(self.parameters)
+        if self.provider != LIBRARY:
+            parameters[_PROVIDER] = self.provider
+        if parameters:
+            record["parameters"] = parameters
         if self.library_id is not None:
             record["library_id"] = self.library_id
         return record
@@ -77,11 +88,15 @@ class Variants:
         For trees and chains with a choosable number of children.
     radixes
         For k-nomial trees.
+    grids, inner
+        Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
     """
 
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
     fan_outs: tuple[int, ...] = (4,)
     radixes: tuple[int, ...] = (4,)
+    grids: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):
@@ -157,6 +172,12 @@ class Fixed:
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Nothing needs to be said."""
         return dict(self.extra)
+
+
+def serves(method: Method, comm_size: int) -> bool:
+    """Whether a method is for communicators of so many processes: a grid is for the product of its factors only."""
+    grid = dict(method.parameters).get("grid")
+    return grid is None or math.prod(map(int, str(grid).split("x"))) == comm_size
 
 
 def choose(offered: Sequence[Method], wanted: Sequence[str], collective: str) -> list[Method]:

@@ -106,7 +106,7 @@ class Mpich:
         said |= {base: method.library_id or 0} | self._number(_DEVICE, "none")
         key = (collective, method.algorithm)
         if key in _RADIX and method.parameters:
-            said[_RADIX[key]] = dict(method.parameters)["radix"]
+            said[_RADIX[key]] = int(dict(method.parameters)["radix"])
         if key in _SEGMENT:
             said[_SEGMENT[key]] = method.segment_size
         return _whole(said)

@@ -96,7 +96,7 @@ class OpenMpi:
         if method.algorithm == DEFAULT:
             return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own}
         said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
-        said |= {base + _SUFFIX[name]: value for name, value in method.parameters}
+        said |= {base + _SUFFIX[name]: int(value) for name, value in method.parameters}
         return {_DYNAMIC: 1, _PRIORITY: _HIGHEST, **own, **{k: v for k, v in said.items() if k in self.variables}}
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:

@@ -46,6 +46,17 @@ class Operation:
         Pairs of buffers to rotate through.
     skew
         Whether the blocks of allgatherv and alltoallv grow with the rank, see `skewed`; else all are equal.
+
+    Attributes
+    ----------
+    rank, size
+        Of this process, and of the communicators.
+    dtype, handle, sum
+        Of an element: numpy's type and MPI's; the operation of a reduction.
+    count, counts
+        Elements of the vector or of a block; of each block of allgatherv and alltoallv.
+    pairs
+        What is sent and received in each turn.
     """
 
     def __init__(
@@ -53,13 +64,13 @@ class Operation:
     ) -> None:
         self.cell, self.rank, self.size = cell, rank, cell.comm_size
         reducing = cell.collective in REDUCING
-        self._dtype = np.dtype(datatype) if reducing else np.dtype(np.uint8)
-        self._types = types
-        self._handle = types.reduced if reducing else types.byte
+        self.dtype = np.dtype(datatype) if reducing else np.dtype(np.uint8)
+        self.sum, self.copies = types.sum, copies
+        self.handle = types.reduced if reducing else types.byte
         self.count = cell.message_size // (DATATYPES[datatype] if reducing else 1)
-        self._counts = skewed(self.count, self.size) if skew else [self.count] * self.size
-        self._pairs = [self._buffers() for _ in range(copies)]
-        self._specs = [tuple([array, array.size, self._handle] for array in pair) for pair in self._pairs]
+        self.counts = skewed(self.count, self.size) if skew else [self.count] * self.size
+        self.pairs = [self._buffers() for _ in range(copies)]
+        self._specs = [tuple([array, array.size, self.handle] for array in pair) for pair in self.pairs]
         self._call = self._caller()
 
     def _buffers(self) -> tuple[Array, Array]:
@@ -70,20 +81,20 @@ class Operation:
             "scatter": (self.size * self.count, self.count),
             "gather": (self.count, self.size * self.count),
             "allgather": (self.count, self.size * self.count),
-            "allgatherv": (self._counts[self.rank], sum(self._counts)),
+            "allgatherv": (self.counts[self.rank], sum(self.counts)),
             "alltoall": (self.size * self.count, self.size * self.count),
-            "alltoallv": (sum(self._counts), sum(self._counts)),
+            "alltoallv": (sum(self.counts), sum(self.counts)),
             "reduce_scatter": (self.size * self.count, self.count),
         }.get(self.cell.collective, (self.count, self.count))
-        return np.ones(sent, self._dtype), np.ones(received, self._dtype)
+        return np.ones(sent, self.dtype), np.ones(received, self.dtype)
 
     def _between(self) -> list[int]:
         """Elements that alltoallv sends from this process to each, and to it from each."""
-        return [self._counts[(self.rank + other) % self.size] for other in range(self.size)]
+        return [self.counts[(self.rank + other) % self.size] for other in range(self.size)]
 
     def _caller(self) -> Callable[[Any, Any, Any, int], None]:
-        add, counts = self._types.sum, [self.count] * self.size
-        each, between = np.array(self._counts, np.intc), np.array(self._between(), np.intc)
+        add, counts = self.sum, [self.count] * self.size
+        each, between = np.array(self.counts, np.intc), np.array(self._between(), np.intc)
         calls: dict[str, Callable[[Any, Any, Any, int], None]] = {
             "barrier": lambda comm, sent, received, root: comm.Barrier(),
             "bcast": lambda comm, sent, received, root: comm.Bcast(sent, root),
@@ -123,7 +134,7 @@ class Operation:
 
     def prepare(self, root: int) -> None:
         """Fill the buffers of the first turn: the pattern to send, poison where something is to arrive."""
-        sent, received = self._pairs[0]
+        sent, received = self.pairs[0]
         received.fill(_POISON)
         if self.cell.collective == "bcast" and self.rank != root:
             sent.fill(_POISON)
@@ -142,7 +153,7 @@ class Operation:
     def right(self, root: int) -> bool:
         """Whether the buffers of the first turn hold what the collective promises after `prepare`."""
         expected = self._expected(root)
-        sent, received = self._pairs[0]
+        sent, received = self.pairs[0]
         found = sent if self.cell.collective == "bcast" else received
         return expected is None or bool(np.array_equal(found, expected))
 
@@ -157,7 +168,7 @@ class Operation:
             "scatter": lambda: self._pattern(root, self.rank),
             "gather": lambda: np.concatenate([self._pattern(rank) for rank in everyone]),
             "allgather": lambda: np.concatenate([self._pattern(rank) for rank in everyone]),
-            "allgatherv": lambda: np.concatenate([self._pattern(r, 0, count) for r, count in enumerate(self._counts)]),
+            "allgatherv": lambda: np.concatenate([self._pattern(r, 0, count) for r, count in enumerate(self.counts)]),
             "alltoall": lambda: np.concatenate([self._pattern(rank, self.rank) for rank in everyone]),
             "alltoallv": lambda: np.concatenate(
                 [self._pattern(rank, self.rank, count) for rank, count in enumerate(self._between())]
@@ -169,13 +180,13 @@ class Operation:
 
     def _pattern(self, rank: int, to: int = 0, count: int | None = None) -> Array:
         elements = np.arange(self.count if count is None else count)
-        return ((elements + 17 * rank + 31 * to) % _BYTE_VALUES).astype(self._dtype)
+        return ((elements + 17 * rank + 31 * to) % _BYTE_VALUES).astype(self.dtype)
 
     def _values(self, rank: int, count: int | None = None) -> Array:
-        return ((np.arange(self.count if count is None else count) + 3 * rank) % _REDUCED_VALUES).astype(self._dtype)
+        return ((np.arange(self.count if count is None else count) + 3 * rank) % _REDUCED_VALUES).astype(self.dtype)
 
     def _sum(self, ranks: range, count: int) -> Array:
-        total = np.zeros(count, self._dtype)
+        total = np.zeros(count, self.dtype)
         for rank in ranks:
             total += self._values(rank, count)
         return total

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import COLLECTIVES, REDUCING, Method
+from dashboard.benchmarks.methods import COLLECTIVES, REDUCING, Method, serves
 from dashboard.benchmarks.pace import Estimate, Pace
 from dashboard.benchmarks.ranges import levels
 from loaders.collectives import BLOCK
@@ -228,8 +228,9 @@ class Plan:
         return found
 
     def methods_of(self, cell: Cell) -> list[Method]:
-        """Methods of a cell; segments that hold the whole message change nothing and are left out."""
-        return [m for m in self.methods[cell.collective] if not 0 < cell.message_size <= m.segment_size]
+        """Methods of a cell that serve it; segments that hold the whole message change nothing and are left out."""
+        here = [m for m in self.methods[cell.collective] if serves(m, cell.comm_size)]
+        return [m for m in here if not 0 < cell.message_size <= m.segment_size]
 
     def points(self) -> Iterator[PointKey]:
         """All points, in the order of the cells."""

@@ -22,16 +22,17 @@ from typing import TYPE_CHECKING, Any
 from dashboard.benchmarks import cellrun, leftovers, surroundings
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.launch import CANNOT_SWITCH
-from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.methods import LIBRARY, Method
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.operations import Types
 from dashboard.benchmarks.own_settings import ADDED
 from dashboard.benchmarks.plain import Plain
 from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
+from dashboard.benchmarks.providers import executor
+from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
-from dashboard.benchmarks.switch import Switch
 from dashboard.benchmarks.timing import Group, clock_offset
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--only", nargs=3, metavar=("COLLECTIVE", "METHOD", "LAUNCH"), help="measure this method, by its number"
     )
     parser.add_argument("--forced", action="append", default=[], metavar="NAME=VALUE", help="what forces the method")
+    parser.add_argument("--native", type=Path, help="what runs schedules, compiled; without it mpi4py does")
     parser.add_argument("--safety", action="store_true", help="call the methods in every way, and time nothing")
     args = parser.parse_args(argv)
     only = None
@@ -81,7 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         only = Only(args.only[0], int(args.only[1]), int(args.only[2]), forced)
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
-    worker = Worker(MPI, Campaign(args.folder), args.attempt, time.monotonic() + args.seconds, only)
+    deadline = time.monotonic() + args.seconds
+    worker = Worker(MPI, Campaign(args.folder), args.attempt, deadline, only, args.native)
     if fault := worker.fault():
         if worker.rank == 0:
             _say(fault)
@@ -114,9 +117,19 @@ class Worker:
         Of `time.monotonic`; no cell is started after it.
     only
         What was forced on these processes; None: methods are switched.
+    native
+        The compiled executor of schedules; None: mpi4py runs them.
     """
 
-    def __init__(self, mpi: Any, campaign: Campaign, attempt: int, deadline: float, only: Only | None = None) -> None:
+    def __init__(
+        self,
+        mpi: Any,
+        campaign: Campaign,
+        attempt: int,
+        deadline: float,
+        only: Only | None = None,
+        native: Path | None = None,
+    ) -> None:
         self._mpi, self._only = mpi, only
         self._world: Any = Plain(mpi.COMM_WORLD) if only else mpi.COMM_WORLD
         #: Whether the fault is that this library's methods cannot be switched while it runs.
@@ -129,6 +142,8 @@ class Worker:
         self._machines: list[str] = self._world.allgather(surroundings.machine())
         self._tools: ToolInterface | None = None
         self._counters: PeerCounters | None = None
+        over = any(method.provider != LIBRARY for each in self._plan.methods.values() for method in each)
+        self._executor = executor.loaded(mpi, self._world, native) if over else None
         self._refused: dict[tuple[Any, ...], str] = {}
         self._faulty: tuple[Finding, ...] = ()
         self._done = self._points = 0
@@ -283,7 +298,7 @@ class Worker:
         return bool(self._world.bcast(in_time, 0))
 
     def _members(self, block: Todo, comm: Any, members: list[int], writer: RunWriter | None) -> bool:
-        switch = Switch(self._plan, comm, self._tools if self._only is None else None)
+        bound = Methods(self._plan, comm, self._tools if self._only is None else None, self._executor)
         mpi = self._mpi
         one_node = len({self._nodes[member] for member in members}) == 1
         crowded = surroundings.crowded(comm.allgather((surroundings.machine(), os.sched_getaffinity(0))))
@@ -295,7 +310,7 @@ class Worker:
                 self._tell(f"{cell.collective}, {cell.comm_size} processes, {cell.message_size} bytes")
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
-                team = cellrun.Team(group, types, switch, self._counters, members, self._calls)
+                team = cellrun.Team(group, types, bound, self._counters, members, self._calls)
                 known = {method: self._why_not(cell, method) for method in methods}
                 measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known)
                 seconds = self._took(sum(not why for why in known.values()))
@@ -305,7 +320,7 @@ class Worker:
                 self._done += len(methods)
                 gc.collect()
         finally:
-            switch.free()
+            bound.free()
         return True
 
     def _why_not(self, cell: Cell, method: Method) -> str:
@@ -356,6 +371,7 @@ class Worker:
             "date": surroundings.now(),
             "protocol": " ".join(f"{name}={value}" for name, value in asdict(plan.protocol).items()),
             "environment": surroundings.settings(self._only.forced if self._only else ()),
+            **({"executor": self._executor.name} if self._executor else {}),
             "added_settings": os.environ.get(ADDED, ""),
             "launch_per_method": int(self._only is not None),
             **({UNSAFE: as_attr(self._faulty)} if self._faulty else {}),

@@ -24,6 +24,9 @@ PLANNING = (
     "comm_sizes",
     "message_sizes",
     "ppn",
+    "providers",
+    "grids",
+    "inner",
     "algorithms",
     "segment_sizes",
     "fan_outs",
@@ -61,6 +64,17 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: powers of two up to ranks)")
     group.add_argument("--message-sizes", metavar="GRID", help=f"bytes (default {_DEFAULT_SIZES})")
     group.add_argument("--ppn", metavar="GRID", help="processes per node (default: as the launcher places them)")
+    group.add_argument(
+        "--provider",
+        dest="providers",
+        action="append",
+        metavar="NAME[,NAME…]",
+        help="whose methods: library (default), own (run over it as schedules), orthogonal (grids) or all",
+    )
+    group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
+    group.add_argument(
+        "--inner", metavar="NAME[,NAME…]", help="algorithms inside of grids (default: one that fits all)"
+    )
     group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
     group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
     group.add_argument("--fan-outs", metavar="GRID", help="of trees and chains (default 4)")
@@ -118,6 +132,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     from dashboard.benchmarks.control import Wish, make_plan
     from dashboard.benchmarks.methods import COLLECTIVES, Variants
     from dashboard.benchmarks.plan import Protocol
+    from dashboard.benchmarks.providers import orthogonal
     from dashboard.benchmarks.ranges import parse_size, parse_sizes
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
@@ -126,14 +141,18 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     further = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.memory is not None:
         further["memory"] = parse_size(args.memory)
+    providers = _providers(args)
+    comm_sizes = parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2")
+    grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     wish = Wish(
         ranks=ranks,
         collectives=_names(args.collectives) or COLLECTIVES,
-        comm_sizes=parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2"),
+        comm_sizes=comm_sizes,
         message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
+        providers=providers,
         algorithms=_names([args.algorithms] if args.algorithms else None),
         ppns=parse_sizes(args.ppn) if args.ppn else (),
-        variants=Variants(**sizes),
+        variants=Variants(**sizes, grids=grids, inner=_names([args.inner] if args.inner else None)),
         protocol=Protocol(**_protocol(args)),
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
@@ -182,6 +201,16 @@ def _protocol(args: argparse.Namespace) -> dict[str, Any]:
         ends = parse_sizes(args.repetitions)
         given |= {"min_repetitions": ends[0], "max_repetitions": ends[-1]}
     return given
+
+
+def _providers(args: argparse.Namespace) -> tuple[str, ...]:
+    """Providers by name; who asks for grids asks for those who offer them, beside the library."""
+    from dashboard.benchmarks.methods import LIBRARY
+    from dashboard.benchmarks.providers import NAMES, orthogonal
+
+    grids = (orthogonal.NAME,) if args.grids or args.inner else ()
+    named = _names(args.providers) or (LIBRARY,)
+    return NAMES if "all" in named else tuple(dict.fromkeys((*named, *grids)))
 
 
 def _names(given: list[str] | None) -> tuple[str, ...]:

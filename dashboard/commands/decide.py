@@ -44,7 +44,7 @@ def decide(args: argparse.Namespace) -> None:
     # Last, for who reads the JSON with his eyes.
     saved = facts.pop("decision")
     result = {**facts, **_held_out(args, decided), "decision": saved}
-    show(args, result, lambda: _decision_lines(args, result, decided.decision))
+    show(args, result, lambda: decision_lines(args, result, decided.decision))
     if link:
         answer(f"{link}\n")
 
@@ -185,7 +185,8 @@ def _show_sweep(args: argparse.Namespace, prepared: Prepared, frame: pd.DataFram
     show(args, result, lambda: cli_text.frame_table(frame))
 
 
-def _decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decision: DecisionFunction) -> list[str]:
+def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decision: DecisionFunction) -> list[str]:
+    """Lines on a decision function; `args` has the name of its ``tree``, and whether to ``draw`` it."""
     from dashboard.decisions.families import FAMILIES
     from dashboard.export import ExportError, source_lines
 

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from dashboard.schedules import Algorithm, Schedule
 
 NOT_RIGHT = 3
-OWN = "own"
+OWN, ORTHOGONAL = "own", "orthogonal"
 #: Functions that list the methods of a provider for some collectives, by its name.
-PROVIDERS: Mapping[str, str] = {OWN: "dashboard.commands.methods:own_methods"}
+PROVIDERS: Mapping[str, str] = {
+    OWN: "dashboard.commands.methods:own_methods",
+    ORTHOGONAL: "dashboard.commands.methods:grids",
+}
 _MOST_PROCESSES = 4096
 _MOST_VERIFIED = 64
 _SHOWN = 20
@@ -115,14 +118,25 @@ def methods(args: argparse.Namespace) -> None:
 
 def own_methods(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Own methods as `methods list --json` shows them."""
+    yield from _listed(collectives, OWN)
+
+
+def grids(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Collectives over grids, as `methods list --json` shows them."""
+    yield from _listed(collectives, ORTHOGONAL)
+
+
+def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any]]:
     from dashboard.schedules import ALGORITHMS
 
     for collective in collectives:
         for each in ALGORITHMS.get(collective, {}).values():
+            if (each.name == ORTHOGONAL) != (provider == ORTHOGONAL):
+                continue
             yield {
                 "collective": collective,
                 "algorithm": each.name,
-                "provider": OWN,
+                "provider": provider,
                 "parameters": {parameter.name: list(parameter.values) for parameter in each.parameters},
                 "defaults": {parameter.name: parameter.default for parameter in each.parameters},
                 "requires": each.requires,
@@ -152,7 +166,7 @@ def _line(row: Mapping[str, Any]) -> str:
     parameters = ", ".join(f"{name} {'|'.join(map(str, values))}" for name, values in row["parameters"].items())
     needs = {"any": "", "even": "even P", "power_of_two": "P a power of two"}[row["requires"]]
     extras = "; ".join(filter(None, [parameters, needs, row["order"], row["source"]]))
-    return f"{row['collective']:<15}{row['algorithm']:<20}{row['provider']:<8}{extras}"
+    return f"{row['collective']:<15}{row['algorithm']:<20}{row['provider']:<12}{extras}"
 
 
 def _schedule(args: argparse.Namespace) -> None:

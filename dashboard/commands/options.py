@@ -14,6 +14,7 @@ from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import methods as cli_methods
 from dashboard.commands import model as cli_model
+from dashboard.commands import orthogonal as cli_orthogonal
 from dashboard.commands import portability as cli_portability
 from dashboard.commands import prove as cli_prove
 from dashboard.commands import report as cli_report
@@ -183,6 +184,8 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
     cli_methods.add_parser(commands, common)
+    for each in cli_orthogonal.add_parser(commands, common, hints):
+        cli_treatment.add_options(each)
     cli_check_methods.add_parser(commands, common)
     cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
     timed = cli_decide_time.add_parser(commands, [hints, common])

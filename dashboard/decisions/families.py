@@ -21,6 +21,7 @@ PLACES = {
     "c45": "c45",
     "cart": "cart",
     "optimal": "optimal",
+    "intervals": "intervals",
     "search": "search",
     "default": "default",
     "rules": "given",

@@ -187,6 +187,11 @@ def normal(name: str, collective: str = "*") -> str:
     return plain if plain == "tree" else plain.removesuffix("_tree")
 
 
+def is_of_library(method: Method) -> bool:
+    """Whether a library has a method, and not what runs over it: an own ``binomial`` is not the library's."""
+    return bool(method.parameters.get("provider", "library") == "library")
+
+
 def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *, trust_number: bool = True) -> Choice:
     """Find what a rule must say so that the library takes a method.
 
@@ -203,6 +208,8 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
         When this version has no such algorithm; the message says what it has.
     """
     known = algorithms(collective, version)
+    if not is_of_library(method):
+        raise LookupError(f"{method.label!r} is not a method of Open MPI: it runs over the library")
     number = method.parameters.get("library_id") if trust_number else None
     if number is None and normal(method.algorithm) in ("default", "tuned", "ignore", "native"):
         number = 0

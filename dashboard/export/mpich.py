@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.export.bands import bands_of
-from dashboard.export.library_names import Compared, normal
+from dashboard.export.library_names import Compared, is_of_library, normal
 from dashboard.export.mpich_base import installed
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
@@ -193,6 +193,8 @@ def _bands(decision: DecisionFunction, own: Tree) -> Tree:
 
 def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
+    if not is_of_library(method):
+        return None
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
     return _NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))

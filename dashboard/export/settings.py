@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.export import provenance as origin
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import Compared, normal
+from dashboard.export.library_names import Compared, is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import ExportError, Target
@@ -100,7 +100,7 @@ def intel_number(decision: DecisionFunction, method: Method) -> int | None:
     """Intel's number of a method, where it was measured with Intel MPI."""
     library = str(decision.provenance.get("library") or "").lower()
     number = method.parameters.get("library_id")
-    return int(number) if number is not None and "intel" in library else None
+    return int(number) if number is not None and "intel" in library and is_of_library(method) else None
 
 
 def to_ucc(
@@ -146,7 +146,7 @@ def _ucc_name(decision: DecisionFunction, method: Method) -> str:
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
     known = UCC_NAMES[decision.collective]
-    if normal(method.algorithm, decision.collective) not in known:
+    if normal(method.algorithm, decision.collective) not in known or not is_of_library(method):
         has = ", ".join(dict.fromkeys(known.values()))
         raise ExportError(f"{decision.collective}: UCC has no {method.label!r}; its tl/ucp has {has}")
     return known[normal(method.algorithm, decision.collective)]

@@ -13,6 +13,7 @@ from dashboard.schedules import (
     barrier,
     bcast,
     compositions,
+    orthogonal,
     reduce,
     reduce_scatter,
     rooted,
@@ -21,7 +22,10 @@ from dashboard.schedules import (
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.errors import ScheduleError
 
-_MODULES = (barrier, bcast, rooted, allgather, alltoall, reduce, reduce_scatter, allreduce, scan, compositions)
+_MODULES = (
+    *(barrier, bcast, rooted, allgather, alltoall, reduce, reduce_scatter, allreduce, scan),
+    *(compositions, orthogonal),
+)
 
 ALL: tuple[Algorithm, ...] = tuple(chain.from_iterable(module.ALGORITHMS for module in _MODULES))
 #: By collective, then name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -89,6 +90,15 @@ def program(call: Call, algorithm: Algorithm, values: dict[str, Any], rank: int)
     else:
         _alone(writer)
     return Program(writer.log.array(), writer.log.scratch)
+
+
+def sent_by(made: Program, element_size: int) -> dict[int, tuple[int, int]]:
+    """Messages and bytes that a program sends to each peer."""
+    messages, size = Counter[int](), Counter[int]()
+    for _, to, _, _, _, length, *_ in made.rows[made.rows[:, 0] == SEND].tolist():
+        messages[to] += 1
+        size[to] += length * element_size
+    return {to: (messages[to], size[to]) for to in sorted(messages)}
 
 
 def _alone(rank: Rank) -> None:

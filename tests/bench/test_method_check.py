@@ -10,12 +10,13 @@ import pytest
 from dashboard.benchmarks import method_check
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.method_ranks import planned_of, thinned
+from dashboard.benchmarks.method_ranks import thinned
 from dashboard.benchmarks.native import build, compiler
 from dashboard.cli import main
 from dashboard.schedules import ALL, Call, ScheduleError, algorithm_of, schedule
 from dashboard.schedules.expectation import after, before
 from dashboard.schedules.grid import cases
+from dashboard.schedules.schedule import sent_by
 from dashboard.schedules.verification import Guarded
 
 
@@ -39,8 +40,8 @@ def test_long_pipelines_and_exchanges_are_right_by_rendezvous(
 
 def test_the_messages_of_a_program_are_those_of_the_schedule() -> None:
     made = schedule(Call("scatter", 6, 5, element_size=8), "binomial")
-    assert planned_of(made.programs[0], 8) == {1: (1, 40), 2: (1, 80), 4: (1, 80)}
-    assert planned_of(made.programs[5], 8) == {}
+    assert sent_by(made.programs[0], 8) == {1: (1, 40), 2: (1, 80), 4: (1, 80)}
+    assert sent_by(made.programs[5], 8) == {}
 
 
 def test_cases_are_thinned_evenly() -> None:

@@ -35,7 +35,7 @@ def played(collective: str, size: int, message: int, root: int, *, skew: bool = 
     if collective.endswith("v"):
         _play_of_counts(collective, team)
         return team
-    sent = np.array([one._pairs[0][0] for one in team])
+    sent = np.array([one.pairs[0][0] for one in team])
     blocks = sent.reshape(size, -1, team[0].count) if message else sent
     for rank, one in enumerate(team):
         result = {
@@ -52,7 +52,7 @@ def played(collective: str, size: int, message: int, root: int, *, skew: bool = 
         }[collective]()
         only_root = collective in ("reduce", "gather")
         if not only_root or rank == root:
-            one._pairs[0][0 if collective == "bcast" else 1][:] = result
+            one.pairs[0][0 if collective == "bcast" else 1][:] = result
     return team
 
 
@@ -85,7 +85,7 @@ def test_one_wrong_element_anywhere_is_found(collective: str, size: int, count: 
     root = 0
     team = played(collective, size, 4 * count, root)
     rank = root if collective in ("reduce", "gather") else data.draw(st.integers(0, size - 1))
-    held = team[rank]._pairs[0][0 if collective == "bcast" else 1]
+    held = team[rank].pairs[0][0 if collective == "bcast" else 1]
     held[data.draw(st.integers(0, held.size - 1))] += 1
     assert not team[rank].right(root)
 
@@ -111,9 +111,9 @@ def test_counts_are_the_blocks_of_the_project_s_convention() -> None:
 def test_skewed_blocks_come_back_whole_and_make_up_the_message_size(collective: str, size: int, count: int) -> None:
     team = played(collective, size, count, 0, skew=True)
     assert all(one.right(0) for one in team)
-    assert sum(team[0]._counts) == size * count
-    assert sorted(team[0]._counts) == team[0]._counts
-    assert team[-1]._pairs[0][1].size == size * count
+    assert sum(team[0].counts) == size * count
+    assert sorted(team[0].counts) == team[0].counts
+    assert team[-1].pairs[0][1].size == size * count
 
 
 def test_a_block_of_skewed_counts_grows_with_the_rank() -> None:
@@ -125,7 +125,7 @@ def test_a_block_of_skewed_counts_grows_with_the_rank() -> None:
 def test_no_page_of_a_buffer_is_touched_first_by_a_timed_call(collective: str) -> None:
     # Memory that was only reserved reads as 0, and each page of it costs more than its share of the call.
     operation = Operation(Cell(collective, 4, 4096), 1, TYPES, "float32", copies=3)
-    assert all(array.all() for pair in operation._pairs for array in pair)
+    assert all(array.all() for pair in operation.pairs for array in pair)
 
 
 def test_buffers_take_turns() -> None:

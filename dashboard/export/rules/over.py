@@ -13,7 +13,7 @@ from dashboard.decisions.map import methods_of
 from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
 from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
 from dashboard.domain.errors import DecisionError
-from dashboard.export.library_names import choice_of, normal
+from dashboard.export.library_names import choice_of, is_of_library, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import plain
 from dashboard.export.settings import UCC_NAMES
@@ -85,7 +85,7 @@ def _same(method: Method, measured: Method, collective: str, library: str) -> bo
         name = UCC_NAMES.get(collective, {}).get(name, name)
     if library == "Intel MPI" and "library_id" in method.parameters:
         return str(measured.parameters.get("library_id")) == str(method.parameters["library_id"])
-    return wanted == name
+    return wanted == name and is_of_library(measured)
 
 
 def _choice(method: Method, collective: str, version: str) -> Choice | None:

@@ -1,0 +1,47 @@
+"""Who offers methods to a campaign, by name: the library itself, and what runs over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.methods import LIBRARY, Library, Method, Variants
+from dashboard.benchmarks.providers import orthogonal, own
+
+#: What a provider offers of a collective, in the order of the cube.
+Offer = Callable[[str, Variants], list[Method]]
+
+#: All but the library itself, which is asked directly.
+OVER_THE_LIBRARY: Mapping[str, Offer] = {own.NAME: own.methods, orthogonal.NAME: orthogonal.methods}
+NAMES = (LIBRARY, *OVER_THE_LIBRARY)
+
+
+def offered(providers: Sequence[str], library: Library, collective: str, variants: Variants) -> list[Method]:
+    """Methods of a collective, one provider after the other.
+
+    Parameters
+    ----------
+    providers
+        Some of `NAMES`.
+
+    Raises
+    ------
+    PlanError
+        When there is no such provider; the message lists them.
+    """
+    if lost := [name for name in providers if name not in NAMES]:
+        raise PlanError(f"there is no provider of methods {lost[0]!r}; allowed are {', '.join(NAMES)}, all")
+    given = library.methods(collective, variants) if LIBRARY in providers else []
+    for name in OVER_THE_LIBRARY:
+        given += OVER_THE_LIBRARY[name](collective, variants) if name in providers else []
+    return given
+
+
+def settings(library: Library, collective: str, method: Method) -> dict[str, int]:
+    """Control variables that make new communicators take a method: none for what runs over the library."""
+    return library.settings(collective, method) if method.provider == LIBRARY else {}
+
+
+def forcing(library: Library, collective: str, method: Method) -> dict[str, str] | None:
+    """Variables of the environment that force a method: none needed for what runs over the library."""
+    return library.forcing(collective, method) if method.provider == LIBRARY else {}

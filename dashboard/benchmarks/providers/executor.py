@@ -1,0 +1,68 @@
+"""What runs a schedule on a communicator: the native interpreter where it could be built, else mpi4py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from dashboard.benchmarks.native import Native
+from dashboard.schedules import Program
+from dashboard.schedules.over_mpi import Bound
+
+Array = npt.NDArray[Any]
+NATIVE, MPI4PY = "native", "mpi4py"
+
+
+class Executor:
+    """Binds programs to buffers; the same on all ranks.
+
+    Parameters
+    ----------
+    mpi
+        The module ``mpi4py.MPI``.
+    library
+        What `dashboard.benchmarks.native.build` made; None without a compiler.
+
+    Attributes
+    ----------
+    name
+        `NATIVE` or `MPI4PY`.
+    """
+
+    def __init__(self, mpi: Any, library: Path | None) -> None:
+        self._native = None if library is None else Native(library, mpi._addressof)  # noqa: SLF001 - mpi4py's own way to the handle
+        self.name = MPI4PY if self._native is None else NATIVE
+
+    def bind(
+        self, comm: Any, program: Program, memory: tuple[Array, Array], element: Any, op: Any
+    ) -> tuple[Callable[[], None], Callable[[], None]]:
+        """Bind a program; what runs it once, and what gives its requests back.
+
+        Parameters
+        ----------
+        memory
+            Input and output, an element each along the first axis.
+        element, op
+            MPI's type of an element, and its operation of a reduction.
+        """
+        if self._native is not None:
+            return self._native.bind(comm, program, memory, element, op), lambda: None
+        bound = Bound(comm, program, memory, element, partial(_combine, element, op))
+        return bound, bound.free
+
+
+def _combine(element: Any, op: Any, lower: Array, into: Array) -> None:
+    op.Reduce_local([lower, len(lower), element], [into, len(into), element])
+
+
+def loaded(mpi: Any, comm: Any, library: Path | None) -> Executor:
+    """The native executor where every process can load it, else mpi4py's on all of them; collective."""
+    try:
+        made = Executor(mpi, library)
+    except OSError:
+        made = Executor(mpi, None)
+    return made if len(set(comm.allgather(made.name))) == 1 else Executor(mpi, None)

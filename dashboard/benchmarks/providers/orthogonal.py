@@ -1,0 +1,52 @@
+"""Grids as a provider: collectives in phases over the groups of a grid, run as schedules like own methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.methods import Method, Variants
+from dashboard.schedules import ALGORITHMS, ScheduleError
+from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts
+from dashboard.schedules.orthogonal import NAME as GRIDS
+
+NAME, ALL = GRIDS, "all"
+
+
+def methods(collective: str, variants: Variants) -> list[Method]:
+    """Every grid with every inner algorithm; of collectives that cannot be made of phases none."""
+    algorithm = ALGORITHMS.get(collective, {}).get(NAME)
+    if algorithm is None:
+        return []
+    inner = next(each for each in algorithm.parameters if each.name == "inner")
+    names = [name for name in variants.inner if name in inner.values] if variants.inner else [str(inner.default)]
+    pairs = ((grid, name) for grid in variants.grids for name in names)
+    return [Method(NAME, 0, (("grid", grid), ("inner", name)), provider=NAME) for grid, name in pairs]
+
+
+def grids(text: str, comm_sizes: Iterable[int]) -> tuple[str, ...]:
+    """Grids by name for communicators: ``all``, numbers of dimensions, or grids such as ``4x8``, with commas.
+
+    Raises
+    ------
+    PlanError
+        When a word is none of these, or a grid fits none of the communicators.
+    """
+    sizes = tuple(comm_sizes)
+    found: dict[str, None] = {}
+    for word in text.split(","):
+        name = word.strip()
+        if name == ALL or name.isdecimal():
+            dimensions = None if name == ALL else int(name)
+            if dimensions is not None and dimensions < LEAST_DIMENSIONS:
+                raise PlanError(f"grids of {dimensions} dimensions: allowed are 2 or more")
+            found |= {str(grid): None for size in sizes for grid in layouts(size, dimensions)}
+            continue
+        try:
+            grid = Grid.of(name)
+        except ScheduleError as error:
+            raise PlanError(f"{error}; allowed are all, numbers of dimensions and grids") from None
+        if grid.processes not in sizes:
+            raise PlanError(f"grid {grid} is for {grid.processes} processes; the plan has {', '.join(map(str, sizes))}")
+        found[str(grid)] = None
+    return tuple(found)

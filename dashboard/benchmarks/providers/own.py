@@ -1,0 +1,182 @@
+"""Own methods as a provider: every algorithm of `dashboard.schedules`, run by an executor over the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.benchmarks.methods import Method, Variants
+from dashboard.benchmarks.operations import Operation
+from dashboard.benchmarks.providers.bound import Bound, Sent
+from dashboard.benchmarks.providers.executor import Array, Executor
+from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
+from dashboard.schedules.orthogonal import NAME as GRIDS
+from dashboard.schedules.schedule import sent_by
+
+NAME = "own"
+SEGMENT_SIZE = "segment_size"
+#: Of which parameters `Variants` has the values.
+_VARIED = {"fan_out": "fan_outs", "radix": "radixes"}
+#: Collectives whose blocks may differ.
+_UNEQUAL, _MATRIX = "allgatherv", "alltoallv"
+
+
+def methods(collective: str, variants: Variants) -> list[Method]:
+    """Own methods of a collective: of each algorithm one for every value of each parameter, the others by default."""
+    found = [
+        Method(algorithm.name, size, _relevant(algorithm, given), provider=NAME)
+        for algorithm in ALGORITHMS.get(collective, {}).values()
+        if algorithm.name != GRIDS
+        for size in _segments(algorithm, variants)
+        for given in _settings(algorithm, variants)
+    ]
+    # A parameter of a part that was not chosen changes nothing.
+    return list(dict.fromkeys(found))
+
+
+def _segments(algorithm: Algorithm, variants: Variants) -> tuple[int, ...]:
+    return variants.segment_sizes if SEGMENT_SIZE in algorithm.values({}) else (0,)
+
+
+def _settings(algorithm: Algorithm, variants: Variants) -> Iterator[dict[str, Any]]:
+    """Values of all parameters but the segment size."""
+    defaults = algorithm.values({})
+    defaults.pop(SEGMENT_SIZE, None)
+    if not defaults:
+        yield {}
+    for parameter in algorithm.parameters:
+        if parameter.name in defaults:
+            own = parameter.values
+            values = getattr(variants, _VARIED[parameter.name]) if parameter.name in _VARIED else own
+            yield from ({**defaults, parameter.name: value} for value in values)
+
+
+def _relevant(algorithm: Algorithm, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Parameters without those of parts that are not chosen, such as the fan-out of a binomial tree."""
+    parts = [name for name, value in given.items() if isinstance(value, str) and value in ALGORITHMS.get(name, {})]
+    kept = {}
+    for name, value in given.items():
+        part = next((one for one in parts if name.startswith(f"{one}_")), None)
+        known = algorithm_of(part, given[part]).values({}) if part else {}
+        if part is None or name.removeprefix(f"{part}_") in known:
+            kept[name] = value
+    return tuple(sorted(kept.items()))
+
+
+def call_of(operation: Operation, root: int = 0) -> Call:
+    """The call of an operation with a root, as schedules are made for it."""
+    cell, size = operation.cell, operation.size
+    counts: Any = None
+    if cell.collective == _MATRIX:
+        counts = tuple(tuple(operation.counts[(one + to) % size] for to in range(size)) for one in range(size))
+    elif cell.collective == _UNEQUAL:
+        counts = tuple(operation.counts)
+    return Call(cell.collective, size, operation.count, root, operation.dtype.itemsize, counts=counts)
+
+
+def given(method: Method) -> dict[str, Any]:
+    """Parameters of a method as `dashboard.schedules.resolve` takes them."""
+    size = {SEGMENT_SIZE: method.segment_size} if method.segment_size else {}
+    return {**dict(method.parameters), **size}
+
+
+@dataclass(eq=False)
+class _Programs:
+    """The programs of a method for one operation: one for each root, bound to each pair of buffers when needed."""
+
+    owner: Own
+    operation: Operation
+    method: Method
+    programs: dict[int, Program] = field(default_factory=dict)
+    runs: dict[tuple[int, int], Any] = field(default_factory=dict)
+    frees: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # Refused here, the same on all ranks, before the first message.
+        call = call_of(self.operation)
+        self.algorithm, self.values = resolve(call, self.method.algorithm, given(self.method), fallback=True)
+
+    def program(self, root: int) -> Program:
+        if root not in self.programs:
+            call = call_of(self.operation, root)
+            self.programs[root] = program(call, self.algorithm, self.values, self.operation.rank)
+        return self.programs[root]
+
+    def make(self, copy: int, root: int) -> Any:
+        """What runs it with a pair of buffers and a root."""
+        if (copy, root) not in self.runs:
+            op = self.operation
+            run, free = self.owner.executor.bind(
+                self.owner.comm, self.program(root), memory_of(op, copy), op.handle, op.sum
+            )
+            self.runs[copy, root] = run
+            self.frees.append(free)
+        return self.runs[copy, root]
+
+    def call(self, turn: int, root: int) -> None:
+        key = (turn % self.operation.copies, root)
+        (self.runs.get(key) or self.make(*key))()
+
+    def ready(self, first: int, number: int, roots: int) -> None:
+        for turn in range(first, first + min(number, self.operation.copies * roots)):
+            self.make(turn % self.operation.copies, turn % roots)
+
+    def bound(self) -> Bound:
+        told = " ".join([self.algorithm.name, *(f"{name}={value}" for name, value in sorted(self.values.items()))])
+        size = self.operation.dtype.itemsize
+
+        def sent(root: int) -> Sent:
+            return [(to, *counted) for to, counted in sent_by(self.program(root), size).items()]
+
+        return Bound(self.call, (f"{self.method.provider} {told}",), sent, self.ready)
+
+
+def memory_of(operation: Operation, copy: int) -> tuple[Array, Array]:
+    """Input and output of a pair of buffers; what is broadcast is both."""
+    sent, received = operation.pairs[copy]
+    return (received, sent) if operation.cell.collective == "bcast" else (sent, received)
+
+
+class Own:
+    """Gives a team own methods, bound to the operation at hand.
+
+    Parameters
+    ----------
+    comm
+        Communicator of the team; messages go over a duplicate of it.
+    executor
+        What runs programs.
+    """
+
+    def __init__(self, comm: Any, executor: Executor) -> None:
+        self.comm, self.executor = comm.Dup(), executor
+        self._operation: Operation | None = None
+        self._made: dict[Method, _Programs] = {}
+
+    def bind(self, operation: Operation, method: Method) -> Bound:
+        """Bind a method.
+
+        Raises
+        ------
+        NotApplicableError
+            When neither its algorithm nor the fallback can serve; the same on all ranks.
+        """
+        if operation is not self._operation:
+            self._release()
+            self._operation = operation
+        if method not in self._made:
+            self._made[method] = _Programs(self, operation, method)
+        return self._made[method].bound()
+
+    def _release(self) -> None:
+        """Give back what was made for the operation before."""
+        for made in self._made.values():
+            for free in made.frees:
+                free()
+        self._made.clear()
+
+    def free(self) -> None:
+        """Give everything back; collective."""
+        self._release()
+        self.comm.Free()

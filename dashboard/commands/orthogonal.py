@@ -1,0 +1,215 @@
+"""``colltune orthogonal``: layouts of grids, predicted times, measured improvement and the selection among them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.models.published import Runtime
+
+_MOST_PROCESSES = 1 << 20
+_TREE = "intervals"
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
+    """Add ``orthogonal`` to the subcommands of ``colltune``; those of its parsers that take a treatment."""
+    about = "Orthogonal structures: grids of processes, what they are predicted to gain, and what they gained."
+    parsers = commands.add_parser("orthogonal", help=about, description=about).add_subparsers(
+        dest="orthogonal_command", metavar="SUBCOMMAND", required=True
+    )
+
+    def add(name: str, summary: str, *parents: Any) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = parsers.add_parser(
+            name, help=summary, description=summary, parents=[*parents, common]
+        )
+        made.add_argument("--json", action="store_true", help="machine-readable output")
+        return made
+
+    listing = add("layouts", "List the grids of a number of processes: its ordered factorizations.")
+    listing.add_argument("processes", type=cli_values.count, metavar="P")
+    _dimensions(listing)
+    predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
+    predict.add_argument(
+        "-c", "--collective", required=True, help="bcast, scatter, gather, reduce, allreduce, allgather"
+    )
+    predict.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
+    predict.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
+    predict.add_argument(
+        "--machine",
+        required=True,
+        metavar="NAME|RESULTS",
+        help="clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to",
+    )
+    predict.add_argument("--method", default="default", help="of the results: what runs inside (default: 'default')")
+    _dimensions(predict)
+    improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
+    improve.add_argument("--original", default="default", metavar="METHOD", help="compared with (default: 'default')")
+    improve.add_argument("--between", metavar="FROM-TO", help="message sizes, such as 8KiB-512KiB (default: all)")
+    select = add("select", "Select a method for intervals of message size: the tree 'intervals' of decide.", hints)
+    for each in (improve, select):
+        each.add_argument("paths", nargs="+", metavar="PATH", help="results of a campaign with grids")
+        each.add_argument("-c", "--collective", help="the collective, if there are several")
+        each.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if there are several")
+    select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
+    select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
+    select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
+    return [select]
+
+
+def _dimensions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dimensions", type=cli_values.count, metavar="D", help="of the grids (default: any)")
+
+
+def _bytes(text: str) -> int:
+    from loaders.hints import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def orthogonal(args: argparse.Namespace) -> None:
+    """Run the subcommand of ``orthogonal`` that was called."""
+    if getattr(args, "dimensions", None) == 1:
+        raise Usage("--dimensions 1: a grid has at least 2")
+    {"layouts": _layouts, "predict": _predict, "improve": _improve, "select": _select}[args.orthogonal_command](args)
+
+
+def _layouts(args: argparse.Namespace) -> None:
+    from dashboard.schedules.layout import layouts
+
+    if args.processes > _MOST_PROCESSES:
+        raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
+    found = layouts(args.processes, args.dimensions)
+    show(args, {"layouts": [list(each.factors) for each in found]}, lambda: [str(each) for each in found])
+
+
+def _predict(args: argparse.Namespace) -> None:
+    from dashboard.models.errors import ModelError
+    from dashboard.models.grids import predict
+
+    try:
+        function = _runtime(args)
+        original, found = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
+    except ModelError as error:
+        raise Usage(str(error)) from error
+    rows: list[dict[str, Any]] = [
+        {
+            "layout": list(each.grid.factors),
+            "time": each.time,
+            "improvement": each.improvement,
+            **({"phases": list(each.phases)} if each.phases else {}),
+            **({"missing": each.missing} if each.missing else {}),
+        }
+        for each in found
+    ]
+    about = {name: getattr(args, name) for name in ("collective", "processes", "message_size", "machine")}
+    result = {**about, "original": original, "layouts": rows}
+    show(args, result, lambda: _predicted_lines(result))
+
+
+def _runtime(args: argparse.Namespace) -> Runtime:
+    """Runtime function of a published machine, or of results."""
+    from pathlib import Path
+
+    from dashboard.commands.load import load
+    from dashboard.models.grids import CARRIES_BLOCKS, of_results
+    from dashboard.models.published import MACHINES, machine
+
+    if args.machine in MACHINES:
+        return machine(args.machine, args.collective)
+    if not Path(args.machine).exists():
+        raise Usage(f"--machine {args.machine}: neither a file nor one of {', '.join(MACHINES)}")
+    args.paths = [args.machine]
+    results = load(args)
+    wanted = [name for name in results.children if name in CARRIES_BLOCKS]
+    return of_results({name: results[name].to_dataset() for name in wanted}, args.collective, args.method)
+
+
+def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
+    head = f"{result['collective']}, {result['processes']} processes, {cli_text.size(result['message_size'])}: "
+    rows = [
+        [
+            "x".join(map(str, row["layout"])),
+            cli_text.time(row["time"]),
+            _percent(row["improvement"]),
+            row.get("missing", ""),
+        ]
+        for row in result["layouts"]
+    ]
+    lines = [f"{head}original {cli_text.time(result['original'])}"]
+    if not rows:
+        return [*lines, "no grid: the number of processes is a prime or below 4"]
+    return [*lines, *cli_text.table(["grid", "time", "gain (%)", ""], rows, (1, 2))]
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _improve(args: argparse.Namespace) -> None:
+    from dashboard.commands.load import cubes_of
+    from dashboard.decisions.map import select_ppn
+    from dashboard.models.errors import ModelError
+    from dashboard.models.grids import summary
+
+    (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
+    flat, _ = select_ppn(cube, args.ppn)
+    between = _between(args.between)
+    try:
+        rows = summary(flat, args.original, between)
+    except ModelError as error:
+        raise Usage(str(error)) from error
+    ends = [int(flat["message_size"].values.min()), int(flat["message_size"].values.max())]
+    result = {"collective": name, "original": args.original, "between": ends if args.between is None else list(between)}
+    result["layouts"] = rows
+    show(args, result, lambda: _improved_lines(rows))
+
+
+def _between(text: str | None) -> tuple[float, float]:
+    if text is None:
+        return 0.0, float("inf")
+    low, dash, high = text.partition("-")
+    try:
+        ends = _bytes(low), _bytes(high)
+    except argparse.ArgumentTypeError as error:
+        raise Usage(f"--between {text}: {error}") from None
+    if not dash or ends[0] > ends[1]:
+        raise Usage(f"--between {text}: expected two sizes, the smaller first, such as 8KiB-512KiB")
+    return ends
+
+
+def _improved_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    names = ("minimum", "average", "maximum", "over_two_phases")
+    cells = [
+        [
+            row["comm_size"],
+            "x".join(map(str, row["layout"])),
+            row["inner"],
+            *(_percent(row.get(name)) for name in names),
+        ]
+        for row in rows
+    ]
+    head = ["processes", "grid", "inner", "least gain (%)", "average", "most", "over two phases"]
+    return cli_text.table(head, cells, (0, 3, 4, 5, 6))
+
+
+def _select(args: argparse.Namespace) -> None:
+    from dashboard.commands.decide import decision_lines
+    from dashboard.commands.load import load
+    from dashboard.commands.treatment import grown, preparation
+
+    given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals")}
+    options = {name: value for name, value in given.items() if value is not None}
+    decided = grown(preparation(args, load(args)), _TREE, options)
+    args.tree, args.draw = _TREE, None
+    result = decided.answer()
+    show(args, result, lambda: decision_lines(args, result, decided.decision))

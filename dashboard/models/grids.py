@@ -1,0 +1,192 @@
+"""Predicted times of grids: the sum over their phases, each a collective of few processes (K 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from dashboard.models.errors import ModelError
+from dashboard.models.published import Runtime, composed, improvement
+from dashboard.models.runtime_functions import RuntimeFunction, runtime_functions
+from dashboard.schedules.layout import Grid, layouts
+
+#: Collectives that grids are made of, and whether a phase carries the blocks of all ranks that a member stands for.
+CARRIES_BLOCKS = {
+    "bcast": False,
+    "reduce": False,
+    "allreduce": False,
+    "scatter": True,
+    "gather": True,
+    "allgather": True,
+}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Runtime functions fitted to ranges of communicator sizes; beyond them the nearest one holds."""
+
+    functions: tuple[RuntimeFunction, ...]
+
+    def seconds(self, comm_size: int, message_size: float) -> float:
+        """As `dashboard.models.published.Runtime`; `ModelError` where the fitted function is not above 0."""
+        here = next((one for one in self.functions if comm_size <= one.comm_range[1]), self.functions[-1])
+        time = float(here.predict(comm_size, message_size))
+        if time <= 0:
+            raise ModelError(
+                f"the fitted function {here.text()} gives no time above 0 for {comm_size} processes, {message_size:g} B"
+            )
+        return time
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predicted time of a grid.
+
+    Attributes
+    ----------
+    grid
+        Its layout.
+    time
+        Seconds; None where a coefficient is missing.
+    improvement
+        Percent over the original; None likewise.
+    phases
+        Seconds of each phase, from the first dimension on.
+    missing
+        Why there is no time; empty when there is.
+    """
+
+    grid: Grid
+    time: float | None
+    improvement: float | None
+    phases: tuple[float, ...] = ()
+    missing: str = ""
+
+
+def fitted(cube: xr.Dataset, method: str) -> Fitted:
+    """Runtime function of a method of results, fitted by `dashboard.models.runtime_functions`.
+
+    Raises
+    ------
+    ModelError
+        When there is no such method, or too little was measured of it.
+    """
+    return Fitted(runtime_functions(cube, [method])[method])
+
+
+def phases(function: Runtime, collective: str, grid: Grid, message_size: float) -> tuple[float, ...]:
+    """Seconds of each phase of a grid; `ModelError` where one is not known."""
+    carries = CARRIES_BLOCKS[collective]
+    return tuple(
+        function.seconds(factor, message_size * stride if carries else message_size)
+        for factor, stride in zip(grid.factors, grid.strides, strict=True)
+    )
+
+
+def predict(
+    function: Runtime, collective: str, processes: int, message_size: float, dimensions: int | None = None
+) -> tuple[float, list[Predicted]]:
+    """Predict the original and all grids of a collective.
+
+    Parameters
+    ----------
+    function
+        Of the collective, on small and large communicators alike.
+    processes, message_size
+        Processes; bytes of the vector, or of the block of each process.
+    dimensions
+        Of the grids; None: any.
+
+    Returns
+    -------
+    tuple
+        Seconds of the original; the grids.
+
+    Raises
+    ------
+    ModelError
+        When the collective is not made of phases, or the original's time is not known.
+    """
+    if collective not in CARRIES_BLOCKS:
+        raise ModelError(f"{collective} is not made of phases; grids are of {', '.join(CARRIES_BLOCKS)}")
+    if processes < 2:
+        raise ModelError(f"{processes} processes: expected 2 or more")
+    original = function.seconds(processes, message_size)
+    found = []
+    for grid in layouts(processes, dimensions):
+        try:
+            each = phases(function, collective, grid, message_size)
+        except ModelError as error:
+            found.append(Predicted(grid, None, None, missing=str(error)))
+        else:
+            found.append(Predicted(grid, sum(each), improvement(original, sum(each)), each))
+    return original, found
+
+
+def of_results(cubes: dict[str, xr.Dataset], collective: str, method: str) -> Runtime:
+    """Runtime function of a collective: fitted to its own results, else made of those that it is made of.
+
+    Raises
+    ------
+    ModelError
+        When the results hold neither; the message says what they hold.
+    """
+    if collective in cubes:
+        return fitted(cubes[collective], method)
+    made = composed({name: fitted(cube, method) for name, cube in cubes.items() if name in CARRIES_BLOCKS})
+    if collective not in made:
+        raise ModelError(f"the results hold no {collective}; they hold {', '.join(cubes)}")
+    return made[collective]
+
+
+def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> list[dict[str, object]]:
+    """Improvement of measured grids over a method: minimum, average and maximum over message sizes (K 3).
+
+    Parameters
+    ----------
+    cube
+        Results of one collective, without ``ppn``.
+    original
+        Label of the method that they are compared with.
+    between
+        Least and greatest message size, bytes.
+
+    Returns
+    -------
+    list of dict
+        ``comm_size, layout, inner, minimum, average, maximum`` (percent) and ``sizes``; of grids of three dimensions
+        and more also ``over_two_phases``: the average improvement over the best grid of two at each size, None without.
+    """
+    labels = [str(label) for label in cube["method"].values]
+    if original not in labels:
+        raise ModelError(f"there is no method {original!r} in these results; they hold {', '.join(labels)}")
+    if "grid" not in cube.coords or not any(str(name) for name in cube["grid"].values):
+        raise ModelError("these results hold no grids; measure them with: colltune bench run FOLDER --grids all")
+    sizes = cube["message_size"].values
+    here = cube.isel(message_size=(sizes >= between[0]) & (sizes <= between[1]))
+    if not here.sizes["message_size"]:
+        raise ModelError(f"no message size from {between[0]:g} to {between[1]:g} B was measured")
+    time = here["time"].transpose("method", "comm_size", "message_size").values
+    grids = [str(name) for name in cube["grid"].values]
+    two = [number for number, name in enumerate(grids) if name.count("x") == 1]
+    rows: list[dict[str, object]] = []
+    for column, comm_size in enumerate(here["comm_size"].values.tolist()):
+        first = time[labels.index(original), column]
+        best = np.fmin.reduce(time[two, column]) if two else np.full(first.shape, np.nan)
+        for number, name in enumerate(grids):
+            gain = 100 * (first - time[number, column]) / first
+            gain = gain[np.isfinite(gain)]
+            if not name or not gain.size:
+                continue
+            row: dict[str, object] = {"comm_size": comm_size, "layout": [*Grid.of(name).factors]}
+            row["inner"] = str(here["inner"].values[number]) if "inner" in here.coords else ""
+            row |= {"minimum": float(gain.min()), "average": float(gain.mean()), "maximum": float(gain.max())}
+            row["sizes"] = int(gain.size)
+            if name.count("x") > 1:
+                further = 100 * (best - time[number, column]) / best
+                further = further[np.isfinite(further)]
+                row["over_two_phases"] = float(further.mean()) if further.size else None
+            rows.append(row)
+    return rows

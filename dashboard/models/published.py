@@ -1,0 +1,183 @@
+"""Runtime functions as they are printed for three machines, put together of pieces and sums.
+
+Source: Kühnemann, Rauber, Rünger, Optimizing MPI Collective Communication by Orthogonal Structures, Tables 1 to 5.
+Coefficients are in µs/B, times that bytes do not count in (τ1) in s; a KB is 1000 B.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from dashboard.models.errors import ModelError
+from dashboard.models.runtime_functions import Form, of_p
+
+_MICRO = 1e-6
+_KB = 1000
+
+
+class Runtime(Protocol):
+    """Time of a collective."""
+
+    def seconds(self, comm_size: int, message_size: float) -> float:
+        """Of so many processes (2 or more) and bytes, of the vector or of each block; `ModelError` where not known."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """``startup + (base + growth f(p)) b``, as printed.
+
+    Attributes
+    ----------
+    name
+        What it is of; said when a coefficient is missing.
+    form
+        f.
+    base, growth
+        τ and t_c, µs/B; None where it is not printed.
+    startup
+        τ1, s.
+    """
+
+    name: str
+    form: Form
+    base: float | None
+    growth: float | None
+    startup: float = 0.0
+
+    def seconds(self, comm_size: int, message_size: float) -> float:
+        """As `Runtime`."""
+        if self.base is None or self.growth is None:
+            lost = "tau" if self.base is None else "t_c"
+            raise ModelError(f"{lost} of {self.name} is not printed, so its time is not known")
+        per_byte = self.base + self.growth * float(of_p(self.form, comm_size))
+        return self.startup + per_byte * _MICRO * message_size
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """One function after the other: the first whose limits hold.
+
+    Attributes
+    ----------
+    pieces
+        As ``(holds, function)``; ``holds(comm_size, total)`` is told processes and what all blocks come to, bytes.
+    """
+
+    pieces: tuple[tuple[Callable[[int, float], bool], Runtime], ...]
+
+    def seconds(self, comm_size: int, message_size: float) -> float:
+        """As `Runtime`."""
+        total = comm_size * message_size
+        for holds, function in self.pieces:
+            if holds(comm_size, total):
+                return function.seconds(comm_size, message_size)
+        raise ModelError(f"there is no runtime function of {comm_size} processes and {message_size:g} B")
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Collectives one after the other, as a library makes one of others.
+
+    Attributes
+    ----------
+    parts
+        As ``(function, blocks)``: `blocks` whether its bytes are those of all processes' blocks together.
+    """
+
+    parts: tuple[tuple[Runtime, bool], ...]
+
+    def seconds(self, comm_size: int, message_size: float) -> float:
+        """As `Runtime`."""
+        return sum(
+            function.seconds(comm_size, comm_size * message_size if blocks else message_size)
+            for function, blocks in self.parts
+        )
+
+
+def up_to(limit: int, below: Runtime, above: Runtime) -> Pieces:
+    """One function up to so many processes, another one above."""
+    return Pieces(((lambda p, _: p <= limit, below), (lambda p, _: True, above)))
+
+
+def composed(single: Mapping[str, Runtime]) -> dict[str, Runtime]:
+    """With allreduce and allgather as LAM-MPI makes them: reduce and broadcast, gather and broadcast."""
+    made = dict(single)
+    if {"reduce", "bcast"} <= set(single):
+        made.setdefault("allreduce", Sum(((single["reduce"], False), (single["bcast"], False))))
+    if {"gather", "bcast"} <= set(single):
+        made.setdefault("allgather", Sum(((single["gather"], False), (single["bcast"], True))))
+    return made
+
+
+def _clic() -> dict[str, Runtime]:
+    few, many = "CLiC {} up to 4 processes", "CLiC {} above 4 processes"
+    return composed(
+        {
+            "bcast": up_to(
+                4,
+                Printed(few.format("bcast"), "linear", -0.085, 0.092),
+                Printed(many.format("bcast"), "logarithmic", 0.038, 0.474),
+            ),
+            "reduce": up_to(
+                4,
+                Printed(few.format("reduce"), "linear", -0.103, None),
+                Printed(many.format("reduce"), "floor_logarithmic", 0.141, 0.101),
+            ),
+            "gather": Printed("CLiC gather", "linear", -0.0825, 0.0929, 0.009),
+            "scatter": Printed("CLiC scatter", "linear", -0.0730, 0.0897),
+        }
+    )
+
+
+def _xeon() -> dict[str, Runtime]:
+    return composed(
+        {
+            "bcast": Printed("Xeon bcast", "logarithmic", -0.0005, 0.0042),
+            "reduce": Printed("Xeon reduce", "floor_logarithmic", 0.0116, 0.0002),
+            "gather": Printed("Xeon gather", "linear", -0.0056, 0.0040),
+            "scatter": Printed("Xeon scatter", "linear", -0.0032, 0.0039),
+        }
+    )
+
+
+def _t3e() -> dict[str, Runtime]:
+    small = Printed("T3E gather", "linear", -0.00134, 0.00308)
+    pieces: tuple[tuple[Callable[[int, float], bool], Runtime], ...] = (
+        # The column of processes is damaged in print; read so, the model gives the gains of Figure 12.
+        (lambda p, total: p <= 16 or total <= 8448 * _KB, small),
+        (lambda p, _: p <= 32, Printed("T3E gather", "linear", 0.0157, 0.00505, -0.020)),
+        (lambda p, _: p <= 128, Printed("T3E gather", "linear", 0.0265, 0.00617, -0.036)),
+    )
+    return {"gather": Pieces(pieces), "scatter": Printed("T3E scatter", "linear", 0.0002453, 0.00297)}
+
+
+#: Published machines by name: runtime functions by collective.
+MACHINES: Mapping[str, Mapping[str, Runtime]] = {"clic-lam": _clic(), "xeon-scampi": _xeon(), "t3e": _t3e()}
+TITLES: Mapping[str, str] = {
+    "clic-lam": "CLiC, LAM-MPI 6.3b2 (528 × Pentium III, Fast Ethernet)",
+    "xeon-scampi": "Xeon cluster, ScaMPI 4.0.0 (16 × 2, SCI torus)",
+    "t3e": "Cray T3E-1200",
+}
+
+
+def machine(name: str, collective: str) -> Runtime:
+    """Runtime function of a collective on a published machine.
+
+    Raises
+    ------
+    ModelError
+        When there is no such machine, or nothing is printed of the collective there; the message lists what there is.
+    """
+    if name not in MACHINES:
+        raise ModelError(f"there is no machine {name!r}, known are {', '.join(MACHINES)}")
+    if collective not in MACHINES[name]:
+        raise ModelError(f"{name} has no runtime function of {collective}, it has {', '.join(MACHINES[name])}")
+    return MACHINES[name][collective]
+
+
+def improvement(original: float, other: float) -> float:
+    """Percent that another time is shorter than the original one (K 3)."""
+    return 100 * (original - other) / original if math.isfinite(original) and original else math.nan

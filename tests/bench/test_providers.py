@@ -1,0 +1,174 @@
+"""Own methods in campaigns beside the library's: verified, timed in the same rounds, and told apart. Four ranks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.benchmarks import control, providers
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import COLLECTIVES, Fixed, Method, Variants
+from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.providers import orthogonal, own
+from dashboard.cli import main
+from dashboard.decisions.map import methods_of
+from dashboard.export.library_names import choice_of
+from dashboard.schedules import ALGORITHMS, algorithm_of
+from loaders import open_results
+from tests.bench.campaigns import RANKS, SIZE, campaign_of, double, points, run
+
+ONCE = Variants((0, 1024), (2,), (4,))
+
+
+@pytest.fixture(scope="module")
+def beside(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    """Broadcasts and allgathers of the library and own ones, in one job."""
+    wish: dict[str, Any] = {"collectives": ("bcast", "allgather"), "variants": ONCE, "comm_sizes": (3, RANKS)}
+    wish["algorithms"] = ("default", "binomial", "pipeline", "bruck", "recursive_doubling", "ring")
+    folder = tmp_path_factory.mktemp("beside")
+    campaign = campaign_of(folder, installation, **wish, providers=("library", "own"))
+    ended = run(campaign, installation)
+    assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
+    return campaign
+
+
+def test_both_are_measured_in_the_same_cells_and_told_apart(beside: Campaign) -> None:
+    cube = open_results([beside.results])["bcast"].to_dataset()
+    assert {*cube["provider"].values} == {"", "own"}
+    assert cube["time"].notnull().all()
+    assert cube.attrs["executor"] == "native"
+    labels = {str(label) for label in cube["method"].values}
+    assert {"binomial", "binomial provider=own", "pipeline 1KiB", "pipeline 1KiB provider=own"} <= labels
+    # Points of a cell stand together: the methods took turns there.
+    cells = [(one["collective"], one["comm_size"]) for one in points(beside)]
+    assert len(set(cells)) == 1 + sum(a != b for a, b in itertools.pairwise(cells))
+
+
+def test_an_own_ring_sends_what_the_librarys_ring_sends_and_is_no_double_of_it(beside: Campaign) -> None:
+    there = [one for one in points(beside) if one["collective"] == "allgather" and one["comm_size"] == RANKS]
+    sent = {(one["algorithm"], "parameters" in one): one["graph"]["digest"] for one in there}
+    for name in ("ring", "bruck", "recursive_doubling"):
+        assert sent[name, True] == sent[name, False]
+    node = open_results([beside.results])["allgather"]
+    assert double(node, "ring provider=own", RANKS, SIZE) is None
+
+
+def test_what_fell_back_is_recorded_as_what_ran(beside: Campaign) -> None:
+    node = open_results([beside.results])["allgather"]
+    assert double(node, "recursive_doubling provider=own", 3, SIZE) == "bruck provider=own"
+    assert double(node, "recursive_doubling provider=own", RANKS, SIZE) is None
+
+
+def test_results_of_both_are_decided_over(beside: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decide", str(beside.results), "-c", "bcast", "--tree", "quadtree", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["penalty"]["unmeasured"] == 0
+    assert any(one.parameters.get("provider") == "own" for one in _methods(beside))
+
+
+def _methods(campaign: Campaign) -> tuple[Any, ...]:
+    return methods_of(open_results([campaign.results])["bcast"].to_dataset())
+
+
+def test_an_own_method_is_not_written_as_the_librarys_of_that_name(beside: Campaign) -> None:
+    for method in _methods(beside):
+        if method.parameters.get("provider") == "own":
+            with pytest.raises(LookupError, match="runs over the library"):
+                choice_of(method, "bcast", trust_number=False)
+        else:
+            assert choice_of(method, "bcast").algorithm >= 0
+
+
+def test_all_collectives_by_mpi4py_with_unequal_blocks_and_rotated_roots(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "compiler", lambda _: None)
+    way = Protocol(min_repetitions=2, max_repetitions=2, rounds=1, roots="rotate", buffers="rotate", counts="skewed")
+    wish: dict[str, Any] = {"collectives": COLLECTIVES, "variants": Variants((1024,), (2,)), "comm_sizes": (3,)}
+    campaign = campaign_of(tmp_path, installation, **wish, ranks=3, protocol=way, providers=("own",))
+    ended = run(campaign, installation)
+    assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
+    results = open_results([campaign.results])
+    assert set(results.children) == set(COLLECTIVES)
+    for name, node in results.children.items():
+        cube = node.to_dataset()
+        assert cube.attrs["executor"] == "mpi4py"
+        assert set(cube["algorithm"].values) == set(ALGORITHMS[name]) - {"orthogonal"}
+        assert np.isfinite(cube["time"].values).all()
+
+
+def test_a_broken_compiler_is_as_none(installation: Installation, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(control, "compiler", lambda _: Path("/bin/false"))
+    campaign = campaign_of(tmp_path, installation, collectives=("bcast",), providers=("own",))
+    assert control._native(campaign, installation) is None
+
+
+def test_every_value_of_every_parameter_is_a_method() -> None:
+    for collective in COLLECTIVES:
+        offered = own.methods(collective, Variants((0, 1024), (2, 4)))
+        assert len(set(offered)) == len(offered)
+        for algorithm in ALGORITHMS[collective].values():
+            if algorithm.name == "orthogonal":
+                continue
+            here = [one for one in offered if one.algorithm == algorithm.name]
+            assert here
+            for parameter in algorithm.parameters:
+                got = {dict(one.parameters).get(parameter.name, one.segment_size) for one in here}
+                want = {"segment_size": {0, 1024}, "fan_out": {2, 4}}.get(parameter.name, set(parameter.values))
+                assert got >= want or "_fan_out" in parameter.name or "_first_" in parameter.name
+            for one in here:
+                algorithm_of(collective, one.algorithm).values(own.given(one))
+
+
+def test_a_method_is_the_same_after_it_was_written() -> None:
+    for collective in COLLECTIVES:
+        for method in own.methods(collective, ONCE):
+            assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
+
+
+def test_an_unknown_provider_is_refused_with_those_there_are() -> None:
+    with pytest.raises(PlanError, match="no provider of methods 'mine'; allowed are library, own"):
+        providers.offered(("mine",), Fixed("X", "1", ""), "bcast", ONCE)
+
+
+def test_own_methods_need_no_library_that_can_be_switched() -> None:
+    library = Fixed("X", "1", "")
+    offered = providers.offered(("library", "own"), library, "bcast", ONCE)
+    assert [one.provider for one in offered[:2]] == ["library", "own"]
+    assert all(providers.settings(library, "bcast", one) == {} for one in offered)
+    assert all(providers.forcing(library, "bcast", one) == {} for one in offered)
+
+
+def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
+    installation: Installation, tmp_path: Path
+) -> None:
+    grids = orthogonal.grids("all", (3, RANKS))
+    assert grids == ("2x2",)
+    wish: dict[str, Any] = {"collectives": ("bcast", "allgather", "barrier"), "comm_sizes": (3, RANKS)}
+    wish |= {"providers": ("library", "orthogonal"), "algorithms": ("default", "orthogonal")}
+    wish["variants"] = Variants((0,), grids=grids, inner=("linear", "binomial"))
+    campaign = campaign_of(tmp_path, installation, **wish)
+    ended = run(campaign, installation)
+    assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
+    cube = open_results([campaign.results])["bcast"].to_dataset()
+    there = cube["time"].notnull().isel(message_size=0)
+    assert there.sel(comm_size=RANKS).all()
+    assert there.sel(comm_size=3).values.tolist() == [True, False, False]
+    assert cube["grid"].values.tolist() == ["", "2x2", "2x2"]
+    assert cube["inner"].values.tolist() == ["", "linear", "binomial"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("1", "1 dimensions"), ("2x3", "is for 6 processes; the plan has 4, 8"), ("wide", "expected factors")],
+)
+def test_grids_that_cannot_be_are_refused(text: str, why: str) -> None:
+    with pytest.raises(PlanError, match=why):
+        orthogonal.grids(text, (4, 8))

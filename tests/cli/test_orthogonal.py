@@ -1,0 +1,118 @@
+"""``colltune orthogonal``: as contract 5 has it, on published machines and on results whose gains are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.cli import main
+from loaders import RunWriter
+
+SIZES, RANKS = (1024, 8192, 65536), (4, 8, 16)
+
+
+def run(capsys: pytest.CaptureFixture[str], words: str) -> Any:
+    """The JSON that a command answers."""
+    assert main([*words.split(), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Linear broadcasts of p·b, and grids of 16 whose phases are linear too."""
+    path = tmp_path_factory.mktemp("grids") / "results.jsonl"
+    with RunWriter(path, {"system": "made", "library": "none"}) as writer:
+        for p in RANKS:
+            for b in SIZES:
+                point = {"collective": "bcast", "comm_size": p, "message_size": b, "repetitions": 5, "time_std": 0.0}
+                writer.append({**point, "algorithm": "default", "segment_size": 0, "time": 1e-4 + 1e-8 * p * b})
+        for grid, phases in (("2x8", (2, 8)), ("4x4", (4, 4)), ("2x2x4", (2, 2, 4))):
+            for b in SIZES:
+                point = {"collective": "bcast", "comm_size": 16, "message_size": b, "repetitions": 5, "time_std": 0.0}
+                told = {"grid": grid, "inner": "linear", "provider": "orthogonal"}
+                time = sum(1e-4 + 1e-8 * p * b for p in phases)
+                writer.append({**point, "algorithm": "orthogonal", "segment_size": 0, "parameters": told, "time": time})
+    return path
+
+
+def test_layouts_are_the_ordered_factorizations(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "orthogonal layouts 8") == {"layouts": [[2, 4], [4, 2], [2, 2, 2]]}
+    assert run(capsys, "orthogonal layouts 16 --dimensions 2") == {"layouts": [[2, 8], [4, 4], [8, 2]]}
+    assert run(capsys, "orthogonal layouts 13") == {"layouts": []}
+    assert len(run(capsys, "orthogonal layouts 96 --dimensions 3")["layouts"]) == 30
+
+
+def test_predictions_of_a_published_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "orthogonal predict -c allgather --processes 96 --message-size 100000 --machine clic-lam --dimensions 2"
+    answer = run(capsys, words)
+    assert round(answer["original"], 2) == 31.22
+    gains = {tuple(each["layout"]): round(each["improvement"], 1) for each in answer["layouts"]}
+    assert gains[2, 48] == 52.6
+    assert gains[48, 2] == 14.5
+    for each in answer["layouts"]:
+        assert each["time"] == pytest.approx(sum(each["phases"]))
+
+
+def test_a_coefficient_that_is_not_printed_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "orthogonal predict -c reduce --processes 16 --message-size 1KiB --machine clic-lam")
+    assert all(each["time"] is None and each["improvement"] is None for each in answer["layouts"])
+    assert all("t_c of CLiC reduce up to 4 processes" in each["missing"] for each in answer["layouts"])
+
+
+def test_predictions_by_results_are_those_of_the_function_in_them(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"orthogonal predict -c bcast --processes 16 --message-size 64KiB --machine {results} --dimensions 2"
+    answer = run(capsys, words)
+    assert answer["original"] == pytest.approx(1e-4 + 1e-8 * 16 * 65536, rel=1e-3)
+    balanced = next(each for each in answer["layouts"] if each["layout"] == [4, 4])
+    assert balanced["time"] == pytest.approx(2 * (1e-4 + 1e-8 * 4 * 65536), rel=1e-3)
+
+
+def test_improvements_are_those_that_were_made(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, f"orthogonal improve {results} -c bcast --between 8KiB-64KiB")
+    rows = {tuple(each["layout"]): each for each in answer["layouts"]}
+    assert set(rows) == {(2, 8), (4, 4), (2, 2, 4)}
+    first = {b: 1e-4 + 1e-8 * 16 * b for b in (8192, 65536)}
+    gains = [100 * (first[b] - 2 * (1e-4 + 1e-8 * 4 * b)) / first[b] for b in first]
+    square = rows[4, 4]
+    figures = (square["minimum"], square["average"], square["maximum"])
+    assert figures == pytest.approx((min(gains), sum(gains) / 2, max(gains)))
+    assert "over_two_phases" in rows[2, 2, 4]
+    assert "over_two_phases" not in square
+
+
+def test_the_selection_takes_grids_where_they_gain(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, f"orthogonal select {results} -c bcast")
+    assert answer["tree"] == "intervals"
+    assert answer["penalty"]["max"] == 0
+    same = run(capsys, f"decide {results} -c bcast --tree intervals")
+    assert same["decision"] == answer["decision"]
+    dear = run(capsys, f"orthogonal select {results} -c bcast --price 1000")
+    assert dear["leaves"] < answer["leaves"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("layouts 0", "0"),
+        ("layouts 8 --dimensions 1", "at least 2"),
+        ("predict -c bcast --processes 8 --message-size 1 --machine cray", "neither a file nor one of clic-lam"),
+        ("predict -c bcast --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of bcast"),
+        ("predict -c scan --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of scan"),
+        ("improve RESULTS -c bcast --between 64KiB-1KiB", "the smaller first"),
+        ("improve RESULTS -c bcast --original best", "no method 'best'"),
+        ("improve RESULTS -c bcast --between 1-2", "no message size from 1 to 2 B"),
+        ("improve sample_data/one-machine/results.jsonl -c bcast", "hold no grids"),
+    ],
+)
+def test_bad_input_is_refused_with_the_reason(
+    words: str, why: str, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        raise SystemExit(main(["orthogonal", *words.replace("RESULTS", str(results)).split()]))
+    assert left.value.code == 2
+    assert why in capsys.readouterr().err
