@@ -25,7 +25,8 @@ from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Cell, Plan, PointKey, point_key
+from dashboard.benchmarks.plan import Plan, point_key
+from dashboard.benchmarks.protocol import Cell, PointKey
 from loaders import disk
 
 #: All states that a campaign can be in.

@@ -14,8 +14,9 @@ import numpy as np
 from dashboard.benchmarks.methods import ROOTED, Method
 from dashboard.benchmarks.mpit import PeerCounters
 from dashboard.benchmarks.operations import Operation, Types
-from dashboard.benchmarks.plan import ROTATED_BYTES, Cell, Plan, buffer_bytes
-from dashboard.benchmarks.plan import Protocol as Way
+from dashboard.benchmarks.plan import ROTATED_BYTES, Plan, buffer_bytes
+from dashboard.benchmarks.protocol import Cell
+from dashboard.benchmarks.protocol import Protocol as Way
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.statistics import relative_error

@@ -23,7 +23,8 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, LIBRARY, Library, Method, Variants, choose
 from dashboard.benchmarks.native import build, compiler
 from dashboard.benchmarks.own_settings import ADDED, added, words
-from dashboard.benchmarks.plan import Cell, Plan, PointKey, Protocol, missing
+from dashboard.benchmarks.plan import Plan, missing
+from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
 from dashboard.benchmarks.safety.order import Records
 from loaders import RunWriter

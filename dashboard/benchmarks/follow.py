@@ -24,7 +24,8 @@ import xarray as xr
 
 from dashboard.benchmarks import control
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, key_of, seconds_of
-from dashboard.benchmarks.plan import Plan, PointKey
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.protocol import PointKey
 from loaders.cube import annotate, method_label, with_doubles
 from loaders.doubles import Ran, doubles, ran
 from loaders.rows import MethodKey

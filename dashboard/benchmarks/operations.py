@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.benchmarks.methods import REDUCING
-from dashboard.benchmarks.plan import DATATYPES, Cell
+from dashboard.benchmarks.plan import DATATYPES
+from dashboard.benchmarks.protocol import Cell
 
 Array = npt.NDArray[Any]
 #: What receive buffers hold before a verified call; no pattern gives it.

@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dashboard.benchmarks.methods import COLLECTIVES
+from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from loaders.collectives import BLOCK
-
-if TYPE_CHECKING:
-    from dashboard.benchmarks.plan import Cell, PointKey, Protocol
 
 #: What the guess takes for granted: seconds for a message, bytes per second of a process, seconds to make a
 #: communicator and to agree on what comes next, and to make and verify a byte.

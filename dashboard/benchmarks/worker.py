@@ -27,7 +27,8 @@ from dashboard.benchmarks.mpit import PeerCounters, ToolInterface, ToolInterface
 from dashboard.benchmarks.operations import Types
 from dashboard.benchmarks.own_settings import ADDED
 from dashboard.benchmarks.plain import Plain
-from dashboard.benchmarks.plan import Cell, Plan, missing, placed, point_key
+from dashboard.benchmarks.plan import Plan, missing, placed, point_key
+from dashboard.benchmarks.protocol import Cell
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.safety import worker as checking

@@ -131,7 +131,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     """
     from dashboard.benchmarks.control import Wish, make_plan
     from dashboard.benchmarks.methods import COLLECTIVES, Variants
-    from dashboard.benchmarks.plan import Protocol
+    from dashboard.benchmarks.protocol import Protocol
     from dashboard.benchmarks.providers import orthogonal
     from dashboard.benchmarks.ranges import parse_size, parse_sizes
 

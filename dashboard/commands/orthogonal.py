@@ -10,6 +10,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from dashboard.models.published import Runtime
@@ -135,7 +136,7 @@ def _runtime(args: argparse.Namespace) -> Runtime:
 
 
 def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
-    head = f"{result['collective']}, {result['processes']} processes, {cli_text.size(result['message_size'])}: "
+    head = f"{result['collective']}, {result['processes']} processes, {format_bytes(result['message_size'])}: "
     rows = [
         [
             "x".join(map(str, row["layout"])),

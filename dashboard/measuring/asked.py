@@ -11,7 +11,8 @@ from dashboard.benchmarks import control
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Variants
-from dashboard.benchmarks.plan import Plan, Protocol, buffer_bytes
+from dashboard.benchmarks.plan import Plan, buffer_bytes
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.benchmarks.ranges import parse_size, parse_sizes
 
 #: More would take hours to plan and to draw; such a grid is better cut into campaigns.

@@ -10,7 +10,7 @@ from dashboard.benchmarks import control
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 
 RANKS, SIZE = 4, 4096
 PATIENCE_S = 100.0

@@ -11,7 +11,7 @@ from dashboard.benchmarks.cellrun import graph_of
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.schedules import REDUCING, Call, algorithm_of, schedule
 from loaders import open_results
 from tests.bench import message_graphs

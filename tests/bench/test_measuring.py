@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.benchmarks.cellrun import Found, _enough, _Occ, graph_of
 from dashboard.benchmarks.mpit import ToolInterface, ToolInterfaceError, loaded_library
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.benchmarks.timing import Group, Window, after_barrier
 
 MAPS = """\

@@ -20,7 +20,7 @@ from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.decisions import decision_map
 from loaders import open_results
 from tests.bench.campaigns import PATIENCE_S, RANKS, SIZE, campaign_of, double, points, run

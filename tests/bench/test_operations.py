@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dashboard.benchmarks.methods import COLLECTIVES
 from dashboard.benchmarks.operations import Operation, Types, skewed
-from dashboard.benchmarks.plan import Cell
+from dashboard.benchmarks.protocol import Cell
 
 TYPES = Types("byte", "float", "sum")
 

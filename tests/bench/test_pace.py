@@ -17,7 +17,8 @@ from dashboard.benchmarks.launch import Status
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.pace import GUESSED, Estimate, roughly
-from dashboard.benchmarks.plan import Plan, PointKey, Protocol
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.protocol import PointKey, Protocol
 from dashboard.commands.bench_plan import cost
 from loaders import RunWriter
 from tests.bench.campaigns import campaign_of, points, run

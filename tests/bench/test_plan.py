@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.methods import Method, Variants
-from dashboard.benchmarks.plan import Cell, Plan, Protocol, buffer_bytes, missing, placed, point_key
+from dashboard.benchmarks.plan import Plan, buffer_bytes, missing, placed, point_key
+from dashboard.benchmarks.protocol import Cell, Protocol
 
 LINEAR, PIPELINE = Method("linear", library_id=1), Method("pipeline", 1024, library_id=3)
 

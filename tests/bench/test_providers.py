@@ -15,7 +15,7 @@ from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Fixed, Method, Variants
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.benchmarks.providers import orthogonal, own
 from dashboard.cli import main
 from dashboard.decisions.map import methods_of

@@ -14,7 +14,7 @@ from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Fixed
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.decisions.cutting import without_slower
 from dashboard.decisions.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text

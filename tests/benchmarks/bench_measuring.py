@@ -22,7 +22,7 @@ from dashboard.benchmarks import control, library
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import DEFAULT, Method, Variants
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.benchmarks.surroundings import settings
 from loaders.cube import format_segment, method_label
 from loaders.rows import MethodKey

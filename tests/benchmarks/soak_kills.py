@@ -30,7 +30,7 @@ from dashboard.benchmarks import control, library, processes
 from dashboard.benchmarks.campaign import ENDED, Campaign, key_of
 from dashboard.benchmarks.launch import Launcher, LocalLauncher
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from dashboard.benchmarks.slurm import SlurmLauncher
 from tests.cluster import scheduler
 from tests.cluster.conftest import asked

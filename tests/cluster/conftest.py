@@ -14,7 +14,7 @@ from dashboard.benchmarks import control
 from dashboard.benchmarks import slurm as launcher
 from dashboard.benchmarks.campaign import ENDED, Campaign
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.plan import Protocol
+from dashboard.benchmarks.protocol import Protocol
 from tests.bench import conftest as bench
 from tests.cluster import machines, scheduler
 from tests.conftest import need

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from dashboard.benchmarks.plan import Cell
+from dashboard.benchmarks.protocol import Cell
 from loaders import disk
 
 #: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.

@@ -16,12 +16,13 @@ from dashboard.benchmarks.library import library_of
 from dashboard.benchmarks.methods import COLLECTIVES
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import Cell, buffer_bytes
+from dashboard.benchmarks.plan import buffer_bytes
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
 from dashboard.benchmarks.proof.regions import Region, regions_of
 from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
+from dashboard.benchmarks.protocol import Cell
 from dashboard.export.library_names import DEFAULT_VERSION, series
 from dashboard.export.rules.lint import read_rules
 

@@ -19,9 +19,9 @@ import numpy as np
 from dashboard.benchmarks.cellrun import graph_of
 from dashboard.benchmarks.mpit import PeerCounters, ToolInterface
 from dashboard.benchmarks.operations import Operation, Types
-from dashboard.benchmarks.plan import Cell
 from dashboard.benchmarks.proof.order import Call, Order, Seen, line_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
+from dashboard.benchmarks.protocol import Cell
 
 #: What a process sent in one call: ``(to, messages, bytes)``.
 Sent = list[tuple[int, int, int]]
