@@ -22,6 +22,7 @@ PLACES = {
     "cart": "cart",
     "optimal": "optimal",
     "search": "search",
+    "recommended": "surfaces",
     "default": "default",
     "rules": "given",
 }

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.attributes import SIZES
 from dashboard.decisions.family import Family, Progress
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.problem import Problem, Slice
 from dashboard.decisions.surfaces.grow import Growing, Table
-from dashboard.decisions.surfaces.judged import choose_predictor, choose_size, left_out
-from dashboard.decisions.surfaces.lines import ALIKE
+from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.options import Option
 
@@ -52,22 +51,32 @@ def recommended(problem: Problem, *, leaves: int = MOST_LEAVES, progress: Progre
         ``provenance["recommended"]`` has for each table what was chosen and why: ``predictor`` with those tried,
         ``kind``, ``leaves``, and ``said``, all of it in words.
     """
-    most = FAMILY.checked({"leaves": leaves})["leaves"]
-    roots, facts = [], []
+    return recommended_many(problem, [{"leaves": leaves}], progress=progress)[0]
+
+
+def recommended_many(
+    problem: Problem, settings: Sequence[Mapping[str, Any]], *, progress: Progress | None = None
+) -> list[DecisionFunction]:
+    """Grow a tree for each of several settings: surfaces, and trees without some sizes, only once."""
+    mosts = [FAMILY.checked(options)["leaves"] for options in settings]
+    tables = []
     for number, part in enumerate(problem.slices):
-        share = _within(progress, number, len(problem.slices))
-        root, fact = _table(problem, part, most, share)
-        roots.append((part, root))
-        facts.append({**part.given, **fact})
-    return DecisionFunction(
-        problem.collective,
-        problem.methods,
-        _joined(problem, roots),
-        kind="recommended",
-        options={"leaves": most},
-        provenance={**problem.provenance, "recommended": facts},
-        categories=problem.categories,
-    )
+        tables.append(_Recommending(problem, part, max(mosts), _within(progress, number, len(problem.slices))))
+    found = []
+    for most in mosts:
+        each = [table.tree(most) for table in tables]
+        found.append(
+            DecisionFunction(
+                problem.collective,
+                problem.methods,
+                _joined(problem, [(part, root) for part, (root, _) in zip(problem.slices, each, strict=True)]),
+                kind="recommended",
+                options={"leaves": most},
+                provenance={**problem.provenance, "recommended": [fact for _, fact in each]},
+                categories=problem.categories,
+            )
+        )
+    return found
 
 
 def _within(progress: Progress | None, number: int, count: int) -> Progress:
@@ -78,35 +87,39 @@ def _within(progress: Progress | None, number: int, count: int) -> Progress:
     return say
 
 
-def _table(problem: Problem, part: Slice, most: int, progress: Progress) -> tuple[Node, dict[str, Any]]:
-    """The tree of one table over the problem's methods, and how it was chosen."""
-    table = Table(
-        part.times(), np.asarray(part.cube[COMM_SIZE].values), np.asarray(part.cube[MESSAGE_SIZE].values), part.weights
-    ).measured()
-    folds = left_out(table)
-    progress(0.0, "predictors")
-    predictor, tried = choose_predictor(folds)
-    done = iter(range(len(folds)))
-    methods = tuple(problem.methods[place] for place in part.methods)
-    size = choose_size(
-        folds, predictor, methods, most, lambda: progress(0.2 + 0.6 * next(done) / len(folds), "trees without some sizes")
-    )
-    progress(0.8, "the tree")
-    growing = Growing(table, Surfaces(table.times, table.comm_sizes, table.message_sizes, predictor))
-    kind, count = (ALIKE, most) if size is None else (size.kind, size.leaves)
-    trees = growing.trees(kind, count) or growing.trees(ALIKE, count)
-    assert trees is not None  # rows in their own order always are
-    said = [each.words() for each in tried]
-    if size is not None and size.judged is not None:
-        said.append(f"tree of {size.judged.words()}")
-    fact = {
-        "predictor": predictor.name,
-        "tried": [{"name": each.name, "mean": each.mean, "error": each.error} for each in tried],
-        "kind": kind,
-        "leaves": count,
-        "said": "; ".join(said) or "too few sizes to leave any out",
-    }
-    return _renamed(trees.root(count), part), fact
+class _Recommending:
+    """The trees of one table over the problem's methods, and how they were chosen."""
+
+    def __init__(self, problem: Problem, part: Slice, most: int, progress: Progress) -> None:
+        sizes = (np.asarray(part.cube[name].values) for name in SIZES)
+        table = Table(part.times(), *sizes, part.weights).measured()
+        self._part, self._folds = part, left_out(table)
+        progress(0.0, "times between the sizes")
+        self._predictor, self._tried = choose_predictor(self._folds)
+        surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
+        self._trees = Growing(table, surfaces).useful(most)
+        methods = tuple(problem.methods[place] for place in part.methods)
+        done = iter(range(len(self._folds)))
+
+        def step() -> None:
+            progress(0.2 + 0.7 * next(done) / len(self._folds), "trees without some sizes")
+
+        self._sizes = judge_sizes(self._folds, self._predictor, methods, tuple(self._trees), most, step)
+        progress(0.9, "the tree")
+
+    def tree(self, most: int) -> tuple[Node, dict[str, Any]]:
+        """The tree of at most so many leaves, and what was chosen."""
+        size = self._sizes.best(most)
+        said = [each.words() for each in (*self._tried, size.judged) if each is not None]
+        fact = {
+            **self._part.given,
+            "predictor": self._predictor.name,
+            "tried": [{"name": each.name, "mean": each.mean, "error": each.error} for each in self._tried],
+            "kind": size.kind,
+            "leaves": size.leaves,
+            "said": "; ".join(said) or "too few sizes to leave any out",
+        }
+        return _renamed(self._trees[size.kind].root(size.leaves), self._part), fact
 
 
 def _renamed(node: Node, part: Slice) -> Node:
@@ -150,4 +163,5 @@ FAMILY = Family(
     options=(LEAVES,),
     grow=recommended,
     path=_path,
+    grow_many=recommended_many,
 )

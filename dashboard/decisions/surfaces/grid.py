@@ -41,7 +41,9 @@ def sizes_between(measured: IntArray, further: int) -> IntArray:
     return np.union1d(measured, between.round().astype(np.int64))
 
 
-def weights_between(wanted: tuple[IntArray, IntArray], measured: tuple[IntArray, IntArray], calls: FloatArray | None) -> FloatArray:
+def weights_between(
+    wanted: tuple[IntArray, IntArray], measured: tuple[IntArray, IntArray], calls: FloatArray | None
+) -> FloatArray:
     """What each cell counts: the same without a workload; with one, the cells next to a measured size share its calls.
 
     Parameters

@@ -16,14 +16,14 @@ from dashboard.decisions.optimal.leaves import LeafSearch
 from dashboard.decisions.optimal.tree import Tree
 from dashboard.decisions.simplify import simplify
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
-from dashboard.decisions.surfaces.lines import KINDS
+from dashboard.decisions.surfaces.lines import ALIKE, KINDS
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import Surfaces
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-LINES = (16, 40)
+LINES = (16, 36)
 """Rows and columns of blocks that trees cut between at first."""
 
 COARSE = (12, 24)
@@ -31,6 +31,9 @@ COARSE = (12, 24)
 
 WINDOW = 3
 """Lines on either side of a cut that it may move to then."""
+
+PAYS = 0.05
+"""Share of the expected penalty that a question beside the sizes must save."""
 
 UNKNOWN = 100.0
 """Percent that a method costs above the slowest one known, where nothing is known of it."""
@@ -88,9 +91,18 @@ class Growing:
         weights = weights_between((self._rows, self._columns), measured, table.calls)
         self._weight = float(weights.sum()) or 1.0
         self._cells = percent * weights
-        useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}
-        #: What trees may ask beside the sizes: what tells the curves of methods apart that are best somewhere.
-        self.kinds = [kind for kind in KINDS if kind == KINDS[0] or kind in useful]
+        self._useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}
+
+    def useful(self, most: int) -> dict[str, Trees]:
+        """Trees by what they ask beside the sizes: nothing, or what pays.
+
+        That may be what tells the curves of a method apart that is best somewhere, and what lowers the expected
+        penalty by more than a share of `PAYS`.
+        """
+        found = {kind: self.trees(kind, most) for kind in KINDS if kind == ALIKE or kind in self._useful}
+        there = {kind: trees for kind, trees in found.items() if trees is not None}
+        worth = (1 - PAYS) * there[ALIKE].means[-1]
+        return {kind: trees for kind, trees in there.items() if kind == ALIKE or trees.means[-1] < worth}
 
     def trees(self, kind: str, most: int, lines: tuple[int, int] = LINES) -> Trees | None:
         """Search for trees that may ask for a kind of communicator size; None where there is but one kind."""

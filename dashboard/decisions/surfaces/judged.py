@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,10 @@ FOLDS = 5
 
 FEWEST = 4
 """Lines without which none is left out: one inside, and three to interpolate between."""
+
+
+CLOSE = 0.1
+"""How far above the best, as a share of it, anything may be that is taken instead."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +125,11 @@ def _error(values: FloatArray) -> float:
 
 
 def _as_good(values: FloatArray, best: FloatArray) -> bool:
-    """Whether the mean lies within one standard error of the best one's, of their differences fold by fold."""
-    return bool((values - best).mean() <= _error(values - best) + 1e-12)
+    """Whether the mean lies within one standard error of the best one's, of their differences fold by fold.
+
+    And within `CLOSE`: where folds differ much, the error alone would let much worse ones pass.
+    """
+    return bool((values - best).mean() <= min(_error(values - best), CLOSE * best.mean()) + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -145,36 +151,60 @@ class Size:
     judged: Judged | None
 
 
-def choose_size(
-    folds: Sequence[Left], predictor: Predictor, methods: tuple[Method, ...], most: int, step: Callable[[], None]
-) -> Size | None:
-    """Take the fewest leaves that cost no more at left-out lines than the best number, within one standard error.
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """What trees of each size cost at left-out lines.
 
-    Of equally many leaves a tree of the sizes alone is taken before one that asks more. None without folds.
+    Attributes
+    ----------
+    costs
+        By leaves and kind, mean penalty of each fold in percent; empty where none could be left out.
     """
+
+    costs: dict[tuple[int, str], FloatArray]
+
+    def best(self, most: int) -> Size:
+        """Take the fewest leaves that cost no more than the best number up to `most`, within one standard error.
+
+        Of equally many leaves a tree of the sizes alone is taken before one that asks more. Without folds it is `most`.
+        """
+        usable = {key: values for key, values in self.costs.items() if key[0] <= most}
+        if not usable:
+            return Size(ALIKE, most, None)
+        best = min(usable.values(), key=lambda values: float(values.mean()))
+        leaves, kind = next(
+            key
+            for key in sorted(usable, key=lambda key: (key[0], key[1] != ALIKE, float(usable[key].mean())))
+            if _as_good(usable[key], best)
+        )
+        values = usable[leaves, kind]
+        return Size(kind, leaves, Judged(f"tree of {leaves} leaves", float(values.mean()), _error(values)))
+
+
+def judge_sizes(
+    folds: Sequence[Left],
+    predictor: Predictor,
+    methods: tuple[Method, ...],
+    kinds: Sequence[str],
+    most: int,
+    step: Callable[[], None],
+) -> Sizes:
+    """Grow trees of up to so many leaves, asking each of `kinds`, without some lines, and judge them there."""
     costs: dict[tuple[int, str], list[float]] = {}
     for fold in folds:
         step()
-        for key, chosen in _tried(fold, predictor, methods, most):
+        for key, chosen in _tried(fold, predictor, methods, kinds, most):
             costs.setdefault(key, []).append(fold.penalty(chosen))
-    whole = {key: np.array(values) for key, values in costs.items() if len(values) == len(folds)}
-    usable = {key: values for key, values in whole.items() if np.isfinite(values).all()}
-    if not usable:
-        return None
-    best = min(usable.values(), key=lambda values: float(values.mean()))
-    leaves, kind = next(
-        key
-        for key in sorted(usable, key=lambda key: (key[0], key[1] != ALIKE, float(usable[key].mean())))
-        if _as_good(usable[key], best)
-    )
-    values = usable[leaves, kind]
-    return Size(kind, leaves, Judged(f"{leaves} leaves", float(values.mean()), _error(values)))
+    every = {key: np.array(values) for key, values in costs.items() if len(values) == len(folds)}
+    return Sizes({key: values for key, values in every.items() if np.isfinite(values).all()})
 
 
-def _tried(fold: Left, predictor: Predictor, methods: Any, most: int) -> Iterator[tuple[tuple[int, str], IntArray]]:
+def _tried(
+    fold: Left, predictor: Predictor, methods: tuple[Method, ...], kinds: Sequence[str], most: int
+) -> Iterator[tuple[tuple[int, str], IntArray]]:
     learn, judge = fold.learn, fold.judge
     growing = Growing(learn, Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor))
-    for kind in growing.kinds:
+    for kind in kinds:
         trees = growing.trees(kind, most, COARSE)
         if trees is None:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.attributes import ATTRIBUTES, COMM_SIZE
+from dashboard.decisions.attributes import COMM_SIZE, compute
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -21,9 +21,7 @@ def kind_of(sizes: IntArray, kind: str) -> IntArray:
     """The curve that each communicator size lies on."""
     if kind == ALIKE:
         return np.zeros(sizes.size, dtype=np.int64)
-    many = ATTRIBUTES[kind].many
-    assert many is not None and ATTRIBUTES[kind].base == (COMM_SIZE,)  # noqa: PT018 - one condition: derived of it alone
-    return many(sizes)
+    return compute(kind, {COMM_SIZE: np.asarray(sizes, dtype=np.int64)})
 
 
 def scale(sizes: IntArray) -> FloatArray:
@@ -74,7 +72,7 @@ def between(
 
 def openness(known: IntArray, wanted: IntArray) -> FloatArray:
     """How far from measured sizes: 0 at one, 1 halfway between two or a gap beyond the last, more further out."""
-    if known.size < 2:  # noqa: PLR2004 - no gap
+    if known.size < 2:
         return np.where(np.isin(wanted, known), 0.0, 1.0)
     logs, asked = scale(known), scale(wanted)
     upper = np.clip(np.searchsorted(logs, asked), 1, known.size - 1)

@@ -134,7 +134,7 @@ class Surfaces:
                 continue
             guess = between(sizes, sizes, kinds, kinds, leave_out=True) @ values
             error = np.abs(guess - values)
-            inner = error[:, 1:-1] if sizes.size > 2 else error  # noqa: PLR2004 - the ends lie beyond the others
+            inner = error[:, 1:-1] if sizes.size > 2 else error
             better = inner.mean(axis=(1, 2)) < least * WORTH - _SLACK
             least[better] = inner.mean(axis=(1, 2))[better]
             chosen[better] = guess[better]
@@ -148,12 +148,12 @@ class Surfaces:
     def _left_out_columns(self) -> FloatArray:
         """How far each measured time is from what its method's other message sizes say."""
         sizes = self.message_sizes
-        if sizes.size < 2:  # noqa: PLR2004 - none is left
+        if sizes.size < 2:
             return np.full(self._logs.shape, np.nan)
         alike = np.zeros(sizes.size, dtype=np.int64)
         guess = self._values @ between(sizes, sizes, alike, alike, leave_out=True).T
         error = np.where(self._measured, np.abs(guess - self._logs), np.nan)
-        if sizes.size > 2:  # noqa: PLR2004 - the ends lie beyond the others
+        if sizes.size > 2:
             error[..., [0, -1]] = np.nan
         return error
 
