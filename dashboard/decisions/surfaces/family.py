@@ -91,8 +91,8 @@ class _Recommending:
     """The trees of one table over the problem's methods, and how they were chosen."""
 
     def __init__(self, problem: Problem, part: Slice, most: int, progress: Progress) -> None:
-        sizes = (np.asarray(part.cube[name].values) for name in SIZES)
-        table = Table(part.times(), *sizes, part.weights).measured()
+        rows, columns = (np.asarray(part.cube[name].values) for name in SIZES)
+        table = Table(part.times(), rows, columns, part.weights).measured()
         self._part, self._folds = part, left_out(table)
         progress(0.0, "times between the sizes")
         self._predictor, self._tried = choose_predictor(self._folds)

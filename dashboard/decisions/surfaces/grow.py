@@ -26,7 +26,7 @@ IntArray = npt.NDArray[np.int64]
 LINES = (16, 36)
 """Rows and columns of blocks that trees cut between at first."""
 
-COARSE = (12, 24)
+COARSE = (10, 24)
 """The same where many trees are judged."""
 
 WINDOW = 3
@@ -60,8 +60,8 @@ class Table:
 
     def measured(self) -> Table:
         """Without sizes at which nothing was measured."""
-        there = np.isfinite(self.times).any(axis=0)
-        return self.part(np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0)))
+        rows, columns = np.nonzero(np.isfinite(self.times).any(axis=0))
+        return self.part(np.unique(rows), np.unique(columns))
 
     def part(self, rows: IntArray, columns: IntArray) -> Table:
         """Some of the sizes."""
