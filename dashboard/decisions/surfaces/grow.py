@@ -32,8 +32,8 @@ COARSE = (10, 24)
 WINDOW = 3
 """Lines on either side of a cut that it may move to then."""
 
-PAYS = 0.05
-"""Share of the expected penalty that a question beside the sizes must save."""
+PAYS = 0.1
+"""Points of expected penalty that a question beside the sizes must save."""
 
 UNKNOWN = 100.0
 """Percent that a method costs above the slowest one known, where nothing is known of it."""
@@ -96,13 +96,13 @@ class Growing:
     def useful(self, most: int) -> dict[str, Trees]:
         """Trees by what they ask beside the sizes: nothing, or what pays.
 
-        That may be what tells the curves of a method apart that is best somewhere, and what lowers the expected
-        penalty by more than a share of `PAYS`.
+        That may be what tells the curves of a method apart that is best somewhere, where for some number of leaves
+        it lowers the expected penalty by more than `PAYS`.
         """
         found = {kind: self.trees(kind, most) for kind in KINDS if kind == ALIKE or kind in self._useful}
         there = {kind: trees for kind, trees in found.items() if trees is not None}
-        worth = (1 - PAYS) * there[ALIKE].means[-1]
-        return {kind: trees for kind, trees in there.items() if kind == ALIKE or trees.means[-1] < worth}
+        worth = there[ALIKE].means - PAYS
+        return {kind: trees for kind, trees in there.items() if kind == ALIKE or (trees.means < worth).any()}
 
     def trees(self, kind: str, most: int, lines: tuple[int, int] = LINES) -> Trees | None:
         """Search for trees that may ask for a kind of communicator size; None where there is but one kind."""
