@@ -143,7 +143,7 @@ def _add_reading(add: _Add, hints: _Parser, as_hint: _Parser, chosen: _Parser) -
 
 def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str | None) -> None:
     """Add what makes decisions of results."""
-    tree = cli_trees.named(argv) if {"-h", "--help"} & set(argv) else cli_trees.named(argv) or cli_trees.DEFAULT
+    tree = cli_trees.named(argv) if {"-h", "--help"} & set(argv) else cli_trees.meant(argv)
     decide = add("decide", "Make a decision function; show its size and what it costs against the best.", hints)
     _decide_options(decide)
     export = add("export", "Write the decision function as source code or for a library.", hints)

@@ -181,11 +181,14 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
         ("not measured", f"{loss['unmeasured']:,} cells whose chosen method was not measured there"),
     ]
     rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
+    for table in answer["decision"]["provenance"].get("recommended", []):
+        about = " ".join(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)
+        rows.append((f"left out{about and ' '}{about}", table["said"]))
     if "held_out" in answer:
         rows += _held_out(answer["held_out"])
     if source_lines is not None:
         rows.append(("C source", f"{source_lines:,} lines, equal branches merged"))
-    return [f"{name:16}{text}" for name, text in rows]
+    return [f"{name:15} {text}" for name, text in rows]
 
 
 def _pruning(figures: Mapping[str, Any]) -> str:

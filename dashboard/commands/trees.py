@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from dashboard.decisions.family import Family
     from dashboard.domain.options import Option
 
-DEFAULT = "quadtree"
+DEFAULT = "recommended"
+#: Meant where its own options are given without a tree.
+QUADTREE = "quadtree"
 #: Made of parameters that are given with it, so that no family is there before.
 MODEL = cli_model.TREE
 #: Commands that make one tree, and so take its options.
@@ -47,6 +49,13 @@ def named(argv: Sequence[str]) -> str | None:
     return found
 
 
+def meant(argv: Sequence[str]) -> str:
+    """The tree that the arguments name, or else mean: options of the quadtree, and sweeps of them, are of no other."""
+    own = {flag for option in _families()[QUADTREE].options for flag in option.flags} | {"--sweep"}
+    words = {word.partition("=")[0] for word in argv}
+    return named(argv) or (QUADTREE if own & words else DEFAULT)
+
+
 def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
     """Add the options of one tree, or for ``--help`` those of all.
 
@@ -58,7 +67,12 @@ def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
     families = _families()
     trees = ", ".join(families)
     group = parser.add_argument_group("decision")
-    group.add_argument("--tree", default=DEFAULT, metavar="TREE", help=f"{trees} (default {DEFAULT})")
+    group.add_argument(
+        "--tree",
+        default=tree or DEFAULT,
+        metavar="TREE",
+        help=f"{trees} (default {DEFAULT}; {QUADTREE} where options of it are given)",
+    )
     if tree is not None and tree not in families:
         raise Usage(f"--tree {tree}: there is no such choice; available: {trees}")
     several: dict[str, list[tuple[str, Option]]] = {}

@@ -23,6 +23,7 @@ PLACES = {
     "optimal": "optimal",
     "intervals": "intervals",
     "search": "search",
+    "recommended": "surfaces",
     "default": "default",
     "rules": "given",
 }

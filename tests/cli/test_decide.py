@@ -220,14 +220,28 @@ class TestSeveralTables:
         assert_one_clear_line(colltune("decide", results, "-c", "bcast", "--combined"), "several collectives")
 
 
+def test_without_a_tree_one_is_recommended_and_says_why(colltune: Run, results: Path) -> None:
+    found = colltune("decide", results, "-c", "reduce", "--json").json
+    named = colltune("decide", results, "-c", "reduce", "--tree", "recommended", "--leaves", 15, "--json").json
+    assert found == named
+    assert found["tree"] == "recommended"
+    assert found["leaves"] <= 15
+    assert "by kind of communicator size: " in colltune("decide", results, "-c", "reduce").out
+    assert colltune("decide", results, "-c", "reduce", "--threshold", 1.0, "--json").json["tree"] == "quadtree"
+
+
 def test_held_out_penalty_stands_beside_that_in_sample(colltune: Run, results: Path) -> None:
-    found = colltune("decide", results, "-c", "reduce", "--held-out", "message_size", "--folds", 3, "--json").json
+    found = colltune(
+        "decide", results, "-c", "reduce", "--tree", "quadtree", "--held-out", "message_size", "--folds", 3, "--json"
+    ).json
     problem = Problem.of(open_results(results)["reduce"].to_dataset())
     expected = heldout(problem, FAMILIES["quadtree"].grow, "message_size", 3)
     assert found["penalty"]["mean"] == 0
     assert found["held_out"] == expected.to_dict()
     assert found["held_out"]["mean"] > 0
-    text = colltune("decide", results, "-c", "reduce", "--held-out", "message_size", "--folds", 3).out
+    text = colltune(
+        "decide", results, "-c", "reduce", "--tree", "quadtree", "--held-out", "message_size", "--folds", 3
+    ).out
     assert f"held out        mean {expected.mean:.2f} %" in text
     assert "(message_size, 3 folds)" in text
 

@@ -24,7 +24,7 @@ def test_export_writes_what_the_library_writes(colltune: Run, results: Path, tmp
 
 
 def test_export_json_is_the_saved_decision(colltune: Run, results: Path) -> None:
-    out = colltune("export", results, "-c", "bcast", "--to", "json", "-o", "-").out
+    out = colltune("export", results, "-c", "bcast", "--tree", "quadtree", "--to", "json", "-o", "-").out
     assert DecisionFunction.from_json(out) == quadtree(decision_map(open_results(results)["bcast"].to_dataset()))
 
 

@@ -37,7 +37,7 @@ def test_results_of_several_systems_need_a_choice(colltune: Run, shared: Path) -
             ["--attributes", "comm_size, message_size"],
         ),
         (["decide", "x", "--tree=cart", "--leaves", "8"], ["--leaves", "optimal", "cart takes", "--max-leaves"]),
-        (["decide", "x", "--max-leaves", "8"], ["--max-leaves", "cart", "quadtree takes --max-depth, --threshold"]),
+        (["decide", "x", "--max-leaves", "8"], ["--max-leaves", "cart", "recommended takes --leaves"]),
         (["decide", "x", "--tree", "exact", "--no-pruned"], ["--no-pruned", "c45", "exact takes no options"]),
         (["decide", "x", "--ppn", "some"], ["--ppn", "'some'", "or all"]),
         (["decide", "x", "--held-out", "leaves"], ["--held-out", "leaves", "repetitions"]),

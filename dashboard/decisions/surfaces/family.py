@@ -1,0 +1,167 @@
+"""The recommendation as a family: trees over predicted surfaces, their size judged by left-out lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dashboard.decisions.attributes import SIZES
+from dashboard.decisions.family import Family, Progress
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.problem import Problem, Slice
+from dashboard.decisions.surfaces.grow import Growing, Table
+from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
+from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.options import Option
+
+MOST_LEAVES = 15
+PATH = (1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25)
+
+LEAVES = Option(
+    "leaves",
+    "most leaves",
+    "Most leaves for each collective and number of processes per node; fewer are taken where left-out sizes say that "
+    "they are as good.",
+    default=MOST_LEAVES,
+    kind="int",
+    low=1,
+    high=64,
+    log=True,
+)
+
+
+def recommended(problem: Problem, *, leaves: int = MOST_LEAVES, progress: Progress | None = None) -> DecisionFunction:
+    """Grow the tree that is expected to cost least at sizes that programs may call, measured or not.
+
+    Parameters
+    ----------
+    problem
+        What to decide on; several tables are told apart by their collective and processes per node.
+    leaves
+        Most leaves for each table.
+    progress
+        Told how far it is; may raise `Cancelled`.
+
+    Returns
+    -------
+    DecisionFunction
+        ``provenance["recommended"]`` has for each table what was chosen and why: ``predictor`` with those tried,
+        ``kind``, ``leaves``, and ``said``, all of it in words.
+    """
+    return recommended_many(problem, [{"leaves": leaves}], progress=progress)[0]
+
+
+def recommended_many(
+    problem: Problem, settings: Sequence[Mapping[str, Any]], *, progress: Progress | None = None
+) -> list[DecisionFunction]:
+    """Grow a tree for each of several settings: surfaces, and trees without some sizes, only once."""
+    mosts = [FAMILY.checked(options)["leaves"] for options in settings]
+    tables = []
+    for number, part in enumerate(problem.slices):
+        tables.append(_Recommending(problem, part, max(mosts), _within(progress, number, len(problem.slices))))
+    found = []
+    for most in mosts:
+        each = [table.tree(most) for table in tables]
+        found.append(
+            DecisionFunction(
+                problem.collective,
+                problem.methods,
+                _joined(problem, [(part, root) for part, (root, _) in zip(problem.slices, each, strict=True)]),
+                kind="recommended",
+                options={"leaves": most},
+                provenance={**problem.provenance, "recommended": [fact for _, fact in each]},
+                categories=problem.categories,
+            )
+        )
+    return found
+
+
+def _within(progress: Progress | None, number: int, count: int) -> Progress:
+    def say(share: float, what: str) -> None:
+        if progress is not None:
+            progress((number + share) / count, what)
+
+    return say
+
+
+class _Recommending:
+    """The trees of one table over the problem's methods, and how they were chosen."""
+
+    def __init__(self, problem: Problem, part: Slice, most: int, progress: Progress) -> None:
+        rows, columns = (np.asarray(part.cube[name].values) for name in SIZES)
+        table = Table(part.times(), rows, columns, part.weights).measured()
+        self._part, self._folds = part, left_out(table)
+        progress(0.0, "times between the sizes")
+        self._predictor, self._tried = choose_predictor(self._folds)
+        surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
+        self._trees = Growing(table, surfaces).useful(most)
+        methods = tuple(problem.methods[place] for place in part.methods)
+        done = iter(range(len(self._folds)))
+
+        def step() -> None:
+            progress(0.2 + 0.7 * next(done) / len(self._folds), "trees without some sizes")
+
+        self._sizes = judge_sizes(self._folds, self._predictor, methods, tuple(self._trees), most, step)
+        progress(0.9, "the tree")
+
+    def tree(self, most: int) -> tuple[Node, dict[str, Any]]:
+        """The tree of at most so many leaves, and what was chosen."""
+        size = self._sizes.best(most)
+        said = [each.words() for each in (*self._tried, size.judged) if each is not None]
+        fact = {
+            **self._part.given,
+            "predictor": self._predictor.name,
+            "tried": [{"name": each.name, "mean": each.mean, "error": each.error} for each in self._tried],
+            "kind": size.kind,
+            "leaves": size.leaves,
+            "said": "; ".join(said) or "too few sizes to leave any out",
+        }
+        return _renamed(self._trees[size.kind].root(size.leaves), self._part), fact
+
+
+def _renamed(node: Node, part: Slice) -> Node:
+    """The same tree over the problem's methods instead of the table's."""
+    if isinstance(node, Leaf):
+        return Leaf(int(part.methods[node.method]))
+    return Split(node.tests, tuple(_renamed(child, part) for child in node.children))
+
+
+def _joined(problem: Problem, roots: list[tuple[Slice, Node]]) -> Node:
+    """One tree of those of several tables: tests of the collective, then of the processes per node."""
+    if len(roots) == 1:
+        return roots[0][1]
+
+    def code(part: Slice, name: str) -> int:
+        value = part.given.get(name, 0)
+        return problem.categories[name].index(value) if name in problem.categories else int(value)
+
+    for name in ("collective", "ppn"):
+        codes = np.array([code(part, name) for part, _ in roots])
+        values = np.unique(codes)
+        if values.size > 1:
+            cut = int(values[(values.size - 1) // 2])
+            sides = [[roots[place] for place in np.flatnonzero(side)] for side in (codes <= cut, codes > cut)]
+            return Split((Test(name, float(cut)),), tuple(_joined(problem, side) for side in sides))
+    raise AssertionError("tables differ in their collective or processes per node")
+
+
+def _path(problem: Problem) -> Iterator[dict[str, Any]]:
+    most = max(int((part.labels >= 0).sum()) for part in problem.slices)
+    for leaves in PATH:
+        if leaves <= max(most, 1):
+            yield {"leaves": leaves}
+
+
+FAMILY = Family(
+    name="recommended",
+    title="Recommended",
+    source="Least expected penalty over predicted times, measured sizes and those between; the fewest leaves within "
+    "one standard error at left-out sizes (Breiman, Friedman, Olshen, Stone 1984, 3.4.3)",
+    options=(LEAVES,),
+    grow=recommended,
+    path=_path,
+    grow_many=recommended_many,
+)

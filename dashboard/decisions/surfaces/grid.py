@@ -1,0 +1,60 @@
+"""The sizes that programs may call: those between the measured ones, and how much each counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.surfaces.lines import scale
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+MOST_ROWS = 64
+"""Communicator sizes that are all taken; of a wider range the measured ones and those between them."""
+
+MOST_COLUMNS = 192
+"""Message sizes that are taken at most, unless more are measured."""
+
+FURTHER = 3
+"""Sizes that are taken between two measured ones, evenly by the logarithm."""
+
+
+def comm_sizes_between(measured: IntArray) -> IntArray:
+    """Every communicator size from the smallest to the largest, or so many that they are a grid."""
+    low, high = int(measured[0]), int(measured[-1])
+    if high - low < MOST_ROWS:
+        return np.arange(low, high + 1)
+    return sizes_between(measured, min(FURTHER, MOST_ROWS // measured.size))
+
+
+def message_sizes_between(measured: IntArray) -> IntArray:
+    """The message sizes with further ones between neighbours."""
+    return sizes_between(measured, min(FURTHER, MOST_COLUMNS // measured.size))
+
+
+def sizes_between(measured: IntArray, further: int) -> IntArray:
+    """Sizes with so many whole numbers between two neighbours, evenly by the logarithm."""
+    logs = scale(measured)
+    shares = np.arange(1, further + 1) / (further + 1)
+    between = np.exp(logs[:-1, None] + shares * np.diff(logs)[:, None])
+    return np.union1d(measured, between.round().astype(np.int64))
+
+
+def weights_between(
+    wanted: tuple[IntArray, IntArray], measured: tuple[IntArray, IntArray], calls: FloatArray | None
+) -> FloatArray:
+    """What each cell counts: the same without a workload; with one, the cells next to a measured size share its calls.
+
+    Parameters
+    ----------
+    wanted, measured
+        Communicator sizes and message sizes.
+    calls
+        ``(comm_size, message_size)`` of the measured sizes.
+    """
+    if calls is None:
+        return np.ones((wanted[0].size, wanted[1].size))
+    rows, columns = (np.abs(scale(w)[:, None] - scale(m)).argmin(axis=1) for w, m in zip(wanted, measured, strict=True))
+    shared = np.bincount(rows)[rows][:, None] * np.bincount(columns)[columns][None, :]
+    return np.asarray(calls[np.ix_(rows, columns)] / shared)

@@ -1,0 +1,184 @@
+"""Trees over predicted surfaces: of every number of leaves the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.flat import FlatTree
+from dashboard.decisions.nodes import Node
+from dashboard.decisions.optimal.costs import Costs
+from dashboard.decisions.optimal.leaves import LeafSearch
+from dashboard.decisions.optimal.tree import Tree
+from dashboard.decisions.simplify import simplify
+from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
+from dashboard.decisions.surfaces.lines import ALIKE, KINDS
+from dashboard.decisions.surfaces.order import Order
+from dashboard.decisions.surfaces.surface import Surfaces
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+LINES = (16, 36)
+"""Rows and columns of blocks that trees cut between at first."""
+
+COARSE = (10, 24)
+"""The same where many trees are judged."""
+
+WINDOW = 3
+"""Lines on either side of a cut that it may move to then."""
+
+PAYS = 0.1
+"""Points of expected penalty that a question beside the sizes must save."""
+
+UNKNOWN = 100.0
+"""Percent that a method costs above the slowest one known, where nothing is known of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One table of sizes.
+
+    Attributes
+    ----------
+    times
+        Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
+    comm_sizes, message_sizes
+        Ascending.
+    calls
+        Workload, ``(comm_size, message_size)``; None: all sizes count the same.
+    """
+
+    times: FloatArray
+    comm_sizes: IntArray
+    message_sizes: IntArray
+    calls: FloatArray | None = None
+
+    def measured(self) -> Table:
+        """Without sizes at which nothing was measured."""
+        rows, columns = np.nonzero(np.isfinite(self.times).any(axis=0))
+        return self.part(np.unique(rows), np.unique(columns))
+
+    def part(self, rows: IntArray, columns: IntArray) -> Table:
+        """Some of the sizes."""
+        calls = None if self.calls is None else self.calls[np.ix_(rows, columns)]
+        return Table(self.times[:, rows][:, :, columns], self.comm_sizes[rows], self.message_sizes[columns], calls)
+
+
+class Growing:
+    """Trees over the surfaces of a table, between its sizes as well as at them.
+
+    Parameters
+    ----------
+    table
+        The measurements.
+    surfaces
+        What is predicted of them.
+    """
+
+    def __init__(self, table: Table, surfaces: Surfaces) -> None:
+        self._rows, self._columns = comm_sizes_between(table.comm_sizes), message_sizes_between(table.message_sizes)
+        logs = surfaces.at(self._rows, self._columns).log_time
+        best = np.nanmin(logs, axis=0) if np.isfinite(logs).any(axis=0).all() else _nan_min(logs)
+        percent = 100.0 * np.expm1(logs - best)
+        worst = np.nan_to_num(np.max(np.nan_to_num(percent, nan=0.0), axis=0))
+        percent = np.where(np.isfinite(percent), percent, np.where(np.isfinite(best), worst + UNKNOWN, 0.0))
+        measured = table.comm_sizes, table.message_sizes
+        weights = weights_between((self._rows, self._columns), measured, table.calls)
+        self._weight = float(weights.sum()) or 1.0
+        self._cells = percent * weights
+        self._useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}
+
+    def useful(self, most: int) -> dict[str, Trees]:
+        """Trees by what they ask beside the sizes: nothing, or what pays.
+
+        That may be what tells the curves of a method apart that is best somewhere, where for some number of leaves
+        it lowers the expected penalty by more than `PAYS`.
+        """
+        found = {kind: self.trees(kind, most) for kind in KINDS if kind == ALIKE or kind in self._useful}
+        there = {kind: trees for kind, trees in found.items() if trees is not None}
+        worth = there[ALIKE].means - PAYS
+        return {kind: trees for kind, trees in there.items() if kind == ALIKE or (trees.means < worth).any()}
+
+    def trees(self, kind: str, most: int, lines: tuple[int, int] = LINES) -> Trees | None:
+        """Search for trees that may ask for a kind of communicator size; None where there is but one kind."""
+        order = Order.of(kind, self._rows, self._columns)
+        if order is None:
+            return None
+        return Trees(order, Costs(self._cells[:, order.places], self._weight), most, lines)
+
+
+class Trees:
+    """The best trees of at most 1, 2, … leaves in one order of rows, with cuts at some lines."""
+
+    def __init__(self, order: Order, costs: Costs, most: int, lines: tuple[int, int]) -> None:
+        self._order, self._costs, self._most = order, costs, most
+        self._starts = [
+            _spread(costs.cells, axis, count, order.boundary if axis == 0 else 0) for axis, count in enumerate(lines)
+        ]
+        self._search = LeafSearch(costs.blocks(self._starts[0][:-1], self._starts[1][:-1]), most)
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Expected penalty of the best tree of at most 1, 2, … leaves, percent."""
+        return self._search.found / self._costs.weight
+
+    def roots(self) -> Iterator[tuple[int, Node]]:
+        """For each number of leaves the tree."""
+        methods = np.arange(len(self._costs.cells))
+        for leaves in range(1, self._search.most + 1):
+            tree = self._search.tree(leaves).spread(*self._starts)
+            yield leaves, self._order.node(tree, self._costs, methods)
+
+    def root(self, leaves: int) -> Node:
+        """The best tree of at most so many leaves, its cuts where methods cross."""
+        methods = np.arange(len(self._costs.cells))
+        for fewer in range(min(leaves, self._search.most), 0, -1):
+            tree = self._moved(self._search.tree(fewer).spread(*self._starts), fewer)
+            node = simplify(FlatTree.from_node(self._order.node(tree, self._costs, methods)))
+            if leaves_of(node) <= leaves:
+                return node
+        raise AssertionError("a tree of one leaf has one leaf")
+
+    def _moved(self, tree: Tree, leaves: int) -> Tree:
+        """Search again with the lines around the cuts of a tree."""
+        spots = np.array(tree.ends())
+        starts = []
+        for axis, extent in enumerate(self._costs.shape):
+            cuts = np.unique(spots[:, axis])
+            near = (cuts[:, None] + np.arange(-WINDOW, WINDOW + 1)).ravel()
+            inside = near[(near > 0) & (near < extent)]
+            starts.append(np.unique(np.concatenate([[0, extent], inside])).astype(np.int64))
+        search = LeafSearch(self._costs.blocks(starts[0][:-1], starts[1][:-1]), leaves)
+        return search.tree(leaves).spread(*starts)
+
+
+def leaves_of(node: Node) -> int:
+    """Leaves of a tree."""
+    return FlatTree.from_node(node).codes.size - FlatTree.from_node(node).widths.size
+
+
+def _nan_min(logs: FloatArray) -> FloatArray:
+    least = np.min(np.where(np.isfinite(logs), logs, np.inf), axis=0)
+    return np.where(np.isfinite(least), least, np.nan)
+
+
+def _spread(cells: FloatArray, axis: int, count: int, boundary: int) -> IntArray:
+    """First line of each of at most so many blocks, and the number of lines: finest where decisions change most."""
+    lines = cells.shape[1 + axis]
+    if lines <= count:
+        return np.arange(lines + 1)
+    moved = np.moveaxis(cells, 1 + axis, 1)
+    best = moved.argmin(axis=0)
+    here, there = (np.take_along_axis(moved[:, side], best[other][None], axis=0)[0] for side, other in _NEXT)
+    lost = (here - moved[:, :-1].min(axis=0) + there - moved[:, 1:].min(axis=0)).sum(axis=1)
+    sums = np.concatenate([[0.0], np.cumsum(np.sqrt(lost) + np.sqrt(lost).mean() / 2 + 1e-9)])
+    wanted = np.linspace(0, sums[-1], count + 1)
+    return np.unique(np.concatenate([[0, lines], [boundary], np.searchsorted(sums, wanted[1:-1])])).astype(np.int64)
+
+
+_NEXT = ((slice(None, -1), slice(1, None)), (slice(1, None), slice(None, -1)))

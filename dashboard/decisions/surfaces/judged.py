@@ -1,0 +1,220 @@
+"""Which predictor and how many leaves: judged by lines of the measurements that are left out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Method
+from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
+from dashboard.decisions.surfaces.lines import ALIKE
+from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+FOLDS = 5
+"""Every so-manieth line is left out, along either axis."""
+
+FEWEST = 4
+"""Lines without which none is left out: one inside, and three to interpolate between."""
+
+
+CLOSE = 0.1
+"""How far above the best, as a share of it, anything may be that is taken instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """A table without some lines inside its range, and these lines.
+
+    Attributes
+    ----------
+    learn
+        What is decided on.
+    judge
+        What is judged at.
+    """
+
+    learn: Table
+    judge: Table
+
+    def penalty(self, chosen: IntArray) -> float:
+        """Mean penalty of methods chosen at the left-out sizes, percent; an unmeasured one counts as the slowest."""
+        times = self.judge.times
+        there = np.isfinite(times).any(axis=0)
+        high = np.max(np.where(np.isfinite(times), times, -np.inf), axis=0)
+        low = np.min(np.where(np.isfinite(times), times, np.inf), axis=0)
+        took = np.take_along_axis(times, chosen[None], axis=0)[0]
+        took = np.where(np.isfinite(took), took, high)
+        weights = there if self.judge.calls is None else there * self.judge.calls
+        if not weights.any():
+            return np.nan
+        with np.errstate(invalid="ignore"):
+            percent = np.where(there, 100.0 * (took / low - 1.0), 0.0)
+        return float((percent * weights).sum() / weights.sum())
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What one way costs at left-out lines.
+
+    Attributes
+    ----------
+    name
+        For people.
+    mean
+        Over the folds, percent.
+    error
+        Standard error of that mean over the folds, points.
+    """
+
+    name: str
+    mean: float
+    error: float
+
+    def words(self) -> str:
+        """As ``by kind: 1.9 % ± 0.3``."""
+        return f"{self.name}: {self.mean:.2g} % ± {self.error:.1g}"
+
+
+def left_out(table: Table) -> list[Left]:
+    """Leave out every `FOLDS`-th line inside the range, along either axis; nothing where there are few."""
+    found = []
+    lines = np.arange(table.comm_sizes.size), np.arange(table.message_sizes.size)
+    for axis in (0, 1):
+        if lines[axis].size < FEWEST:
+            continue
+        for first in range(min(FOLDS, lines[axis].size - 2)):
+            out = lines[axis][1:-1][first::FOLDS]
+            kept = np.setdiff1d(lines[axis], out)
+            both = [(kept, out) if each == axis else (lines[each], lines[each]) for each in (0, 1)]
+            found.append(Left(*(table.part(both[0][side], both[1][side]) for side in (0, 1))))
+    return found
+
+
+def choose_predictor(folds: Sequence[Left]) -> tuple[Predictor, list[Judged]]:
+    """Take the predictor whose fastest methods cost least at left-out lines, another than the first for a reason."""
+    if not folds:
+        return PREDICTORS[0], []
+    table = np.array([[_argmin(fold, predictor) for predictor in PREDICTORS] for fold in folds])
+    table = table[np.isfinite(table).all(axis=1)]
+    if not len(table):
+        return PREDICTORS[0], []
+    best = int(table.mean(axis=0).argmin())
+    chosen = next(number for number in range(len(PREDICTORS)) if _as_good(table[:, number], table[:, best]))
+    return PREDICTORS[chosen], [
+        Judged(predictor.name, float(table[:, n].mean()), _error(table[:, n])) for n, predictor in enumerate(PREDICTORS)
+    ]
+
+
+def _argmin(fold: Left, predictor: Predictor) -> float:
+    learn = fold.learn
+    logs = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor).at(
+        fold.judge.comm_sizes, fold.judge.message_sizes
+    )
+    return fold.penalty(np.where(np.isfinite(logs.log_time), logs.log_time, np.inf).argmin(axis=0))
+
+
+def _error(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
+
+def _as_good(values: FloatArray, best: FloatArray) -> bool:
+    """Whether the mean lies within one standard error of the best one's, of their differences fold by fold.
+
+    And within `CLOSE`: where folds differ much, the error alone would let much worse ones pass.
+    """
+    return bool((values - best).mean() <= min(_error(values - best), CLOSE * best.mean()) + 1e-12)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a tree, and what it may ask.
+
+    Attributes
+    ----------
+    kind
+        Of `surfaces.lines.KINDS`.
+    leaves
+        Most leaves.
+    judged
+        What that costs at left-out lines; None where none could be left out.
+    """
+
+    kind: str
+    leaves: int
+    judged: Judged | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """What trees of each size cost at left-out lines.
+
+    Attributes
+    ----------
+    costs
+        By leaves and kind, mean penalty of each fold in percent; empty where none could be left out.
+    """
+
+    costs: dict[tuple[int, str], FloatArray]
+
+    def best(self, most: int) -> Size:
+        """Take the fewest leaves that cost no more than the best number up to `most`, within one standard error.
+
+        Of equally many leaves a tree of the sizes alone is taken before one that asks more. Without folds it is `most`.
+        """
+        usable = {key: values for key, values in self.costs.items() if key[0] <= most}
+        if not usable:
+            return Size(ALIKE, most, None)
+        best = min(usable.values(), key=lambda values: float(values.mean()))
+        leaves, kind = next(
+            key
+            for key in sorted(usable, key=lambda key: (key[0], key[1] != ALIKE, float(usable[key].mean())))
+            if _as_good(usable[key], best)
+        )
+        values = usable[leaves, kind]
+        return Size(kind, leaves, Judged(f"tree of {leaves} leaves", float(values.mean()), _error(values)))
+
+
+def judge_sizes(
+    folds: Sequence[Left],
+    predictor: Predictor,
+    methods: tuple[Method, ...],
+    kinds: Sequence[str],
+    most: int,
+    step: Callable[[], None],
+) -> Sizes:
+    """Grow trees of up to so many leaves, asking each of `kinds`, without some lines, and judge them there."""
+    costs: dict[tuple[int, str], list[float]] = {}
+    for fold in folds:
+        step()
+        for key, chosen in _tried(fold, predictor, methods, kinds, most):
+            costs.setdefault(key, []).append(fold.penalty(chosen))
+    every = {key: np.array(values) for key, values in costs.items() if len(values) == len(folds)}
+    return Sizes({key: values for key, values in every.items() if np.isfinite(values).all()})
+
+
+def _tried(
+    fold: Left, predictor: Predictor, methods: tuple[Method, ...], kinds: Sequence[str], most: int
+) -> Iterator[tuple[tuple[int, str], IntArray]]:
+    learn, judge = fold.learn, fold.judge
+    growing = Growing(learn, Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor))
+    for kind in kinds:
+        trees = growing.trees(kind, most, COARSE)
+        if trees is None:
+            continue
+        chosen: dict[int, IntArray] = {}
+        for _, root in trees.roots():
+            decision = DecisionFunction("", methods, root)
+            if decision.leaves <= most:
+                chosen[decision.leaves] = decision.predict(judge.comm_sizes[:, None], judge.message_sizes[None, :])
+        last = None
+        for leaves in range(1, most + 1):
+            last = chosen.get(leaves, last)
+            if last is not None:
+                yield (leaves, kind), last

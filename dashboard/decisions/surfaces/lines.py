@@ -1,0 +1,80 @@
+"""Straight lines between measured sizes, both scales logarithmic, as matrices that take measured to wanted sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.attributes import COMM_SIZE, compute
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+ALIKE = "all"
+"""One curve over all communicator sizes."""
+
+KINDS = (ALIKE, "power_of_two", "even")
+"""What may tell the curves of a method apart: nothing, or one of these attributes of the communicator size."""
+
+
+def kind_of(sizes: IntArray, kind: str) -> IntArray:
+    """The curve that each communicator size lies on."""
+    if kind == ALIKE:
+        return np.zeros(sizes.size, dtype=np.int64)
+    return compute(kind, {COMM_SIZE: np.asarray(sizes, dtype=np.int64)})
+
+
+def scale(sizes: IntArray) -> FloatArray:
+    """Logarithms; a size of 0 is as half a byte."""
+    return np.log(np.maximum(sizes, 0.5))
+
+
+def between(
+    known: IntArray, wanted: IntArray, known_kind: IntArray, wanted_kind: IntArray, *, leave_out: bool = False
+) -> FloatArray:
+    """Weights of known sizes that give wanted ones.
+
+    Parameters
+    ----------
+    known, wanted
+        Sizes, ascending.
+    known_kind, wanted_kind
+        Only sizes of one kind are joined; where one has none of its kind, all sizes are.
+    leave_out
+        Whether `wanted` are `known`, each given by the others.
+
+    Returns
+    -------
+    array (wanted, known)
+        Rows sum to 1. Beyond the range of its kind a size takes all sizes, beyond these the last two: the slope goes
+        on. All are 0 where no size is left.
+    """
+    weights = np.zeros((wanted.size, known.size))
+    logs, asked = scale(known), scale(wanted)
+    for row in range(wanted.size):
+        others = np.ones(known.size, dtype=np.bool_)
+        if leave_out:
+            others[row] = False
+        own = np.flatnonzero(others & (known_kind == wanted_kind[row]))
+        around = own.size and logs[own[0]] <= asked[row] <= logs[own[-1]]
+        places = own if around or own.size > 1 else np.flatnonzero(others)
+        if places.size == 0:
+            continue
+        if places.size == 1:
+            weights[row, places[0]] = 1.0
+            continue
+        upper = int(np.clip(np.searchsorted(logs[places], asked[row]), 1, places.size - 1))
+        low, high = places[upper - 1], places[upper]
+        share = (asked[row] - logs[low]) / (logs[high] - logs[low])
+        weights[row, low], weights[row, high] = 1.0 - share, share
+    return weights
+
+
+def openness(known: IntArray, wanted: IntArray) -> FloatArray:
+    """How far from measured sizes: 0 at one, 1 halfway between two or a gap beyond the last, more further out."""
+    if known.size < 2:
+        return np.where(np.isin(wanted, known), 0.0, 1.0)
+    logs, asked = scale(known), scale(wanted)
+    upper = np.clip(np.searchsorted(logs, asked), 1, known.size - 1)
+    share = (asked - logs[upper - 1]) / (logs[upper] - logs[upper - 1])
+    return np.where((share >= 0) & (share <= 1), 4 * share * (1 - share), np.maximum(share - 1, -share))

@@ -1,0 +1,232 @@
+"""Surfaces: what each method takes at any size, from what it took at measured ones, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.surfaces.lines import ALIKE, KINDS, between, kind_of, openness, scale
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+SURE = 0.9
+"""Share of measured times that the bands are to hold."""
+
+NEAR = 2
+"""Message sizes on either side whose residuals tell how sure one is."""
+
+LEAST = 0.01
+"""Half of the narrowest band, as a share of the time: no measurement repeats itself better."""
+
+WORTH = 0.9
+"""Another way to tell curves apart must be off by so much less than the one before: a tenth may be chance."""
+
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A way to predict times between measured ones.
+
+    Attributes
+    ----------
+    name
+        For people.
+    kinds
+        Of `KINDS` those that a method's curves over the communicator size may be told apart by: for each method the
+        one is taken that predicts left-out lines of its measurements best.
+    smoothing
+        Share of its neighbours' interpolation that a measured time is mixed with, 0 to 1.
+    """
+
+    name: str
+    kinds: tuple[str, ...] = KINDS
+    smoothing: float = 0.0
+
+
+PREDICTORS = (
+    Predictor("by kind of communicator size", KINDS),
+    Predictor("plain interpolation", (ALIKE,)),
+    Predictor("by kind, smoothed", KINDS, 0.25),
+)
+"""Those that are tried, the first unless another one is better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Times at wanted sizes.
+
+    Attributes
+    ----------
+    log_time
+        ``(method, comm_size, message_size)``: natural logarithm of the seconds that are expected; NaN where nothing
+        is known of a method.
+    half_width
+        Likewise: half of the band that holds `SURE` of such times, as a difference of logarithms.
+    """
+
+    log_time: FloatArray
+    half_width: FloatArray
+
+
+class Surfaces:
+    """Surfaces over the measured times of one table of sizes.
+
+    Parameters
+    ----------
+    times
+        Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
+    comm_sizes, message_sizes
+        Ascending.
+    predictor
+        How to predict.
+
+    Attributes
+    ----------
+    kinds
+        For each method what its curves over the communicator size are told apart by.
+
+    Notes
+    -----
+    Times are interpolated log-log linearly, first along the message size, then along the communicator size. A method
+    is known between the sizes it was measured at, and beyond those of all methods: where others were measured and it
+    was not, beside or beyond its own, it cannot be told to run there at all.
+    """
+
+    def __init__(
+        self, times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, predictor: Predictor = PREDICTORS[0]
+    ) -> None:
+        self.comm_sizes, self.message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
+        with np.errstate(invalid="ignore"):
+            self._logs = np.log(times)
+        self._measured = np.isfinite(self._logs)
+        self._predictor = predictor
+        self.kinds = [ALIKE] * len(times)
+        self._groups = list(self._by_rows())
+        self._row_error = np.full(self._logs.shape, np.nan)
+        self._values, self._known = _along_messages(self._logs, self.message_sizes)
+        for rows, methods in self._groups:
+            self._choose(rows, methods)
+        self._column_error = self._left_out_columns()
+
+    def _by_rows(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Methods measured at the same communicator sizes: rows and methods."""
+        there = self._measured.any(axis=2)
+        patterns, which = np.unique(there, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            if pattern.any():
+                yield np.flatnonzero(pattern), np.flatnonzero(which.ravel() == number)
+
+    def _choose(self, rows: IntArray, methods: IntArray) -> None:
+        """Choose what curves are told apart by, and mix in neighbours."""
+        sizes = self.comm_sizes[rows]
+        values = self._values[np.ix_(methods, rows)]
+        least = np.full(methods.size, np.inf)
+        chosen = np.zeros_like(values)
+        for kind in self._predictor.kinds:
+            kinds = kind_of(sizes, kind)
+            if kind != ALIKE and (kinds == kinds[:1]).all():
+                continue
+            guess = between(sizes, sizes, kinds, kinds, leave_out=True) @ values
+            error = np.abs(guess - values)
+            inner = error[:, 1:-1] if sizes.size > 2 else error
+            better = inner.mean(axis=(1, 2)) < least * WORTH - _SLACK
+            least[better] = inner.mean(axis=(1, 2))[better]
+            chosen[better] = guess[better]
+            for method in methods[better]:
+                self.kinds[method] = kind
+        if sizes.size > 1:
+            self._row_error[np.ix_(methods, rows)] = np.abs(chosen - values)
+            share = self._predictor.smoothing
+            self._values[np.ix_(methods, rows)] = (1 - share) * values + share * chosen
+
+    def _left_out_columns(self) -> FloatArray:
+        """How far each measured time is from what its method's other message sizes say."""
+        sizes = self.message_sizes
+        if sizes.size < 2:
+            return np.full(self._logs.shape, np.nan)
+        alike = np.zeros(sizes.size, dtype=np.int64)
+        guess = self._values @ between(sizes, sizes, alike, alike, leave_out=True).T
+        error = np.where(self._measured, np.abs(guess - self._logs), np.nan)
+        if sizes.size > 2:
+            error[..., [0, -1]] = np.nan
+        return error
+
+    def at(self, comm_sizes: IntArray, message_sizes: IntArray) -> Predicted:
+        """Predict times.
+
+        Parameters
+        ----------
+        comm_sizes, message_sizes
+            Ascending whole numbers; beyond the measured ones the last slope goes on.
+        """
+        comm_sizes, message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
+        shape = (len(self._logs), comm_sizes.size, message_sizes.size)
+        logs = np.full(shape, np.nan)
+        alike = (np.zeros(sizes.size, dtype=np.int64) for sizes in (self.message_sizes, message_sizes))
+        across = between(self.message_sizes, message_sizes, *alike).T
+        for rows, methods in self._groups:
+            for kind in {self.kinds[method] for method in methods}:
+                own = np.array([method for method in methods if self.kinds[method] == kind])
+                logs[own] = self._predict(rows, own, kind, comm_sizes) @ across
+                logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
+        return Predicted(logs, self._half_width(comm_sizes, message_sizes))
+
+    def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
+        sizes = self.comm_sizes[rows]
+        weights = between(sizes, wanted, kind_of(sizes, kind), kind_of(wanted, kind))
+        return np.asarray(weights @ self._values[np.ix_(methods, rows)])
+
+    def _reached(self, rows: IntArray, methods: IntArray, wanted: IntArray, across: FloatArray) -> BoolArray:
+        """Where a method is known: ``(method, comm_size, message_size)``."""
+        sizes, every = self.comm_sizes[rows], self.comm_sizes
+        runs = np.ones(wanted.size, dtype=np.bool_)
+        for kind in KINDS[1:]:
+            kinds = kind_of(sizes, kind)
+            if (kinds == kinds[0]).all() and (kind_of(every, kind) != kinds[0]).any():
+                runs &= kind_of(wanted, kind) == kinds[0]
+        if sizes[0] > every[0]:
+            runs &= wanted >= sizes[0]
+        if sizes[-1] < every[-1]:
+            runs &= wanted <= sizes[-1]
+        alike = (np.zeros(size, dtype=np.int64) for size in (rows.size, wanted.size))
+        unknown = np.where(self._known[np.ix_(methods, rows)], 0.0, 1.0)
+        lost = np.abs(between(sizes, wanted, *alike)) @ unknown @ np.abs(across)
+        return np.asarray((lost < _SLACK) & runs[None, :, None])
+
+    def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
+        """Half of the bands: residuals of left-out lines, by how far the next measured ones are."""
+        near = np.abs(np.arange(self.message_sizes.size)[:, None] - np.arange(self.message_sizes.size)) <= NEAR
+        columns = np.abs(scale(message_sizes)[:, None] - scale(self.message_sizes)).argmin(axis=1)
+        far = openness(self.comm_sizes, comm_sizes)[:, None], openness(self.message_sizes, message_sizes)[None, :]
+        squares = np.full((len(self._logs), comm_sizes.size, message_sizes.size), LEAST**2)
+        for errors, distance in ((self._row_error, far[0]), (self._column_error, far[1])):
+            widths = np.zeros((len(errors), self.message_sizes.size))
+            for column, around in enumerate(near):
+                part = errors[:, :, around].reshape(len(errors), -1)
+                known = np.isfinite(part)
+                filled = np.where(known, part, -np.inf)
+                order = np.sort(filled, axis=1)
+                place = part.shape[1] - 1 - np.floor((1 - SURE) * known.sum(axis=1)).astype(int)
+                width = np.take_along_axis(order, np.maximum(place, 0)[:, None], axis=1)[:, 0]
+                widths[:, column] = np.where(np.isfinite(width), width, 0.0)
+            squares = squares + (widths[:, None, columns] * distance[None]) ** 2
+        return np.asarray(np.sqrt(squares))
+
+
+def _along_messages(logs: FloatArray, sizes: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Every row without gaps, and where that is known: at and between the message sizes a method was measured at."""
+    there = np.isfinite(logs)
+    values = np.where(there, logs, 0.0)
+    known = there.copy()
+    asked = scale(sizes)
+    for place in zip(*np.nonzero(there.any(axis=2) & ~there.all(axis=2)), strict=True):
+        measured = np.flatnonzero(there[place])
+        values[place] = np.interp(asked, asked[measured], logs[place][measured])
+        known[place][measured[0] : measured[-1] + 1] = True
+    return values, known

@@ -1,0 +1,100 @@
+"""The recommendation: trees over predicted times, as large as left-out sizes say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, OptionError
+from dashboard.decisions.family import Cancelled
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.surfaces import recommended
+from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between
+from dashboard.decisions.surfaces.order import kind_number
+from tests.cubes import cube_of, synthetic_cube
+
+COMM = np.array([2, 3, 4, 6, 7, 8, 12, 16, 20, 32])
+MESSAGE = 4 ** np.arange(3, 11)
+
+
+def crossing(at: float) -> xr.Dataset:
+    """Two methods over all sizes, the second one faster from messages of this size on."""
+    first = np.tile((MESSAGE / at)[None, :] ** 1.0, (COMM.size, 1))
+    return cube_of(1e-5 * np.stack([first, np.sqrt(first)]), COMM, MESSAGE)
+
+
+def by_kind() -> xr.Dataset:
+    """Two methods, the first one faster at powers of two, the second one elsewhere."""
+    power = (COMM & (COMM - 1)) == 0
+    first, second = (np.tile(np.where(rows, 1.0, 2.0)[:, None], (1, MESSAGE.size)) for rows in (power, ~power))
+    return cube_of(1e-5 * np.stack([first, second]) * np.sqrt(MESSAGE), COMM, MESSAGE)
+
+
+def test_it_cuts_where_methods_cross_not_at_measured_sizes() -> None:
+    decision = recommended(Problem.of(crossing(2048.0)))
+    assert decision.leaves == 2
+    assert decision.predict(8, [1024, 1400, 3000, 4096]).tolist() == [0, 0, 1, 1]
+
+
+def test_it_asks_for_powers_of_two_where_they_pay() -> None:
+    decision = recommended(Problem.of(by_kind()))
+    assert decision.leaves == 2
+    assert decision.attributes == ("power_of_two",)
+    assert decision.predict([5, 8, 24, 64], 512).tolist() == [1, 0, 1, 0]
+    (why,) = decision.provenance["recommended"]
+    assert why["kind"] == "power_of_two"
+    assert why["predictor"] in why["said"]
+
+
+def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> None:
+    cube = by_kind()
+    times = cube["time"].values.copy()
+    times[0, (COMM & (COMM - 1)) != 0] = np.nan
+    decision = recommended(Problem.of(cube_of(times, COMM, MESSAGE)))
+    assert decision.predict([5, 9, 10, 24], 512).tolist() == [1, 1, 1, 1]
+
+
+def test_each_number_of_processes_per_node_has_a_tree_of_its_own() -> None:
+    both = np.stack([crossing(512.0)["time"].values, crossing(8192.0)["time"].values], axis=-1)
+    decision = recommended(Problem.of(cube_of(both, COMM, MESSAGE), ppn="all"))
+    assert decision.needs == ("ppn",)
+    assert decision.predict(8, 2048, ppn=[1, 2, 9]).tolist() == [1, 0, 0]
+
+
+def test_it_has_no_more_leaves_than_asked_for_and_none_without_use() -> None:
+    problem = Problem.of(synthetic_cube(7, 9, 5, seed=3, missing=0.3))
+    assert [recommended(problem, leaves=most).leaves <= most for most in (1, 3, 6)] == [True] * 3
+    constant = cube_of(np.full((2, COMM.size, MESSAGE.size), 1e-3) * np.array([1, 2])[:, None, None], COMM, MESSAGE)
+    assert recommended(Problem.of(constant)).leaves == 1
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 6), (6, 1), (2, 3)])
+def test_few_sizes_do(rows: int, columns: int) -> None:
+    decision = recommended(Problem.of(synthetic_cube(rows, columns, 3, seed=1)))
+    assert DecisionFunction.from_json(decision.to_json()) == decision
+
+
+def test_it_can_be_stopped_and_refuses_no_leaves() -> None:
+    problem = Problem.of(crossing(2048.0))
+
+    def stop(_share: float, _what: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        recommended(problem, progress=stop)
+    with pytest.raises(OptionError, match="leaves"):
+        recommended(problem, leaves=0)
+
+
+def test_sizes_between_hold_the_measured_ones() -> None:
+    assert comm_sizes_between(np.array([2, 5, 8])).tolist() == [2, 3, 4, 5, 6, 7, 8]
+    assert set(message_sizes_between(MESSAGE)) >= set(MESSAGE)
+    assert message_sizes_between(np.array([0, 1, 2])).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("last", "following", "cut"), [(8000, 9000, 8192), (4096, 5000, 4096), (5, 7, 6), (0, 8, 0), (3, 4, 3)]
+)
+def test_cuts_are_kind_numbers(last: int, following: int, cut: int) -> None:
+    assert kind_number(last, following) == cut

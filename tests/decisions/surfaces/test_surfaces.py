@@ -1,0 +1,101 @@
+"""Surfaces: what is predicted between measured sizes, and how sure that is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.decisions.surfaces import PREDICTORS, Surfaces
+from dashboard.decisions.surfaces.lines import between, openness
+
+COMM = np.array([2, 3, 4, 6, 7, 8, 12, 16, 20, 32])
+MESSAGE = np.array([0, 1, 8, 64, 1024, 4096, 65536])
+
+
+def powers(exponents: tuple[float, float]) -> np.ndarray:
+    """Times that grow as powers of both sizes, of one method."""
+    p, m = exponents
+    return 1e-6 * COMM[:, None] ** p * np.maximum(MESSAGE, 0.5)[None, :] ** m
+
+
+@given(st.floats(0, 2), st.floats(0, 1.5))
+def test_times_that_grow_as_powers_of_the_sizes_are_predicted_exactly(p: float, m: float) -> None:
+    wanted = np.array([5, 9, 24, 64]), np.array([2, 100, 500, 10**6])
+    found = Surfaces(powers((p, m))[None], COMM, MESSAGE).at(*wanted)
+    exact = 1e-6 * wanted[0][:, None] ** p * wanted[1][None, :].astype(float) ** m
+    assert np.allclose(np.exp(found.log_time[0]), exact, rtol=1e-9)
+
+
+@given(st.integers(0, 4))
+def test_at_measured_sizes_plain_surfaces_are_the_measurements(seed: int) -> None:
+    times = np.random.default_rng(seed).lognormal(size=(3, COMM.size, MESSAGE.size))
+    found = Surfaces(times, COMM, MESSAGE).at(COMM, MESSAGE)
+    assert np.allclose(np.exp(found.log_time), times)
+
+
+def test_a_method_that_is_slower_off_powers_of_two_has_two_curves() -> None:
+    slow = np.where(COMM & (COMM - 1), 3.0, 1.0)[:, None] * powers((1.0, 0.5))
+    even = np.where(COMM % 2, 3.0, 1.0)[:, None] * powers((1.0, 0.5))
+    surfaces = Surfaces(np.stack([slow, even, powers((1.0, 0.5))]), COMM, MESSAGE)
+    assert surfaces.kinds == ["power_of_two", "even", "all"]
+    at_ten = np.exp(surfaces.at(np.array([10]), MESSAGE).log_time[:, 0])
+    assert np.allclose(at_ten[0], 30e-6 * np.maximum(MESSAGE, 0.5) ** 0.5)
+    assert np.allclose(at_ten[1], 10e-6 * np.maximum(MESSAGE, 0.5) ** 0.5)
+
+
+def test_nothing_is_known_where_a_method_does_not_run() -> None:
+    only_powers, short, late = (powers((1.0, 0.5)) for _ in range(3))
+    only_powers[(COMM & (COMM - 1)) != 0] = np.nan
+    short[:, MESSAGE > 1024] = np.nan
+    late[COMM < 6] = np.nan
+    found = Surfaces(np.stack([only_powers, short, late, powers((1.0, 0.5))]), COMM, MESSAGE)
+    logs = found.at(np.array([4, 5, 10]), np.array([512, 2048])).log_time
+    assert np.isfinite(logs).tolist() == [
+        [[True, True], [False, False], [False, False]],
+        [[True, False], [True, False], [True, False]],
+        [[False, False], [False, False], [True, True]],
+        [[True, True], [True, True], [True, True]],
+    ]
+
+
+def test_a_gap_inside_a_method_is_filled_from_its_neighbours() -> None:
+    times = powers((1.0, 0.5))
+    times[4, 3] = np.nan
+    found = Surfaces(times[None], COMM, MESSAGE).at(COMM, MESSAGE)
+    assert np.allclose(np.exp(found.log_time[0]), powers((1.0, 0.5)))
+
+
+@given(st.sets(st.integers(0, 4096), min_size=1, max_size=8), st.sets(st.integers(0, 9999), min_size=1, max_size=8))
+def test_weights_of_known_sizes_sum_to_one(known: set[int], wanted: set[int]) -> None:
+    sizes, asked = np.array(sorted(known)), np.array(sorted(wanted))
+    alike = np.zeros(sizes.size, dtype=np.int64), np.zeros(asked.size, dtype=np.int64)
+    assert np.allclose(between(sizes, asked, *alike).sum(axis=1), 1.0)
+    assert (openness(sizes, sizes) == 0).all()
+
+
+@pytest.mark.parametrize("collective", ["bcast", "reduce", "allreduce", "allgather", "alltoall"])
+def test_nine_in_ten_left_out_times_lie_in_the_bands(collective: str, fast_ethernet: xr.DataTree) -> None:
+    cube = fast_ethernet[collective].to_dataset()
+    times = cube["time"].transpose("method", "comm_size", "message_size").values
+    sizes = cube["comm_size"].values, cube["message_size"].values
+    held = []
+    for axis in (0, 1):
+        lines = np.arange(sizes[axis].size)
+        for first in range(5):
+            out = lines[first::5]
+            kept = np.setdiff1d(lines, out)
+            out = out[(out > kept[0]) & (out < kept[-1])]
+            learn = [sizes[0], sizes[1]]
+            judge = [sizes[0], sizes[1]]
+            learn[axis], judge[axis] = sizes[axis][kept], sizes[axis][out]
+            found = Surfaces(np.take(times, kept, axis=1 + axis), *learn).at(*judge)
+            off = np.abs(np.log(np.take(times, out, axis=1 + axis)) - found.log_time)
+            held.append((off <= found.half_width).ravel())
+    assert 0.85 <= np.concatenate(held).mean() <= 0.96
+
+
+def test_predictors_are_told_apart() -> None:
+    assert len({predictor.name for predictor in PREDICTORS}) == len(PREDICTORS)
