@@ -21,6 +21,7 @@ from dashboard.pages.data.chooser import UPLOAD
 from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.first import First
+from dashboard.pages.frame.lean import LATE, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
@@ -30,7 +31,6 @@ from dashboard.pages.parts.growing import Growing
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
-from dashboard.plots.live import STEADY_STYLES
 from dashboard.server.permission import may_enter
 from dashboard.session.address import PARAMETERS, TREATMENT, value_of
 from dashboard.session.history import History
@@ -179,7 +179,7 @@ class App(Viewer):
             label="", options=list(PAGES), value=self.state.page, size="small", margin=(0, 24), sx=_ON_HEADER
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
-        self.main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.main = pn.Column(css_classes=[PAGES_CLASS], sizing_mode="stretch_width", margin=0)
         self.views = ViewBar(self.permalink.history, self.permalink.show, self.permalink.view)
         self.share = Share(self.state, self.permalink.link, ViewBar.STYLE)
         self.first = First(self.state, self._upload)
@@ -203,6 +203,7 @@ class App(Viewer):
             main=[pn.Column(*lines, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
+            template=TEMPLATE,
         )
 
     async def open(self) -> None:
@@ -316,7 +317,7 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, STEADY_STYLES)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
     return page
 
