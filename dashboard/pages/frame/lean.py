@@ -146,7 +146,7 @@ const share = (dom) => {
     const {get} = Object.getOwnPropertyDescriptor(HTMLStyleElement.prototype, 'sheet')
     Object.defineProperty(HTMLStyleElement.prototype, 'sheet', {configurable: true, get() {
         const root = this.dataset.emotion === undefined ? null : this.getRootNode()
-        if (!(root instanceof ShadowRoot) || this.firstChild) return get.call(this)
+        if (!(root instanceof ShadowRoot) || this.textContent !== '') return get.call(this)
         if (!rules.has(this)) {
             const sheet = new CSSStyleSheet()
             ours.add(sheet)
