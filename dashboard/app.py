@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import panel as pn
 import param
 from bokeh.models import CustomJS
+from panel.io import hold
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
@@ -21,7 +22,7 @@ from dashboard.pages.data.chooser import UPLOAD
 from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.first import First
-from dashboard.pages.frame.lean import LATE, PAGES_CLASS, TEMPLATE
+from dashboard.pages.frame.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
@@ -176,7 +177,13 @@ class App(Viewer):
         elif pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
             self.state.page = pn.state.location.query_params["page"]
         self.navigation = RadioButtonGroup(
-            label="", options=list(PAGES), value=self.state.page, size="small", margin=(0, 24), sx=_ON_HEADER
+            label="",
+            options=list(PAGES),
+            value=self.state.page,
+            size="small",
+            margin=(0, 24),
+            sx=_ON_HEADER,
+            css_classes=[NAVIGATION_CLASS],
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
         self.main = pn.Column(css_classes=[PAGES_CLASS], sizing_mode="stretch_width", margin=0)
@@ -230,11 +237,12 @@ class App(Viewer):
     def _show_page(self, *events: param.parameterized.Event) -> None:
         # A page is made when it is first asked for, and kept: its plots need not be drawn again.
         name = self.state.page
-        if name not in self._pages:
-            self._pages[name] = self._make(name)
-            self.main.append(pn.Column(self._pages[name], name=name, sizing_mode="stretch_width", margin=0))
-        for page in self.main:
-            page.visible = page.name == name
+        with hold(pn.state.curdoc):
+            if name not in self._pages:
+                self._pages[name] = self._make(name)
+                self.main.append(pn.Column(self._pages[name], name=name, sizing_mode="stretch_width", margin=0))
+            for page in self.main:
+                page.visible = page.name == name
 
     def _upload(self) -> None:
         self.state.page = "Data"

@@ -15,6 +15,14 @@ from __future__ import annotations
 MADE_FOR = {"bokeh": "3.9", "panel": "1.9"}
 #: Class of the column of which the children that are not visible leave the document.
 PAGES_CLASS = "colltune-pages"
+#: Class of the widget of which the value is the name of the page on show.
+NAVIGATION_CLASS = "colltune-navigation"
+
+_BLOCK = "background: currentColor; opacity: 0.08; border-radius: 6px"
+#: What stands until a page does that was not shown before: controls, and three pictures.
+_OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
+<div style="{_BLOCK}; height: 48px; margin: 10px"></div><div style="display: flex; gap: 16px; margin: 16px 10px">
+{f'<div style="{_BLOCK}; height: 340px; flex: 1"></div>' * 3}</div>"""
 
 #: Style sheets are adopted instead of written. Whatever Bokeh does to one of its style sheets it does to a text; where
 #: that text has been seen before, the sheet is there already. The order among a part's own sheets is kept.
@@ -68,6 +76,15 @@ const share = (dom) => {
         if (sheet.shared) lay(root)
     }
 
+    const cleared = new Set()
+    const clear = () => {
+        for (const sheet of cleared) {
+            if (sheet.text !== '' || !sheet.shared) continue
+            sheet.shared = null
+            if (sheet.root !== undefined) lay(sheet.root)
+        }
+        cleared.clear()
+    }
     const plain = InlineStyleSheet.prototype.install
     Object.defineProperty(InlineStyleSheet.prototype, 'css', {
         // Those made before this ran hold their text as an element.
@@ -80,7 +97,15 @@ const share = (dom) => {
             this.el.textContent = css
             return
         }
-        this.shared = css === '' ? null : of_text(css)
+        if (css === '') {
+            // Bokeh lays out by clearing what it then writes again, mostly as it was.
+            cleared.add(this)
+            if (cleared.size === 1) queueMicrotask(clear)
+            return
+        }
+        const sheet = of_text(css)
+        if (this.shared === sheet) return
+        this.shared = sheet
         if (this.root !== undefined) lay(this.root)
     }
     InlineStyleSheet.prototype.install = function (target) {
@@ -170,24 +195,47 @@ const share = (dom) => {
 }
 """
 
-#: A page that is not visible leaves the document. Bokeh puts it back whenever a page is added.
+#: A page that is not visible leaves the document, and is left out when Bokeh lays out what is on it, all of it at any
+#: change of size. Bokeh puts hidden pages back whenever one is added. A click on the navigation is answered before the
+#: server is: by the page, where it was shown before, or by the outline of one.
 LEAVE = f"""
 const leave = () => {{
-    const [main] = Bokeh.index.query((view) => view.class_list?.has('{PAGES_CLASS}'))
+    const named = (name) => [...Bokeh.index.query((view) => view.class_list?.has(name))][0]
+    const main = named('{PAGES_CLASS}'), navigation = named('{NAVIGATION_CLASS}')
     if (main === undefined) return false
-    const known = new WeakSet()
+    const known = new WeakSet(), outline = document.createElement('div')
+    outline.setAttribute('role', 'status')
+    outline.innerHTML = `{_OUTLINE}`
     const shown = () => {{
         for (const view of main.child_views) {{
             if (!known.has(view)) {{
                 known.add(view)
-                view.model.properties.visible.change.connect(shown)
+                const lay_out = view.invalidate_layout.bind(view)
+                view.invalidate_layout = () => {{
+                    shown()
+                    if (view.model.visible) lay_out()
+                }}
             }}
             if (!view.model.visible) view.el.remove()
-            else if (view.el.parentNode === null) main.shadow_el.append(view.el)
+            else {{
+                outline.remove()
+                if (view.el.parentNode === null) main.shadow_el.append(view.el)
+            }}
         }}
     }}
+    Object.defineProperty(main, 'layoutable_views', {{
+        get: () => main.child_views.filter((view) => view.model.visible && 'layoutable_views' in view),
+    }})
     new MutationObserver(shown).observe(main.shadow_el, {{childList: true}})
     shown()
+    // The server says the same when it comes to it.
+    navigation?.model.data.properties.value.change.connect(() => {{
+        const name = navigation.model.data.value
+        for (const {{model}} of main.child_views) model.setv({{visible: model.name === name}}, {{sync: false}})
+        if (main.child_views.some(({{model}}) => model.visible)) return
+        outline.querySelector('b').textContent = name
+        main.shadow_el.append(outline)
+    }})
     return true
 }}
 """
