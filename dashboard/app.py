@@ -21,6 +21,7 @@ from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.data.chooser import UPLOAD
 from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.pages.frame.connection import BACK, BANNER, LOST
 from dashboard.pages.frame.first import First
 from dashboard.pages.frame.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
@@ -319,14 +320,16 @@ def create_app(start: Start | None = None) -> Page:
         _LOG.warning("a session was refused: %s", entry.reason)
         return Page(title=TITLE, main=[Alert(object=plain(f"Not opened: {entry.reason}."), severity="error")])
     # What these load is served from this machine, like all the rest.
-    pn.extension("tabulator", "filedropper")
+    pn.extension("tabulator", "filedropper", reconnect=True)
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = _weakly(app.fail)
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, BANNER)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
+        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=LOST))
+        pn.state.curdoc.js_on_event("client_reconnected", CustomJS(code=BACK))
     return page
 
 
