@@ -22,7 +22,7 @@ from tests.serving import Served
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +30,7 @@ EXACT = "Exact decision map"
 BOKEH = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js"
 #: What each page has once it stands.
 THERE = {
-    "Decisions": "Exact",
+    "Decisions": "Accuracy threshold",
     "Compare": "Compare all approaches",
     "Frontier": "Left out for judging",
     "Models": "Time line",
@@ -86,6 +86,11 @@ def own_server() -> Iterator[Served]:
     served.stop()
 
 
+def seen(page: Page, text: str) -> Locator:
+    """Find a text that can be seen."""
+    return page.get_by_text(text).locator("visible=true").first
+
+
 def test_it_was_made_for_the_releases_that_are_installed() -> None:
     assert {name: ".".join(version(name).split(".")[:2]) for name in MADE_FOR} == MADE_FOR
 
@@ -120,7 +125,7 @@ def test_all_pages_leave_the_document_small_and_come_back_as_they_were(page: Pag
     before = settled_pixels(page, EXACT), page.get_by_role("slider", name="Accuracy threshold").bounding_box()
     for name in [*PAGES[1:], PAGES[0]]:
         page.get_by_role("button", name=name, exact=True).click()
-        page.get_by_text(THERE[name]).first.wait_for()
+        seen(page, THERE[name]).wait_for()
         counts = page.evaluate(COUNT)
         assert counts["elements"] <= MOST_ELEMENTS, name
         assert counts["styles"] <= MOST_STYLES, name
@@ -133,8 +138,8 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Link, command, Python").click()
     copied = {}
+    seen(page, "max_depth=3").wait_for()
     for title in ("Link", "As command", "As Python"):
-        page.get_by_text("colltune ", exact=False).first.wait_for()
         page.get_by_role("button", name=f"Copy: {title}").click()
         page.get_by_role("button", name=f"Copy: {title}").get_by_text("Copied").wait_for()
         copied[title] = page.evaluate("navigator.clipboard.readText()")
@@ -152,17 +157,17 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
     page.goto(own_server.url)
     wait_until_drawn(page, EXACT)
     page.get_by_role("button", name="Data", exact=True).click()
-    page.get_by_text(THERE["Data"]).first.wait_for()
+    seen(page, THERE["Data"]).wait_for()
     os.kill(own_server.process.pid, signal.SIGSTOP)
     try:
         page.get_by_role("button", name="Decisions", exact=True).click()
-        page.get_by_text(THERE["Decisions"]).first.wait_for()
+        seen(page, THERE["Decisions"]).wait_for()
         page.get_by_role("button", name="Models", exact=True).click()
         page.get_by_role("status").get_by_text("Models").wait_for()
         page.get_by_role("alert").get_by_text("The server is slow to answer").wait_for()
     finally:
         os.kill(own_server.process.pid, signal.SIGCONT)
-    page.get_by_text(THERE["Models"]).first.wait_for()
+    seen(page, THERE["Models"]).wait_for()
     assert page.get_by_role("status").get_by_text("Models").count() == 0
     assert watched_page.errors == []
 
