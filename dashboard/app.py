@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import panel as pn
 import param
 from bokeh.models import CustomJS
+from panel.io import hold
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
@@ -20,7 +21,9 @@ from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.data.chooser import UPLOAD
 from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.pages.frame.connection import BACK, BANNER, LOST
 from dashboard.pages.frame.first import First
+from dashboard.pages.frame.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
@@ -30,7 +33,6 @@ from dashboard.pages.parts.growing import Growing
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
-from dashboard.plots.live import STEADY_STYLES
 from dashboard.server.permission import may_enter
 from dashboard.session.address import PARAMETERS, TREATMENT, value_of
 from dashboard.session.history import History
@@ -176,10 +178,16 @@ class App(Viewer):
         elif pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
             self.state.page = pn.state.location.query_params["page"]
         self.navigation = RadioButtonGroup(
-            label="", options=list(PAGES), value=self.state.page, size="small", margin=(0, 24), sx=_ON_HEADER
+            label="",
+            options=list(PAGES),
+            value=self.state.page,
+            size="small",
+            margin=(0, 24),
+            sx=_ON_HEADER,
+            css_classes=[NAVIGATION_CLASS],
         )
         self.navigation.link(self.state, value="page", bidirectional=True)
-        self.main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.main = pn.Column(css_classes=[PAGES_CLASS], sizing_mode="stretch_width", margin=0)
         self.views = ViewBar(self.permalink.history, self.permalink.show, self.permalink.view)
         self.share = Share(self.state, self.permalink.link, ViewBar.STYLE)
         self.first = First(self.state, self._upload)
@@ -203,6 +211,7 @@ class App(Viewer):
             main=[pn.Column(*lines, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
+            template=TEMPLATE,
         )
 
     async def open(self) -> None:
@@ -229,11 +238,12 @@ class App(Viewer):
     def _show_page(self, *events: param.parameterized.Event) -> None:
         # A page is made when it is first asked for, and kept: its plots need not be drawn again.
         name = self.state.page
-        if name not in self._pages:
-            self._pages[name] = self._make(name)
-            self.main.append(pn.Column(self._pages[name], name=name, sizing_mode="stretch_width", margin=0))
-        for page in self.main:
-            page.visible = page.name == name
+        with hold(pn.state.curdoc):
+            if name not in self._pages:
+                self._pages[name] = self._make(name)
+                self.main.append(pn.Column(self._pages[name], name=name, sizing_mode="stretch_width", margin=0))
+            for page in self.main:
+                page.visible = page.name == name
 
     def _upload(self) -> None:
         self.state.page = "Data"
@@ -310,14 +320,16 @@ def create_app(start: Start | None = None) -> Page:
         _LOG.warning("a session was refused: %s", entry.reason)
         return Page(title=TITLE, main=[Alert(object=plain(f"Not opened: {entry.reason}."), severity="error")])
     # What these load is served from this machine, like all the rest.
-    pn.extension("tabulator", "filedropper")
+    pn.extension("tabulator", "filedropper", reconnect=True)
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = _weakly(app.fail)
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, STEADY_STYLES)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, BANNER)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
+        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=LOST))
+        pn.state.curdoc.js_on_event("client_reconnected", CustomJS(code=BACK))
     return page
 
 

@@ -17,6 +17,7 @@ from panel.viewable import Viewer
 
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS, ExportError, source_lines
+from dashboard.pages.parts.clipboard import TO_CLIPBOARD
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
@@ -27,21 +28,7 @@ from dashboard.plots.table_filter import HELP, matching
 from dashboard.session.state import DATA, TREE, State
 from loaders import save_results
 
-#: The clipboard of the browser needs a secure page; through a tunnel to another machine there may be none.
-_COPY = """
-const text = holder.value
-const by_hand = () => {
-    const area = document.createElement('textarea')
-    area.value = text
-    document.body.append(area)
-    area.select()
-    document.execCommand('copy')
-    area.remove()
-}
-if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(text).catch(by_hand)
-else by_hand()
-"""
-
+_COPY = f"{TO_CLIPBOARD}to_clipboard(holder.value)"
 
 #: Rows of a page of the table.
 ROWS = 50

@@ -9,16 +9,27 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.pages.parts.clipboard import TO_CLIPBOARD
 from dashboard.pages.parts.widgets import Button
 from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
 
-_BOX = "margin: 2px 0; padding: 6px 8px; white-space: pre-wrap; overflow-wrap: anywhere; user-select: all"
+_BOX = (
+    "margin: 2px 0; padding: 6px 10px; max-height: 132px; overflow: auto; white-space: pre-wrap; "
+    "overflow-wrap: anywhere; user-select: all; font: 12px/1.5 ui-monospace, monospace; border-radius: 6px; "
+    "background: color-mix(in srgb, currentColor 6%, transparent)"
+)
+_LINE = {
+    "border": "1px solid color-mix(in srgb, currentColor 18%, transparent)",
+    "border-radius": "6px",
+    "max-width": "980px",
+}
 #: Bokeh holds the text of a pane escaped.
-_COPY = """
+_COPY = f"""{TO_CLIPBOARD}
 const page = new DOMParser().parseFromString(box.text, 'text/html').body.textContent
-const text = new DOMParser().parseFromString(page, 'text/html').body.textContent
-navigator.clipboard.writeText(text)
+to_clipboard(new DOMParser().parseFromString(page, 'text/html').body.textContent)
+button.data.label = 'Copied'
+setTimeout(() => {{ button.data.label = 'Copy' }}, 1500)
 """
 #: What can be copied, by title.
 _TITLES = ("Link", "As command", "As Python")
@@ -43,16 +54,16 @@ class Share(Viewer):
         self.button = Button(icon="share", description="Link, command, Python", on_click=self._toggle, **style)
         self.boxes = {title: pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 8)) for title in _TITLES}
         rows = [self._row(title, box) for title, box in self.boxes.items()]
-        self.line = pn.Column(*rows, visible=False, sizing_mode="stretch_width", margin=(6, 0))
+        self.line = pn.Column(*rows, visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE)
         state.param.watch(self._follow, [*state.linked(), "results_id"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.button
 
     def _row(self, title: str, box: pn.pane.HTML) -> pn.Row:
-        copy = Button(label="Copy", variant="outlined", size="small", align="center", description=f"Copy: {title}")
-        copy.js_on_click(args={"box": box}, code=_COPY)
-        name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=110, align="center", margin=(0, 8))
+        copy = Button(label="Copy", variant="text", size="small", width=80, align="center", description=f"Copy: {title}")
+        copy.js_on_click(args={"box": box, "button": copy}, code=_COPY)
+        name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=92, align="center", margin=(0, 8))
         return pn.Row(name, box, copy, sizing_mode="stretch_width", margin=0)
 
     def _toggle(self, *_: Any) -> None:

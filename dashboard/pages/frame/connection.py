@@ -1,0 +1,63 @@
+"""For the browser: says when the server is gone or slow, and leads back; what the view is stands in the address."""
+
+from __future__ import annotations
+
+#: Milliseconds that the server may take for a small answer, and between two looks; it is looked at when somebody does
+#: something, never on its own.
+SLOW_MS, LOOK_MS = 4_000, 10_000
+
+_COLOURS = "background: var(--mui-palette-warning-light, #ffb74d); color: #1b1f24"
+_PLACE = "position: fixed; left: 50%; bottom: 16px; transform: translateX(-50%); z-index: 1400; max-width: 90vw"
+_BOX = "display: flex; gap: 12px; align-items: center; padding: 8px 16px; border-radius: 6px; font: 14px/1.4 sans-serif"
+_BUTTON = "font: inherit; padding: 2px 10px; border: 1px solid; border-radius: 6px; background: none; color: inherit"
+
+#: One banner for the page, as ``window.colltune_banner``: ``say(text, {button: action})`` and ``hush()``.
+BANNER = f"""
+if (!window.colltune_banner) {{
+    const box = document.createElement('div'), words = document.createElement('span'), ways = document.createElement('span')
+    box.style.cssText = '{_PLACE}; {_BOX}; {_COLOURS}'
+    box.setAttribute('role', 'alert')
+    box.append(words, ways)
+    let kind = null
+    const say = (what, text, buttons = {{}}) => {{
+        kind = what
+        words.textContent = text
+        ways.replaceChildren(...Object.entries(buttons).map(([label, action]) => {{
+            const button = document.createElement('button')
+            button.textContent = label
+            button.style.cssText = '{_BUTTON}'
+            button.addEventListener('click', action)
+            return button
+        }}))
+        document.body.append(box)
+    }}
+    const hush = (what) => {{ if (kind === what) {{ box.remove(); kind = null }} }}
+    window.colltune_banner = {{say, hush, get kind() {{ return kind }}}}
+    let looked = 0
+    const look = async () => {{
+        if (performance.now() - looked < {LOOK_MS} || kind === 'gone') return
+        looked = performance.now()
+        const late = setTimeout(() => {{
+            if (kind === null) say('slow', 'The server is slow to answer: it is busy. What you asked for will come.')
+        }}, {SLOW_MS})
+        try {{ await fetch('static/js/bokeh.min.js', {{method: 'HEAD', cache: 'no-store'}}) }} catch (error) {{ /* gone */ }}
+        clearTimeout(late)
+        hush('slow')
+    }}
+    for (const what of ['pointerdown', 'keydown']) window.addEventListener(what, look, true)
+}}
+"""
+#: When the connection is lost; Bokeh tries five times, at longer and longer intervals.
+LOST = """
+const {timeout} = cb_obj, banner = window.colltune_banner
+const kept = 'The server does not answer. What you see stays as it is; '
+const reload = () => window.location.reload()
+const again = () => { banner.say('gone', 'Connecting …'); cb_obj.reconnect() }
+if (timeout === null)
+    banner.say('gone', `${kept}once it runs again, reload to go on with this view.`, {'Try again': again, Reload: reload})
+else banner.say('gone', `${kept}connecting again${timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`} …`, {Reload: reload})
+"""
+BACK = """
+window.colltune_banner.say('back', 'Connected again.')
+setTimeout(() => window.colltune_banner.hush('back'), 3000)
+"""

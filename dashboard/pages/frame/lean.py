@@ -1,0 +1,262 @@
+"""What keeps the document small and the page quick however long it is open: for the browser, before anything is drawn.
+
+Bokeh 3.9 writes each style sheet of each part of the page into a `<style>` of its own, some thousands of the same few
+texts, and a hidden page stays in the document; every style that is asked for goes over all of it. Here a text is made
+into a style sheet once, which all parts adopt, and what is hidden leaves the document until it is shown, as it was.
+
+This is the one module that changes what Bokeh does in the browser. It was made for `MADE_FOR`; where what it takes hold
+of is not there, it says so in the browser's console and leaves everything as Bokeh has it. Once Bokeh shares its style
+sheets by itself, `tests/browser/test_lean.py` fails, and this module goes.
+"""
+
+from __future__ import annotations
+
+#: Series of Bokeh's and Panel's releases whose insides this takes hold of.
+MADE_FOR = {"bokeh": "3.9", "panel": "1.9"}
+#: Class of the column of which the children that are not visible leave the document.
+PAGES_CLASS = "colltune-pages"
+#: Class of the widget of which the value is the name of the page on show.
+NAVIGATION_CLASS = "colltune-navigation"
+
+_BLOCK = "background: currentColor; opacity: 0.08; border-radius: 6px"
+#: What stands until a page does that was not shown before: controls, and three pictures.
+_OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
+<div style="{_BLOCK}; height: 48px; margin: 10px"></div><div style="display: flex; gap: 16px; margin: 16px 10px">
+{f'<div style="{_BLOCK}; height: 340px; flex: 1"></div>' * 3}</div>"""
+
+#: Style sheets are adopted instead of written. Whatever Bokeh does to one of its style sheets it does to a text; where
+#: that text has been seen before, the sheet is there already. The order among a part's own sheets is kept.
+SHARED_STYLES = """
+const share = (dom) => {
+    const {InlineStyleSheet, ImportedStyleSheet, GlobalInlineStyleSheet} = dom
+    for (const name of ['install', 'uninstall'])
+        if (typeof dom.StyleSheet.prototype[name] !== 'function') throw new Error(`StyleSheet.${name}`)
+    for (const name of ['_update', 'replace', 'remove'])
+        if (typeof InlineStyleSheet.prototype[name] !== 'function') throw new Error(`InlineStyleSheet.${name}`)
+    if (typeof dom.empty !== 'function' || !dom.supports_adopted_stylesheets) throw new Error('core/dom')
+
+    const texts = new Map(), ours = new WeakSet(), laid = new WeakMap()
+    const unused = new FinalizationRegistry((text) => { if (!texts.get(text)?.deref()) texts.delete(text) })
+    const of_text = (text) => {
+        let sheet = texts.get(text)?.deref()
+        if (sheet === undefined) {
+            sheet = new CSSStyleSheet()
+            sheet.replaceSync(text)
+            ours.add(sheet)
+            texts.set(text, new WeakRef(sheet))
+            unused.register(sheet, text)
+        }
+        return sheet
+    }
+    const rules = new WeakMap(), ruling = new WeakMap()
+    const ruled = (root) => {
+        const elements = [...ruling.get(root) ?? []].filter((each) => each.getRootNode() === root)
+        if (elements.length) ruling.set(root, elements)
+        elements.sort((a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1)
+        return elements.map((each) => rules.get(each))
+    }
+    const lay = (root) => {
+        const sheets = new Set([...root.adoptedStyleSheets].filter((each) => !ours.has(each)))
+        for (const {shared} of laid.get(root) ?? []) if (shared) sheets.add(shared)
+        for (const sheet of ruled(root)) sheets.add(sheet)
+        root.adoptedStyleSheets = [...sheets]
+    }
+    const put = (sheet, root) => {
+        take(sheet)
+        sheet.root = root
+        if (!laid.has(root)) laid.set(root, new Set())
+        laid.get(root).add(sheet)
+        if (sheet.shared) lay(root)
+    }
+    const take = (sheet) => {
+        const {root} = sheet
+        if (root === undefined) return
+        sheet.root = undefined
+        laid.get(root)?.delete(sheet)
+        if (sheet.shared) lay(root)
+    }
+
+    const cleared = new Set()
+    const clear = () => {
+        for (const sheet of cleared) {
+            if (sheet.text !== '' || !sheet.shared) continue
+            sheet.shared = null
+            if (sheet.root !== undefined) lay(sheet.root)
+        }
+        cleared.clear()
+    }
+    const plain = InlineStyleSheet.prototype.install
+    Object.defineProperty(InlineStyleSheet.prototype, 'css', {
+        // Those made before this ran hold their text as an element.
+        get() { return this.text ?? this.el.textContent }, configurable: true,
+    })
+    InlineStyleSheet.prototype._update = function (css) {
+        if (this.text === css) return
+        this.text = css
+        if (this instanceof GlobalInlineStyleSheet || this.el.parentNode) {
+            this.el.textContent = css
+            return
+        }
+        if (css === '') {
+            // Bokeh lays out by clearing what it then writes again, mostly as it was.
+            cleared.add(this)
+            if (cleared.size === 1) queueMicrotask(clear)
+            return
+        }
+        const sheet = of_text(css)
+        if (this.shared === sheet) return
+        this.shared = sheet
+        if (this.root !== undefined) lay(this.root)
+    }
+    InlineStyleSheet.prototype.install = function (target) {
+        if (target instanceof ShadowRoot) {
+            if (this.shared === undefined) this.shared = this.css === '' ? null : of_text(this.css)
+            put(this, target)
+            return
+        }
+        this.el.textContent = this.css
+        plain.call(this, target)
+    }
+    InlineStyleSheet.prototype.uninstall = InlineStyleSheet.prototype.remove = function () {
+        take(this)
+        this.el.remove()
+    }
+
+    // A file is asked for once. Who waits for its element to load is told when it has.
+    const files = new Map(), linked = ImportedStyleSheet.prototype.install
+    const of_file = (address) => {
+        if (!files.has(address)) {
+            const sheet = new CSSStyleSheet({baseURL: address}), file = {sheet, there: false}
+            ours.add(sheet)
+            file.come = fetch(address).then(async (answer) => {
+                if (!answer.ok) throw new Error(`${address}: ${answer.status}`)
+                sheet.replaceSync(await answer.text())
+                file.there = true
+            })
+            files.set(address, file)
+        }
+        return files.get(address)
+    }
+    ImportedStyleSheet.prototype.install = function (target) {
+        const address = this.el.href
+        if (!(target instanceof ShadowRoot) || new URL(address).origin !== location.origin) {
+            linked.call(this, target)
+            return
+        }
+        const file = of_file(address)
+        this.shared = file.sheet
+        Object.defineProperty(this.el, 'sheet', {get: () => file.there ? file.sheet : null, configurable: true})
+        put(this, target)
+        file.come.then(
+            () => this.el.dispatchEvent(new Event('load')),
+            () => {
+                files.delete(address)
+                this.el.dispatchEvent(new Event('error'))
+            },
+        )
+    }
+    ImportedStyleSheet.prototype.uninstall = ImportedStyleSheet.prototype.remove = function () {
+        take(this)
+        this.el.remove()
+    }
+    ImportedStyleSheet.prototype.replace = function (url) {
+        const {root} = this
+        take(this)
+        this.el.href = url
+        if (root !== undefined) this.install(root)
+    }
+
+    // The widgets' library writes rules into the sheet of an element without text; they are lost where that leaves the
+    // document, and none can be added while it is away.
+    const {get} = Object.getOwnPropertyDescriptor(HTMLStyleElement.prototype, 'sheet')
+    Object.defineProperty(HTMLStyleElement.prototype, 'sheet', {configurable: true, get() {
+        const root = this.dataset.emotion === undefined ? null : this.getRootNode()
+        if (!(root instanceof ShadowRoot) || this.textContent !== '') return get.call(this)
+        if (!rules.has(this)) {
+            const sheet = new CSSStyleSheet()
+            ours.add(sheet)
+            rules.set(this, sheet)
+            ruling.set(root, [...ruling.get(root) ?? [], this])
+            lay(root)
+        }
+        return rules.get(this)
+    }})
+
+    // Before a part is drawn anew it is emptied, and with its elements went its style sheets.
+    const empty = dom.empty
+    dom.empty = function (node, ...more) {
+        if (node instanceof ShadowRoot && laid.has(node)) {
+            for (const each of laid.get(node)) each.root = undefined
+            laid.delete(node)
+            lay(node)
+        }
+        return empty(node, ...more)
+    }
+}
+"""
+
+#: A page that is not visible leaves the document, and is left out when Bokeh lays out what is on it, all of it at any
+#: change of size. Bokeh puts hidden pages back whenever one is added. A click on the navigation is answered before the
+#: server is: by the page, where it was shown before, or by the outline of one.
+LEAVE = f"""
+const leave = () => {{
+    const named = (name) => [...Bokeh.index.query((view) => view.class_list?.has(name))][0]
+    const main = named('{PAGES_CLASS}'), navigation = named('{NAVIGATION_CLASS}')
+    if (main === undefined) return false
+    const known = new WeakSet(), outline = document.createElement('div')
+    outline.setAttribute('role', 'status')
+    outline.innerHTML = `{_OUTLINE}`
+    const shown = () => {{
+        for (const view of main.child_views) {{
+            if (!known.has(view)) {{
+                known.add(view)
+                const lay_out = view.invalidate_layout.bind(view)
+                view.invalidate_layout = () => {{
+                    shown()
+                    if (view.model.visible) lay_out()
+                }}
+            }}
+            if (!view.model.visible) view.el.remove()
+            else {{
+                outline.remove()
+                if (view.el.parentNode === null) main.shadow_el.append(view.el)
+            }}
+        }}
+    }}
+    Object.defineProperty(main, 'layoutable_views', {{
+        get: () => main.child_views.filter((view) => view.model.visible && 'layoutable_views' in view),
+    }})
+    new MutationObserver(shown).observe(main.shadow_el, {{childList: true}})
+    shown()
+    // The server says the same when it comes to it.
+    navigation?.model.data.properties.value.change.connect(() => {{
+        const name = navigation.model.data.value
+        for (const {{model}} of main.child_views) model.setv({{visible: model.name === name}}, {{sync: false}})
+        if (main.child_views.some(({{model}}) => model.visible)) return
+        outline.querySelector('b').textContent = name
+        main.shadow_el.append(outline)
+    }})
+    return true
+}}
+"""
+
+EARLY = f"""(() => {{
+{SHARED_STYLES}
+    try {{
+        share(Bokeh.require('core/dom'))
+        window.colltune_lean = true
+    }} catch (error) {{ console.warn('colltune: style sheets are not shared:', error) }}
+}})()"""
+
+#: For the browser, once the page is drawn.
+LATE = f"""
+{LEAVE}
+try {{ if (!leave()) console.warn('colltune: hidden pages stay in the document') }}
+catch (error) {{ console.warn('colltune: hidden pages stay in the document:', error) }}
+"""
+
+#: Of the page: as it is, and with what comes between Bokeh and the first thing that it draws.
+TEMPLATE = (
+    "{% extends 'base.html' %}{% block postamble %}{{ super() }}"
+    "<script>{% raw %}" + EARLY + "{% endraw %}</script>{% endblock %}"
+)

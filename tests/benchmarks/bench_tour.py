@@ -1,0 +1,173 @@
+"""The page after every page was visited: what stands in the document, and what a step and a switch then cost.
+
+Makes the tour of all pages and tabs in headless Chromium and prints, fresh and after it, the elements and `<style>`
+elements of the document with all shadow roots, the listeners, and the browser's own figures (Chrome DevTools
+Protocol, ``Performance.getMetrics``) of going from Decisions to Data and back, and of a step of a slider. Others use
+the machine too: compare counts, and the two columns with each other, rather than seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import CDPSession, Page, sync_playwright
+
+from dashboard.session.state import PAGES
+from tests.conftest import find_chromium
+from tests.serving import Served
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Switches and steps that are measured, and what the tour may leave in the document.
+TIMES, STEPS = 3, 12
+MOST_ELEMENTS, MOST_STYLES = 6_000, 1_500
+#: Milliseconds without a change on the page that count as rest, and the most that is waited for it.
+QUIET, PATIENCE = 700, 30_000
+
+COUNT = """() => {
+    const counts = {elements: 0, styles: 0, links: 0, roots: 0, canvases: 0}
+    const walk = (root) => {
+        for (const each of root.querySelectorAll('*')) {
+            counts.elements += 1
+            counts.styles += each.tagName === 'STYLE'
+            counts.links += each.tagName === 'LINK'
+            counts.canvases += each.tagName === 'CANVAS'
+            if (each.shadowRoot) { counts.roots += 1; walk(each.shadowRoot) }
+        }
+    }
+    walk(document)
+    return counts
+}"""
+#: A page is at rest when Bokeh has nothing to draw and no message has come for a while.
+_REST = """async ([quiet, patience]) => {
+    const begun = performance.now()
+    const seen = () => [Bokeh.documents.reduce((sum, each) => sum + each._all_models.size, 0),
+        Bokeh.documents.every((each) => each.is_idle), window.colltune_messages || 0].join()
+    let last = seen(), since = performance.now()
+    while (performance.now() - since < quiet && performance.now() - begun < patience) {
+        await new Promise((next) => setTimeout(next, 50))
+        const now = seen()
+        if (now !== last) { last = now; since = performance.now() }
+    }
+}"""
+#: Counts the messages from the server.
+_HEAR = """
+const Plain = window.WebSocket
+window.WebSocket = class extends Plain {
+    constructor(...options) {
+        super(...options)
+        this.addEventListener('message', () => { window.colltune_messages = (window.colltune_messages || 0) + 1 })
+    }
+}
+"""
+FIGURES = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration", "RecalcStyleCount", "LayoutCount")
+
+
+def rest(page: Page) -> None:
+    """Wait until nothing has changed for a while."""
+    page.evaluate(_REST, [QUIET, PATIENCE])
+
+
+def go(page: Page, name: str) -> None:
+    """Open one of the pages and wait for it to come to rest."""
+    page.get_by_role("button", name=name, exact=True).click()
+    rest(page)
+
+
+def metrics(session: CDPSession) -> dict[str, float]:
+    """Read the browser's own figures."""
+    return {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
+
+
+def tour(page: Page) -> None:
+    """Visit all pages with all their tabs, and come back to the first."""
+    for name in [*PAGES, *reversed(PAGES)]:
+        go(page, name)
+        tabs = page.get_by_role("tab")
+        for at in range(tabs.count()):
+            if tabs.nth(at).is_visible() and tabs.nth(at).is_enabled():
+                tabs.nth(at).click()
+                rest(page)
+        if tabs.count() and tabs.first.is_visible():
+            tabs.first.click()
+            rest(page)
+    go(page, "Decisions")
+
+
+def cost(page: Page, session: CDPSession, work: Any, times: int) -> dict[str, float]:
+    """What the main thread does for some work, each time it is done, from the second on."""
+    work()
+    before = metrics(session)
+    for _ in range(times):
+        work()
+    after = metrics(session)
+    return {name: (after[name] - before[name]) / times for name in FIGURES}
+
+
+def measured(page: Page, session: CDPSession) -> dict[str, dict[str, float]]:
+    """Count what stands in the document, and measure a switch and a slider's step."""
+    slider = page.get_by_role("slider", name="Accuracy threshold")
+    keys = iter(["ArrowLeft", "ArrowRight"] * (STEPS + 1))
+
+    def switch() -> None:
+        go(page, "Data")
+        go(page, "Decisions")
+
+    def step() -> None:
+        slider.press(next(keys))
+        rest(page)
+
+    session.send("HeapProfiler.collectGarbage")
+    counts = page.evaluate(COUNT)
+    own = metrics(session)
+    counts |= {"nodes kept": own["Nodes"], "listeners": own["JSEventListeners"], "MB": own["JSHeapUsedSize"] / 1e6}
+    return {
+        "document": counts,
+        "slider step": cost(page, session, step, STEPS),
+        "Decisions-Data-Decisions": cost(page, session, switch, TIMES),
+    }
+
+
+def told(fresh: dict[str, dict[str, float]], late: dict[str, dict[str, float]]) -> str:
+    """Write a table of figures: fresh, after the tour, and their ratio."""
+    lines = [f"{'':52} {'fresh':>10} {'after':>10}  ratio"]
+    for what, figures in fresh.items():
+        for name, before in figures.items():
+            after, milli = late[what][name], 1000 if name.endswith("Duration") else 1
+            ratio = f"{after / before:6.2f}" if before else ""
+            unit = " [ms]" if milli > 1 else ""
+            lines.append(f"{f'{what}: {name}{unit}':52} {before * milli:10,.1f} {after * milli:10,.1f} {ratio}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Make the tour, and tell."""
+    served = Served([sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"], ROOT)
+    try:
+        served.wait_until_ready()
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.add_init_script(_HEAR)
+            session = page.context.new_cdp_session(page)
+            session.send("Performance.enable")
+            page.goto(served.url)
+            page.get_by_role("table", name="Statistics").wait_for(timeout=120_000)
+            rest(page)
+            # Both pages of the switch are there before it is measured.
+            go(page, "Data")
+            go(page, "Decisions")
+            fresh = measured(page, session)
+            tour(page)
+            late = measured(page, session)
+            print(told(fresh, late))
+            inside = late["document"]["elements"] <= MOST_ELEMENTS and late["document"]["styles"] <= MOST_STYLES
+            print(f"at most {MOST_ELEMENTS:,} elements and {MOST_STYLES:,} styles: {'yes' if inside else 'NO'}")
+            browser.close()
+    finally:
+        served.stop()
+
+
+if __name__ == "__main__":
+    main()

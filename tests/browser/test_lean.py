@@ -1,0 +1,182 @@
+"""The page stays small and quick: what the document holds after all pages, and what is said when the server is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import bokeh
+import pytest
+
+from dashboard.pages.frame.lean import EARLY, LATE, MADE_FOR
+from dashboard.session.state import PAGES
+from tests.benchmarks.bench_tour import COUNT, MOST_ELEMENTS, MOST_STYLES
+from tests.browser.maps import settled_pixels, wait_until_drawn
+from tests.conftest import ROOT, WatchedPage
+from tests.serving import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.browser
+
+EXACT = "Exact decision map"
+BOKEH = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js"
+#: What each page has once it stands.
+THERE = {
+    "Decisions": "Accuracy threshold",
+    "Compare": "Compare all approaches",
+    "Frontier": "Left out for judging",
+    "Models": "Time line",
+    "Export": "Write a report",
+    "Measure": "Campaign",
+    "Data": "Load the sample data",
+}
+#: How Bokeh itself installs a style sheet, in a document without this module's script.
+_OWN_WAY = """() => {
+    const {InlineStyleSheet} = Bokeh.require('core/dom'), part = document.createElement('div')
+    const root = part.attachShadow({mode: 'open'})
+    new InlineStyleSheet('a {}').install(root)
+    return [root.querySelectorAll('style').length, root.adoptedStyleSheets.length]
+}"""
+#: Two parts that share a sheet, one of which is then emptied, written anew and cleared.
+_SHARING = """async () => {
+    const dom = Bokeh.require('core/dom')
+    const roots = [1, 2].map(() => document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}))
+    const sheets = roots.map((root) => {
+        const sheet = new dom.InlineStyleSheet(':host { opacity: 0.5 }')
+        sheet.install(root)
+        return sheet
+    })
+    const opacity = () => roots.map((root) => getComputedStyle(root.host).opacity)
+    const told = {shared: roots[0].adoptedStyleSheets[0] === roots[1].adoptedStyleSheets[0], before: opacity()}
+    sheets[0].replace(':host', {opacity: '0.25'})
+    told.replaced = opacity()
+    sheets[0].clear()
+    await null
+    told.cleared = opacity()
+    dom.empty(roots[1])
+    told.emptied = opacity()
+    for (const {host} of roots) host.remove()
+    return told
+}"""
+
+
+@pytest.fixture
+def page(serve_dashboard: Callable[..., Served], watched_page: WatchedPage) -> Page:
+    """Dashboard on the sample data, its first map drawn."""
+    watched_page.page.goto(serve_dashboard().url)
+    wait_until_drawn(watched_page.page, EXACT)
+    return watched_page.page
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Served]:
+    """Serve the dashboard for the tests that hold it up and stop it."""
+    command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
+    served = Served(command, ROOT)
+    served.wait_until_ready()
+    yield served
+    served.stop()
+
+
+def seen(page: Page, text: str) -> Locator:
+    """Find a text that can be seen."""
+    return page.get_by_text(text).locator("visible=true").first
+
+
+def test_it_was_made_for_the_releases_that_are_installed() -> None:
+    assert {name: ".".join(version(name).split(".")[:2]) for name in MADE_FOR} == MADE_FOR
+
+
+def test_parts_share_their_style_sheets(page: Page) -> None:
+    assert page.evaluate(_SHARING) == {
+        "shared": True,
+        "before": ["0.5", "0.5"],
+        "replaced": ["0.25", "0.5"],
+        "cleared": ["1", "0.5"],
+        "emptied": ["1", "1"],
+    }
+
+
+def test_bokeh_alone_does_not_share_them(watched_page: WatchedPage) -> None:
+    # Once it does, the module goes.
+    watched_page.page.add_script_tag(path=BOKEH)
+    assert watched_page.page.evaluate(_OWN_WAY) == [1, 0]
+
+
+def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: WatchedPage) -> None:
+    said: list[str] = []
+    watched_page.page.on("console", lambda message: said.append(message.text))
+    watched_page.page.evaluate("window.Bokeh = {require: () => ({StyleSheet: class {}, InlineStyleSheet: class {}})}")
+    watched_page.page.add_script_tag(content=EARLY)
+    watched_page.page.evaluate(f"() => {{ {LATE} }}")
+    assert [each.partition(":")[0] for each in said] == ["colltune"] * 2
+    assert watched_page.errors == []
+
+
+def test_all_pages_leave_the_document_small_and_come_back_as_they_were(page: Page, watched_page: WatchedPage) -> None:
+    before = settled_pixels(page, EXACT), page.get_by_role("slider", name="Accuracy threshold").bounding_box()
+    for name in [*PAGES[1:], PAGES[0]]:
+        page.get_by_role("button", name=name, exact=True).click()
+        seen(page, THERE[name]).wait_for()
+        counts = page.evaluate(COUNT)
+        assert counts["elements"] <= MOST_ELEMENTS, name
+        assert counts["styles"] <= MOST_STYLES, name
+    assert settled_pixels(page, EXACT) == before[0]
+    assert page.get_by_role("slider", name="Accuracy threshold").bounding_box() == before[1]
+    assert watched_page.errors == []
+
+
+def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Link, command, Python").click()
+    copied = {}
+    seen(page, "max_depth=3").wait_for()
+    for title in ("Link", "As command", "As Python"):
+        page.get_by_role("button", name=f"Copy: {title}").click()
+        page.get_by_role("button", name=f"Copy: {title}").get_by_text("Copied").wait_for()
+        copied[title] = page.evaluate("navigator.clipboard.readText()")
+    assert copied["Link"].startswith("http://127.0.0.1:")
+    assert copied["As command"].startswith("colltune ")
+    assert "max_depth=3" in copied["As Python"]
+    page.get_by_role("slider", name="Maximum depth").press("ArrowRight")
+    page.get_by_text("max_depth=4").wait_for()
+    tallest = max(each.bounding_box()["height"] for each in page.locator("pre").all() if each.is_visible())
+    assert tallest <= 132
+
+
+def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
+    page = watched_page.page
+    page.goto(own_server.url)
+    wait_until_drawn(page, EXACT)
+    page.get_by_role("button", name="Data", exact=True).click()
+    seen(page, THERE["Data"]).wait_for()
+    os.kill(own_server.process.pid, signal.SIGSTOP)
+    try:
+        page.get_by_role("button", name="Decisions", exact=True).click()
+        seen(page, THERE["Decisions"]).wait_for()
+        page.get_by_role("button", name="Models", exact=True).click()
+        page.get_by_role("status").get_by_text("Models").wait_for()
+        page.get_by_role("alert").get_by_text("The server is slow to answer").wait_for()
+    finally:
+        os.kill(own_server.process.pid, signal.SIGCONT)
+    seen(page, THERE["Models"]).wait_for()
+    assert page.get_by_role("status").get_by_text("Models").count() == 0
+    assert watched_page.errors == []
+
+
+def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
+    page = watched_page.page
+    page.goto(own_server.url)
+    wait_until_drawn(page, EXACT)
+    own_server.stop()
+    page.get_by_role("alert").get_by_text("The server does not answer").wait_for()
+    assert page.get_by_role("button", name="Reload").is_visible()
+    assert page.get_by_role("slider", name="Accuracy threshold").is_visible()
