@@ -73,7 +73,7 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
     group.add_argument(
-        "--inner", metavar="NAME[,NAME…]", help="algorithms inside of grids (default: one that fits all)"
+        "--inner", metavar="NAME[,NAME…]", help="inside of grids: own algorithms, or library (its own calls)"
     )
     group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
     group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")

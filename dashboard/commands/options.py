@@ -30,7 +30,10 @@ from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
 
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
-TARGETS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload", "mpirun")
+TARGETS = (
+    *("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload", "mpirun"),
+    "python-collectives",
+)
 
 
 class _Parser(argparse.ArgumentParser):

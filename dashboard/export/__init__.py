@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.export import c, c_table, decision_json, forced, mpich, openmpi, openmpi_json, preload, python, settings
+from dashboard.export import (
+    c,
+    c_table,
+    collectives,
+    decision_json,
+    forced,
+    mpich,
+    openmpi,
+    openmpi_json,
+    preload,
+    python,
+    settings,
+)
 from dashboard.export.c import source_lines, to_c
 from dashboard.export.c_table import to_c_table
+from dashboard.export.collectives import to_collectives
 from dashboard.export.decision_json import to_json
 from dashboard.export.forced import to_mpirun
 from dashboard.export.mpich import to_mpich
@@ -24,7 +37,7 @@ TARGETS: Mapping[str, Target] = {
     for target in (
         *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
         *(openmpi.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
-        *(preload.TARGET, forced.TARGET),
+        *(preload.TARGET, forced.TARGET, collectives.TARGET),
     )
 }
 
@@ -35,6 +48,7 @@ __all__ = [
     "source_lines",
     "to_c",
     "to_c_table",
+    "to_collectives",
     "to_intel",
     "to_json",
     "to_mpich",

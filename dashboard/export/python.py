@@ -67,6 +67,12 @@ def to_python(
         without a name for it.
     """
     parts = per_collective(decisions)
+    calls = ", ".join(f"colltune_{identifier(decision.collective)}(*_sizes)" for decision in parts)
+    return functions(parts, provenance=provenance) + "\n\n" + _MAIN.replace("CALLS", calls)
+
+
+def functions(parts: Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None) -> str:
+    """The functions alone, for decision functions of one collective each; parameters and errors as for `to_python`."""
     names = [f"colltune_{identifier(decision.collective)}" for decision in parts]
     for name in [*names, *(f"{name}_methods" for name in names)]:
         if (names + [f"{name}_methods" for name in names]).count(name) > 1:
@@ -78,8 +84,7 @@ def to_python(
     for decision, name, function in zip(parts, names, functions, strict=True):
         about = [decision.collective, "", *origin.describe(decision, provenance)]
         lines += ["", "", *_comment(about), *_methods(decision, name), "", "", *function]
-    calls = ", ".join(f"{name}(*_sizes)" for name in names)
-    return "\n".join(lines) + "\n\n" + _MAIN.replace("CALLS", calls)
+    return "\n".join(lines)
 
 
 def _head(

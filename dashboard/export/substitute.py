@@ -81,7 +81,7 @@ def with_substitutes(
 
 def takes_substitutes(target: Target) -> bool:
     """Whether methods that a target lacks are replaced here: its own writer does not, and refuses them."""
-    return target.name in UNSEGMENTED or target.name == "intel"
+    return target.name in (*UNSEGMENTED, "intel", "python-collectives")
 
 
 def _key(method: Method) -> tuple[Any, ...]:

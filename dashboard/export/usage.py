@@ -127,6 +127,18 @@ def _python(name: str, collectives: Sequence[str]) -> list[Step]:
     ]
 
 
+def _collectives(name: str, collectives: Sequence[str]) -> list[Step]:
+    first = (list(collectives) or ["bcast"])[0]
+    module = name.removesuffix(".py")
+    return [
+        Step(
+            "Import it in a program of mpi4py, and call its functions in place of the communicator's:",
+            f"import {module}\n{module}.{first}(comm, …)",
+        ),
+        Step("Start the program as ever, where this package is installed:", "mpiexec -n 16 python PROGRAM.py"),
+    ]
+
+
 def _json(name: str, _collectives: Sequence[str]) -> list[Step]:
     return [
         Step(
@@ -169,6 +181,7 @@ _USES: dict[str, Callable[[str, Sequence[str]], list[Step]]] = {
     "c": _c,
     "c-table": _c,
     "python": _python,
+    "python-collectives": _collectives,
     "json": _json,
     "preload": _preload,
     "mpirun": _mpirun,

@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES
+from dashboard.models.erratum import Erratum
+from dashboard.models.orthogonal_errata import ERRATA as ORTHOGONAL
 from dashboard.models.registry import ALL
 from dashboard.models.segments.closed import CLOSED
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """One mistake.
-
-    Attributes
-    ----------
-    where
-        Table, equation or section of the dissertation.
-    printed, corrected
-        LaTeX mathematics; words are set as text in it.
-    why
-        The proof.
-    collective, algorithm, model
-        Of a formula; empty otherwise.
-    """
-
-    where: str
-    printed: str
-    corrected: str
-    why: str
-    collective: str = ""
-    algorithm: str = ""
-    model: str = ""
-
 
 OTHERS = (
     Erratum(
@@ -152,7 +127,7 @@ OTHERS = (
 
 def errata() -> tuple[Erratum, ...]:
     """All of them: formulas of the collectives, optimal segment sizes, then the rest."""
-    return (*_formulas(), *_segments(), *OTHERS)
+    return (*_formulas(), *_segments(), *OTHERS, *ORTHOGONAL)
 
 
 def _formulas() -> Iterator[Erratum]:

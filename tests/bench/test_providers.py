@@ -16,7 +16,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import COLLECTIVES, Fixed, Method, Variants
 from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.providers import orthogonal, own
+from dashboard.benchmarks.providers import grid_comms, orthogonal, own
 from dashboard.cli import main
 from dashboard.decisions.map import methods_of
 from dashboard.export.library_names import choice_of
@@ -151,9 +151,10 @@ def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
 ) -> None:
     grids = orthogonal.grids("all", (3, RANKS))
     assert grids == ("2x2",)
-    wish: dict[str, Any] = {"collectives": ("bcast", "allgather", "barrier"), "comm_sizes": (3, RANKS)}
+    wish: dict[str, Any] = {"collectives": (*grid_comms.COLLECTIVES, "barrier"), "comm_sizes": (3, RANKS)}
     wish |= {"providers": ("library", "orthogonal"), "algorithms": ("default", "orthogonal")}
-    wish["variants"] = Variants((0,), grids=grids, inner=("linear", "binomial"))
+    wish["variants"] = Variants((0,), grids=grids, inner=("linear", "library"))
+    wish["protocol"] = Protocol(min_repetitions=3, max_repetitions=3, rounds=1, roots="rotate", buffers="rotate")
     campaign = campaign_of(tmp_path, installation, **wish)
     ended = run(campaign, installation)
     assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
@@ -162,7 +163,7 @@ def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
     assert there.sel(comm_size=RANKS).all()
     assert there.sel(comm_size=3).values.tolist() == [True, False, False]
     assert cube["grid"].values.tolist() == ["", "2x2", "2x2"]
-    assert cube["inner"].values.tolist() == ["", "linear", "binomial"]
+    assert cube["inner"].values.tolist() == ["", "linear", "library"]
 
 
 @pytest.mark.parametrize(

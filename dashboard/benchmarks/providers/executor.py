@@ -31,10 +31,13 @@ class Executor:
     ----------
     name
         `NATIVE` or `MPI4PY`.
+    in_place
+        mpi4py's ``MPI.IN_PLACE``.
     """
 
     def __init__(self, mpi: Any, library: Path | None) -> None:
         self._native = None if library is None else Native(library, mpi._addressof)  # noqa: SLF001 - mpi4py's own way to the handle
+        self.in_place = mpi.IN_PLACE
         self.name = MPI4PY if self._native is None else NATIVE
 
     def bind(

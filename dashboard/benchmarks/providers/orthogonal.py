@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.methods import Method, Variants
+from dashboard.benchmarks.providers.grid_comms import COLLECTIVES, LIBRARY
 from dashboard.schedules import ALGORITHMS, ScheduleError
 from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts
 from dashboard.schedules.orthogonal import NAME as GRIDS
@@ -19,7 +20,8 @@ def methods(collective: str, variants: Variants) -> list[Method]:
     if algorithm is None:
         return []
     inner = next(each for each in algorithm.parameters if each.name == "inner")
-    names = [name for name in variants.inner if name in inner.values] if variants.inner else [str(inner.default)]
+    known = (*inner.values, *((LIBRARY,) if collective in COLLECTIVES else ()))
+    names = [name for name in variants.inner if name in known] if variants.inner else [str(inner.default)]
     pairs = ((grid, name) for grid in variants.grids for name in names)
     return [Method(NAME, 0, (("grid", grid), ("inner", name)), provider=NAME) for grid, name in pairs]
 

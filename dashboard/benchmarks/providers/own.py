@@ -8,9 +8,12 @@ from typing import Any
 
 from dashboard.benchmarks.methods import Method, Variants
 from dashboard.benchmarks.operations import Operation
+from dashboard.benchmarks.providers import grid_comms
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.executor import Array, Executor
+from dashboard.benchmarks.providers.grid_comms import GridComms
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
+from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import NAME as GRIDS
 from dashboard.schedules.schedule import sent_by
 
@@ -153,6 +156,7 @@ class Own:
         self.comm, self.executor = comm.Dup(), executor
         self._operation: Operation | None = None
         self._made: dict[Method, _Programs] = {}
+        self._grids: dict[str, GridComms] = {}
 
     def bind(self, operation: Operation, method: Method) -> Bound:
         """Bind a method.
@@ -162,12 +166,20 @@ class Own:
         NotApplicableError
             When neither its algorithm nor the fallback can serve; the same on all ranks.
         """
+        if dict(method.parameters).get("inner") == grid_comms.LIBRARY:
+            return self._grid(str(dict(method.parameters)["grid"])).bound(operation, method)
         if operation is not self._operation:
             self._release()
             self._operation = operation
         if method not in self._made:
             self._made[method] = _Programs(self, operation, method)
         return self._made[method].bound()
+
+    def _grid(self, name: str) -> GridComms:
+        """Communicators of a grid, made once; collective."""
+        if name not in self._grids:
+            self._grids[name] = GridComms(self.comm, Grid.of(name), self.executor.in_place)
+        return self._grids[name]
 
     def _release(self) -> None:
         """Give back what was made for the operation before."""
@@ -179,4 +191,6 @@ class Own:
     def free(self) -> None:
         """Give everything back; collective."""
         self._release()
+        for each in self._grids.values():
+            each.free()
         self.comm.Free()

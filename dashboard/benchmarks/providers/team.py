@@ -49,12 +49,12 @@ class Methods:
         if method.provider == LIBRARY:
             comm = self._switch(collective, method)
             return Bound(partial(operation.call, comm), programs(collective, method))
+        if self._tools is not None:
+            # Communicators are to be made, and called in grids, as the library likes: not by the method before.
+            self._tools.restore()
         if self._own is None:
             if self._executor is None:
                 raise TypeError("methods over the library need an executor")
-            if self._tools is not None:
-                # The communicator is to be made as the library likes, not by the method before.
-                self._tools.restore()
             self._own = Own(self._comm, self._executor)
         return self._own.bind(operation, method)
 

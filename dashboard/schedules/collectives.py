@@ -1,0 +1,165 @@
+"""Collectives that decide for themselves: what a module of the export target ``python-collectives`` calls.
+
+A call goes by the decision to an own method, whose schedule runs over a duplicate of the communicator, or to the MPI
+library, where the decision is the library's own or the method cannot serve the call. All ranks decide alike and before
+any message. mpi4py is given by the module; it is not imported here.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dashboard.schedules.call import Call
+from dashboard.schedules.errors import NotApplicableError
+from dashboard.schedules.in_process import Array, Combine
+from dashboard.schedules.over_mpi import Bound
+from dashboard.schedules.schedule import Program, program, resolve
+
+#: Programs that are kept for the next call with the same sizes.
+MOST_PROGRAMS = 256
+#: An own method as (algorithm, parameters); None for the library's own decision.
+Choice = tuple[str, Mapping[str, Any]] | None
+
+#: Name of each call in mpi4py.
+_CALLS = {
+    "bcast": "Bcast",
+    "reduce": "Reduce",
+    "allreduce": "Allreduce",
+    "scan": "Scan",
+    "gather": "Gather",
+    "scatter": "Scatter",
+    "allgather": "Allgather",
+    "alltoall": "Alltoall",
+    "reduce_scatter": "Reduce_scatter_block",
+    "barrier": "Barrier",
+}
+COLLECTIVES = tuple(_CALLS)
+_REDUCING = ("reduce", "allreduce", "scan", "reduce_scatter")
+#: Collectives of which the receive buffer is that of the message size.
+_BY_RECEIVED = ("scatter", "reduce_scatter")
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How a collective is decided: ``decide(comm_size, message_size)`` gives a position in `methods`."""
+
+    decide: Callable[[int, int], int]
+    methods: Sequence[Choice]
+
+
+class Collectives:
+    """Collectives of a program.
+
+    Parameters
+    ----------
+    mpi
+        The module ``mpi4py.MPI``.
+    decided
+        By collective.
+    """
+
+    def __init__(self, mpi: Any, decided: Mapping[str, Decided]) -> None:
+        self._mpi, self._decided = mpi, decided
+        self._key = mpi.Comm.Create_keyval(delete_fn=_freed)
+        self._programs: OrderedDict[tuple[Any, ...], Program | None] = OrderedDict()
+
+    def __call__(
+        self, collective: str, comm: Any, sent: Array | None, received: Array | None, *, op: Any = None, root: int = 0
+    ) -> None:
+        """Call a collective; buffers are contiguous arrays of NumPy, as their MPI call takes them.
+
+        Parameters
+        ----------
+        sent, received
+            What this process sends and receives; of a broadcast the same one, of a barrier none. None where the
+            collective does not look at it: what is received of a gather or a reduction, and what is sent of a
+            scatter, on all but the root.
+        op
+            Operation of a reduction.
+
+        Raises
+        ------
+        ValueError
+            When a buffer is no contiguous array.
+        """
+        arrays = [_checked(each) for each in (sent, received)]
+        size, rank = int(comm.Get_size()), int(comm.Get_rank())
+        own = arrays[1] if collective in _BY_RECEIVED else arrays[0]
+        count, itemsize = (0, 1) if own is None else (own.size, own.itemsize)
+        if collective == "alltoall":
+            count //= size
+        commutes = op is None or bool(op.Is_commutative())
+        made = self._program(Call(collective, size, count, root, itemsize, commutative=commutes), rank)
+        if made is None:
+            self._by_library(collective, comm, arrays, op, root)
+            return
+        empty = np.empty(0, np.uint8 if own is None else own.dtype)
+        source, target = (empty if each is None else each.reshape(-1) for each in arrays)
+        element = self._mpi.BYTE if own is None else self._type(own.dtype)
+        combine: Combine | None = None if op is None else partial(_combine, element, op)
+        bound = Bound(self._own(comm), made, (source, target), element, combine, persistent=False)
+        bound()
+        bound.free()
+
+    def _program(self, call: Call, rank: int) -> Program | None:
+        """The program of a call; None where the library is to do it."""
+        key = (call.collective, call.processes, call.count, call.root, call.element_size, call.commutative, rank)
+        if key in self._programs:
+            self._programs.move_to_end(key)
+            return self._programs[key]
+        decided = self._decided[call.collective]
+        choice = decided.methods[decided.decide(call.processes, call.count * call.element_size)]
+        made = None
+        if choice is not None:
+            try:
+                made = program(call, *resolve(call, choice[0], dict(choice[1]), fallback=True), rank)
+            except NotApplicableError:
+                made = None
+        self._programs[key] = made
+        if len(self._programs) > MOST_PROGRAMS:
+            self._programs.popitem(last=False)
+        return made
+
+    def _by_library(self, collective: str, comm: Any, arrays: Sequence[Array | None], op: Any, root: int) -> None:
+        given: list[Any] = list(arrays[: {"barrier": 0, "bcast": 1}.get(collective, 2)])
+        if collective in _REDUCING:
+            given.append(op)
+        if collective in ("bcast", "reduce", "gather", "scatter"):
+            given.append(root)
+        getattr(comm, _CALLS[collective])(*given)
+
+    def _own(self, comm: Any) -> Any:
+        """The duplicate that own messages of a communicator go over; freed with it."""
+        found = comm.Get_attr(self._key)
+        if found is None:
+            found = comm.Dup()
+            comm.Set_attr(self._key, found)
+        return found
+
+    def _type(self, dtype: Any) -> Any:
+        """MPI's type of an element."""
+        by_code = getattr(self._mpi.Datatype, "fromcode", None)
+        return by_code(dtype.char) if by_code else self._mpi._typedict[dtype.char]  # noqa: SLF001 - mpi4py 3's only way
+
+
+def _freed(comm: Any, key: int, value: Any) -> None:
+    del comm, key
+    value.Free()
+
+
+def _checked(array: Any) -> Array | None:
+    if array is None:
+        return None
+    if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
+        raise ValueError(f"a buffer is {type(array).__name__}; expected a contiguous array of NumPy")
+    return array
+
+
+def _combine(element: Any, op: Any, lower: Array, into: Array) -> None:
+    op.Reduce_local([lower, lower.size, element], [into, into.size, element])
