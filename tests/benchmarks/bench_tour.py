@@ -143,7 +143,9 @@ def told(fresh: dict[str, dict[str, float]], late: dict[str, dict[str, float]]) 
 
 def main() -> None:
     """Make the tour, and tell."""
-    served = Served([sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"], ROOT)
+    served = Served(
+        [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"], ROOT
+    )
     try:
         served.wait_until_ready()
         with sync_playwright() as driver:

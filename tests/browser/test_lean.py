@@ -48,7 +48,8 @@ _OWN_WAY = """() => {
 #: Two parts that share a sheet, one of which is then emptied, written anew and cleared.
 _SHARING = """async () => {
     const dom = Bokeh.require('core/dom')
-    const roots = [1, 2].map(() => document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}))
+    const part = () => document.body.appendChild(document.createElement('div'))
+    const roots = [part(), part()].map((each) => each.attachShadow({mode: 'open'}))
     const sheets = roots.map((root) => {
         const sheet = new dom.InlineStyleSheet(':host { opacity: 0.5 }')
         sheet.install(root)

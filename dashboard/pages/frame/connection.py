@@ -14,7 +14,7 @@ _BUTTON = "font: inherit; padding: 2px 10px; border: 1px solid; border-radius: 6
 #: One banner for the page, as ``window.colltune_banner``: ``say(text, {button: action})`` and ``hush()``.
 BANNER = f"""
 if (!window.colltune_banner) {{
-    const box = document.createElement('div'), words = document.createElement('span'), ways = document.createElement('span')
+    const [box, words, ways] = ['div', 'span', 'span'].map((name) => document.createElement(name))
     box.style.cssText = '{_PLACE}; {_BOX}; {_COLOURS}'
     box.setAttribute('role', 'alert')
     box.append(words, ways)
@@ -40,7 +40,7 @@ if (!window.colltune_banner) {{
         const late = setTimeout(() => {{
             if (kind === null) say('slow', 'The server is slow to answer: it is busy. What you asked for will come.')
         }}, {SLOW_MS})
-        try {{ await fetch('static/js/bokeh.min.js', {{method: 'HEAD', cache: 'no-store'}}) }} catch (error) {{ /* gone */ }}
+        await fetch('static/js/bokeh.min.js', {{method: 'HEAD', cache: 'no-store'}}).catch(() => null)
         clearTimeout(late)
         hush('slow')
     }}
@@ -53,9 +53,9 @@ const {timeout} = cb_obj, banner = window.colltune_banner
 const kept = 'The server does not answer. What you see stays as it is; '
 const reload = () => window.location.reload()
 const again = () => { banner.say('gone', 'Connecting …'); cb_obj.reconnect() }
-if (timeout === null)
-    banner.say('gone', `${kept}once it runs again, reload to go on with this view.`, {'Try again': again, Reload: reload})
-else banner.say('gone', `${kept}connecting again${timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`} …`, {Reload: reload})
+const wait = timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`
+if (timeout !== null) banner.say('gone', `${kept}connecting again${wait} …`, {Reload: reload})
+else banner.say('gone', `${kept}once it runs again, reload to go on.`, {'Try again': again, Reload: reload})
 """
 BACK = """
 window.colltune_banner.say('back', 'Connected again.')
