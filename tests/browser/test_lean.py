@@ -155,6 +155,7 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
 
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
+    page.set_default_timeout(40_000)
     page.goto(own_server.url)
     wait_until_drawn(page, EXACT)
     page.get_by_role("button", name="Data", exact=True).click()
@@ -175,6 +176,7 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
 
 def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
+    page.set_default_timeout(40_000)
     page.goto(own_server.url)
     wait_until_drawn(page, EXACT)
     own_server.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: Milliseconds that the server may take for a small answer, and between two looks; it is looked at when somebody does
 #: something, never on its own.
-SLOW_MS, LOOK_MS = 4_000, 10_000
+SLOW_MS, LOOK_MS = 4_000, 3_000
 
 _COLOURS = "background: var(--mui-palette-warning-light, #ffb74d); color: #1b1f24"
 _PLACE = "position: fixed; left: 50%; bottom: 16px; transform: translateX(-50%); z-index: 1400; max-width: 90vw"
@@ -33,16 +33,19 @@ if (!window.colltune_banner) {{
     }}
     const hush = (what) => {{ if (kind === what) {{ box.remove(); kind = null }} }}
     window.colltune_banner = {{say, hush, get kind() {{ return kind }}}}
-    let looked = 0
+    let next = 0, looking = false
     const look = async () => {{
-        if (performance.now() - looked < {LOOK_MS} || kind === 'gone') return
-        looked = performance.now()
+        if (looking || kind === 'gone') return
+        looking = true
+        await new Promise((go) => setTimeout(go, Math.max(next - performance.now(), 0)))
         const late = setTimeout(() => {{
             if (kind === null) say('slow', 'The server is slow to answer: it is busy. What you asked for will come.')
         }}, {SLOW_MS})
         await fetch('static/js/bokeh.min.js', {{method: 'HEAD', cache: 'no-store'}}).catch(() => null)
         clearTimeout(late)
         hush('slow')
+        next = performance.now() + {LOOK_MS}
+        looking = false
     }}
     for (const what of ['pointerdown', 'keydown']) window.addEventListener(what, look, true)
 }}
