@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from importlib.metadata import version
@@ -180,6 +181,8 @@ def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: Watched
     page.goto(own_server.url)
     wait_until_drawn(page, EXACT)
     own_server.stop()
-    page.get_by_role("alert").get_by_text("The server does not answer").wait_for()
+    page.get_by_role("alert").get_by_text(
+        re.compile(r"^The server does not answer.* connecting again( in \d+ s)? …$")
+    ).wait_for()
     assert page.get_by_role("button", name="Reload").is_visible()
     assert page.get_by_role("slider", name="Accuracy threshold").is_visible()

@@ -51,16 +51,23 @@ if (!window.colltune_banner) {{
 }}
 """
 #: When the connection is lost; Bokeh tries five times, at longer and longer intervals.
-LOST = """
-const {timeout} = cb_obj, banner = window.colltune_banner
+CONNECTION = (
+    BANNER
+    + """
 const kept = 'The server does not answer. What you see stays as it is; '
 const reload = () => window.location.reload()
-const again = () => { banner.say('gone', 'Connecting …'); cb_obj.reconnect() }
-const wait = timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`
-if (timeout !== null) banner.say('gone', `${kept}connecting again${wait} …`, {Reload: reload})
-else banner.say('gone', `${kept}once it runs again, reload to go on.`, {'Try again': again, Reload: reload})
+for (const document of Bokeh.documents) {
+    document.on_event('connection_lost', (_, event) => {
+        const {timeout} = event, banner = window.colltune_banner
+        const again = () => { banner.say('gone', 'Connecting …'); event.reconnect() }
+        const wait = timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`
+        if (timeout !== null) banner.say('gone', `${kept}connecting again${wait} …`, {Reload: reload})
+        else banner.say('gone', `${kept}once it runs again, reload to go on.`, {'Try again': again, Reload: reload})
+    })
+    document.on_event('client_reconnected', () => {
+        window.colltune_banner.say('back', 'Connected again.')
+        setTimeout(() => window.colltune_banner.hush('back'), 3000)
+    })
+}
 """
-BACK = """
-window.colltune_banner.say('back', 'Connected again.')
-setTimeout(() => window.colltune_banner.hush('back'), 3000)
-"""
+)
