@@ -21,7 +21,7 @@ from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.data.chooser import UPLOAD
 from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
-from dashboard.pages.frame.connection import BACK, BANNER, LOST
+from dashboard.pages.frame.connection import CONNECTION
 from dashboard.pages.frame.first import First
 from dashboard.pages.frame.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
@@ -326,10 +326,8 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, BANNER)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, CONNECTION)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
-        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=LOST))
-        pn.state.curdoc.js_on_event("client_reconnected", CustomJS(code=BACK))
     return page
 
 

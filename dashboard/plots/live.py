@@ -19,14 +19,6 @@ Hook = Callable[[Any, hv.Element], None]
 
 #: Columns of no more values than this are sent as lists.
 MOST_INLINE = 64
-#: For the browser, once for each page. Whenever Bokeh paints, it writes the style sheet of each axis, grid and glyph
-#: anew, mostly as it was, and asks for a style between two of them, for which the browser goes over the whole page:
-#: half of the time that a chart takes to follow a slider.
-STEADY_STYLES = """
-const sheet = Bokeh.require("core/dom").InlineStyleSheet.prototype
-const update = sheet._update
-sheet._update = function (css) { if (this.el.textContent !== css) update.call(this, css) }
-"""
 
 
 class LiveSources:

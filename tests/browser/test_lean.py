@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from importlib.metadata import version
@@ -48,7 +49,8 @@ _OWN_WAY = """() => {
 #: Two parts that share a sheet, one of which is then emptied, written anew and cleared.
 _SHARING = """async () => {
     const dom = Bokeh.require('core/dom')
-    const roots = [1, 2].map(() => document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}))
+    const part = () => document.body.appendChild(document.createElement('div'))
+    const roots = [part(), part()].map((each) => each.attachShadow({mode: 'open'}))
     const sheets = roots.map((root) => {
         const sheet = new dom.InlineStyleSheet(':host { opacity: 0.5 }')
         sheet.install(root)
@@ -154,6 +156,7 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
 
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
+    page.set_default_timeout(40_000)
     page.goto(own_server.url)
     wait_until_drawn(page, EXACT)
     page.get_by_role("button", name="Data", exact=True).click()
@@ -174,9 +177,12 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
 
 def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
+    page.set_default_timeout(40_000)
     page.goto(own_server.url)
     wait_until_drawn(page, EXACT)
     own_server.stop()
-    page.get_by_role("alert").get_by_text("The server does not answer").wait_for()
+    page.get_by_role("alert").get_by_text(
+        re.compile(r"^The server does not answer.* connecting again( in \d+ s)? …$")
+    ).wait_for()
     assert page.get_by_role("button", name="Reload").is_visible()
     assert page.get_by_role("slider", name="Accuracy threshold").is_visible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: Milliseconds that the server may take for a small answer, and between two looks; it is looked at when somebody does
 #: something, never on its own.
-SLOW_MS, LOOK_MS = 4_000, 10_000
+SLOW_MS, LOOK_MS = 4_000, 3_000
 
 _COLOURS = "background: var(--mui-palette-warning-light, #ffb74d); color: #1b1f24"
 _PLACE = "position: fixed; left: 50%; bottom: 16px; transform: translateX(-50%); z-index: 1400; max-width: 90vw"
@@ -14,7 +14,7 @@ _BUTTON = "font: inherit; padding: 2px 10px; border: 1px solid; border-radius: 6
 #: One banner for the page, as ``window.colltune_banner``: ``say(text, {button: action})`` and ``hush()``.
 BANNER = f"""
 if (!window.colltune_banner) {{
-    const box = document.createElement('div'), words = document.createElement('span'), ways = document.createElement('span')
+    const [box, words, ways] = ['div', 'span', 'span'].map((name) => document.createElement(name))
     box.style.cssText = '{_PLACE}; {_BOX}; {_COLOURS}'
     box.setAttribute('role', 'alert')
     box.append(words, ways)
@@ -33,31 +33,41 @@ if (!window.colltune_banner) {{
     }}
     const hush = (what) => {{ if (kind === what) {{ box.remove(); kind = null }} }}
     window.colltune_banner = {{say, hush, get kind() {{ return kind }}}}
-    let looked = 0
+    let next = 0, looking = false
     const look = async () => {{
-        if (performance.now() - looked < {LOOK_MS} || kind === 'gone') return
-        looked = performance.now()
+        if (looking || kind === 'gone') return
+        looking = true
+        await new Promise((go) => setTimeout(go, Math.max(next - performance.now(), 0)))
         const late = setTimeout(() => {{
             if (kind === null) say('slow', 'The server is slow to answer: it is busy. What you asked for will come.')
         }}, {SLOW_MS})
-        try {{ await fetch('static/js/bokeh.min.js', {{method: 'HEAD', cache: 'no-store'}}) }} catch (error) {{ /* gone */ }}
+        await fetch('static/js/bokeh.min.js', {{method: 'HEAD', cache: 'no-store'}}).catch(() => null)
         clearTimeout(late)
         hush('slow')
+        next = performance.now() + {LOOK_MS}
+        looking = false
     }}
     for (const what of ['pointerdown', 'keydown']) window.addEventListener(what, look, true)
 }}
 """
 #: When the connection is lost; Bokeh tries five times, at longer and longer intervals.
-LOST = """
-const {timeout} = cb_obj, banner = window.colltune_banner
+CONNECTION = (
+    BANNER
+    + """
 const kept = 'The server does not answer. What you see stays as it is; '
 const reload = () => window.location.reload()
-const again = () => { banner.say('gone', 'Connecting …'); cb_obj.reconnect() }
-if (timeout === null)
-    banner.say('gone', `${kept}once it runs again, reload to go on with this view.`, {'Try again': again, Reload: reload})
-else banner.say('gone', `${kept}connecting again${timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`} …`, {Reload: reload})
+for (const document of Bokeh.documents) {
+    document.on_event('connection_lost', (_, event) => {
+        const {timeout} = event, banner = window.colltune_banner
+        const again = () => { banner.say('gone', 'Connecting …'); event.reconnect() }
+        const wait = timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`
+        if (timeout !== null) banner.say('gone', `${kept}connecting again${wait} …`, {Reload: reload})
+        else banner.say('gone', `${kept}once it runs again, reload to go on.`, {'Try again': again, Reload: reload})
+    })
+    document.on_event('client_reconnected', () => {
+        window.colltune_banner.say('back', 'Connected again.')
+        setTimeout(() => window.colltune_banner.hush('back'), 3000)
+    })
+}
 """
-BACK = """
-window.colltune_banner.say('back', 'Connected again.')
-setTimeout(() => window.colltune_banner.hush('back'), 3000)
-"""
+)

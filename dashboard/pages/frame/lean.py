@@ -215,6 +215,12 @@ const leave = () => {{
                     shown()
                     if (view.model.visible) lay_out()
                 }}
+                // A picture that is still being built has nothing to be measured; the size of its page may change.
+                const measure = view.measure_layout.bind(view)
+                view.measure_layout = () => {{
+                    try {{ measure() }}
+                    catch (error) {{ view.update_layout(); measure() }}
+                }}
             }}
             if (!view.model.visible) view.el.remove()
             else {{

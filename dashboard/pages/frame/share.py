@@ -65,7 +65,7 @@ class Share(Viewer):
             label="Copy", variant="text", size="small", width=80, align="center", description=f"Copy: {title}"
         )
         copy.js_on_click(args={"box": box, "button": copy}, code=_COPY)
-        name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=92, align="center", margin=(0, 8))
+        name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=112, align="center", margin=(0, 8))
         return pn.Row(name, box, copy, sizing_mode="stretch_width", margin=0)
 
     def _toggle(self, *_: Any) -> None:
