@@ -18,7 +18,7 @@ from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.options import Option
 
 MOST_LEAVES = 15
-PATH = (1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25)
+PATH = (1, 2, 3, 4, 6, 8, 10, 12, MOST_LEAVES)
 
 LEAVES = Option(
     "leaves",

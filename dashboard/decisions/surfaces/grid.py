@@ -44,7 +44,10 @@ def sizes_between(measured: IntArray, further: int) -> IntArray:
 def weights_between(
     wanted: tuple[IntArray, IntArray], measured: tuple[IntArray, IntArray], calls: FloatArray | None
 ) -> FloatArray:
-    """What each cell counts: the same without a workload; with one, the cells next to a measured size share its calls.
+    """What each cell counts.
+
+    With a workload the cells next to a measured size share its calls. Without one all count the same where every
+    communicator size is taken; of a wider range each counts by how much of it lies around it, by the logarithm.
 
     Parameters
     ----------
@@ -54,7 +57,10 @@ def weights_between(
         ``(comm_size, message_size)`` of the measured sizes.
     """
     if calls is None:
-        return np.ones((wanted[0].size, wanted[1].size))
+        sizes = wanted[0]
+        every = sizes[-1] - sizes[0] == sizes.size - 1
+        shares = np.ones(sizes.size) if every else np.gradient(scale(sizes))
+        return np.repeat((shares / shares.mean())[:, None], wanted[1].size, axis=1)
     rows, columns = (np.abs(scale(w)[:, None] - scale(m)).argmin(axis=1) for w, m in zip(wanted, measured, strict=True))
     shared = np.bincount(rows)[rows][:, None] * np.bincount(columns)[columns][None, :]
     return np.asarray(calls[np.ix_(rows, columns)] / shared)

@@ -10,7 +10,7 @@ from dashboard.decisions import DecisionFunction, OptionError
 from dashboard.decisions.family import Cancelled
 from dashboard.decisions.problem import Problem
 from dashboard.decisions.surfaces import recommended
-from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between
+from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.decisions.surfaces.order import kind_number
 from tests.cubes import cube_of, synthetic_cube
 
@@ -91,6 +91,18 @@ def test_sizes_between_hold_the_measured_ones() -> None:
     assert comm_sizes_between(np.array([2, 5, 8])).tolist() == [2, 3, 4, 5, 6, 7, 8]
     assert set(message_sizes_between(MESSAGE)) >= set(MESSAGE)
     assert message_sizes_between(np.array([0, 1, 2])).tolist() == [0, 1, 2]
+
+
+def test_sizes_count_alike_unless_they_crowd_in_a_wide_range() -> None:
+    columns = np.array([8, 64])
+    near = weights_between((np.arange(2, 17), columns), (np.array([2, 16]), columns), None)
+    assert (near == 1).all()
+    wide = np.array([16, 32, 60, 61, 62, 63, 64, 128, 256])
+    weights = weights_between((wide, columns), (wide, columns), None)
+    assert weights[3, 0] < weights[1, 0] / 10
+    calls = np.array([[3.0, 0.0], [0.0, 1.0]])
+    shared = weights_between((np.arange(2, 17), columns), (np.array([2, 16]), columns), calls)
+    assert shared.sum() == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(
