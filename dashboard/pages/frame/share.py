@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import panel as pn
+from panel.links import Callback
 from panel.viewable import Viewer
 
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
@@ -24,13 +25,7 @@ _LINE = {
     "border-radius": "6px",
     "max-width": "980px",
 }
-#: Bokeh holds the text of a pane escaped.
-_COPY = f"""{TO_CLIPBOARD}
-const page = new DOMParser().parseFromString(box.text, 'text/html').body.textContent
-to_clipboard(new DOMParser().parseFromString(page, 'text/html').body.textContent)
-button.data.label = 'Copied'
-setTimeout(() => {{ button.data.label = 'Copy' }}, 1500)
-"""
+_COPY = f"{TO_CLIPBOARD}to_clipboard(holder.value)"
 #: What can be copied, by title.
 _TITLES = ("Link", "As command", "As Python")
 
@@ -53,9 +48,16 @@ class Share(Viewer):
         self._state, self._link = state, link
         self.button = Button(icon="share", description="Link, command, Python", on_click=self._toggle, **style)
         self.boxes = {title: pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 8)) for title in _TITLES}
+        # They hold the texts for the clipboard of the browser; nobody sees them.
+        self.holders = {title: pn.widgets.TextAreaInput(visible=False, max_length=1 << 20) for title in _TITLES}
+        self._copies: list[Button] = []
         rows = [self._row(title, box) for title, box in self.boxes.items()]
-        self.line = pn.Column(*rows, visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE)
+        self.line = pn.Column(
+            *rows, *self.holders.values(), visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE
+        )
         state.param.watch(self._follow, [*state.linked(), "results_id"])
+        if pn.state.curdoc is not None:
+            pn.state.on_session_destroyed(self._forget)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.button
@@ -64,9 +66,15 @@ class Share(Viewer):
         copy = Button(
             label="Copy", variant="text", size="small", width=80, align="center", description=f"Copy: {title}"
         )
-        copy.js_on_click(args={"box": box, "button": copy}, code=_COPY)
+        self._copies.append(copy)
+        copy.js_on_click(args={"holder": self.holders[title]}, code=_COPY)
         name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=112, align="center", margin=(0, 8))
         return pn.Row(name, box, copy, sizing_mode="stretch_width", margin=0)
+
+    def _forget(self, *_: Any) -> None:
+        # Panel keeps scripts by their button, and this one leads back to it through the holder's models.
+        for copy in self._copies:
+            Callback.registry.pop(copy, None)
 
     def _toggle(self, *_: Any) -> None:
         self.line.visible = not self.line.visible
@@ -78,4 +86,5 @@ class Share(Viewer):
             return
         texts = (self._link(), as_command(self._state), as_python(self._state))
         for title, text in zip(_TITLES, texts, strict=True):
+            self.holders[title].value = text
             self.boxes[title].object = f'<pre style="{_BOX}">{escape(text)}</pre>'
