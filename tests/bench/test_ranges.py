@@ -33,7 +33,7 @@ def test_a_grid_is_said_in_a_few_words(text: str, sizes: tuple[int, ...]) -> Non
     "text", ["", "x", "5-2", "1-", "1-8:x1", "1-8:+0", "0-8:x2", "1-8:1", "1-1GiB", "8QB", "-3", "1-8:", "1-8:y"]
 )
 def test_what_is_no_grid_is_refused_with_what_would_be(text: str) -> None:
-    with pytest.raises(PlanError, match=r"right would be|below its start|use steps"):
+    with pytest.raises(PlanError, match=r"right would be|write 8192|below its start|use steps"):
         parse_sizes(text)
 
 

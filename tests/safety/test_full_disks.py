@@ -21,7 +21,7 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.plan import Plan
 from dashboard.cli import main
-from dashboard.pages import files
+from dashboard.pages.data import files
 from loaders import LoadError, disk, open_results, save_results
 from tests.conftest import FAST_ETHERNET
 from tests.measuring.played import LIBRARY, Played

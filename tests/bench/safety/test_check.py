@@ -52,7 +52,7 @@ def test_what_the_library_refuses_for_more_than_two_processes_is_no_fault(report
 
 def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(tmp_path: Path, installation: Installation) -> None:
     asked = {"collectives": ("allgather",), "algorithms": ("sparbit", "ring")}
-    campaign = campaign_of(tmp_path / "campaign", installation, **asked)
+    campaign = campaign_of(tmp_path / "campaign", installation, checked=True, **asked)
     assert run(campaign, installation)["state"] == "finished"
     (one,) = [point for point in points(campaign) if point["algorithm"] == "sparbit"]
     assert one["error"].startswith("unsafe: in place")
