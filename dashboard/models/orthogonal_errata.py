@@ -36,7 +36,7 @@ ERRATA = (
         f"{_PAPER}, layouts of three phases for 32 processors",
         r"2 \cdot 8 \cdot 4",
         r"2 \cdot 8 \cdot 2",
-        "2 · 8 · 4 is 64; 2 · 8 · 2 is 32.",
+        "The layouts are listed for 32 processors, but 2 · 8 · 4 is 64; 2 · 8 · 2 is 32.",
     ),
     Erratum(
         f"{_PAPER}, section 5.2, step size",

@@ -19,7 +19,7 @@ def methods(colltune: Run, words: str) -> Answer:
 def test_methods_are_listed_with_their_parameters(colltune: Run) -> None:
     rows = methods(colltune, "list --json").json
     assert {(row["collective"], row["algorithm"]) for row in rows} == {(each.collective, each.name) for each in ALL}
-    assert all(row["provider"] == "own" for row in rows)
+    assert all(row["provider"] == ("orthogonal" if row["algorithm"] == "orthogonal" else "own") for row in rows)
     of_bcast = {row["algorithm"]: row for row in methods(colltune, "list -c bcast --json").json}
     assert of_bcast["pipeline"]["parameters"]["segment_size"][0] == 0
     assert set(of_bcast["k_chain"]["parameters"]) == {"segment_size", "fan_out"}
