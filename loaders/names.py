@@ -7,7 +7,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from loaders.collectives import COLLECTIVES, size_meaning
+from loaders.collectives import COLLECTIVES, plain_name
 
 _ALIASES = {
     "broadcast": "bcast",
@@ -52,7 +52,8 @@ def plain_collective(text: str) -> str | None:
 
 def counts_blocks(collective: str) -> bool:
     """Whether the message size of a collective is the block of one process rather than a vector."""
-    return "block" in size_meaning(collective)
+    entry = COLLECTIVES.get(plain_name(collective))
+    return entry is not None and entry.by_block
 
 
 def block_of(total: npt.NDArray[np.int64], comm_size: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from loaders.collectives import COLLECTIVES, plain_name
 from loaders.errors import LoadError
 from loaders.source import HEAD_BYTES, Source
 
@@ -96,9 +97,8 @@ def cut_off(line: Line) -> bool:
 
 def size_column(collective: str | None) -> str:
     """Name the column for a printed size: the reduce-scatter family prints the total vector."""
-    base = "" if collective is None else collective.removesuffix("_persistent")
-    total = base.removeprefix("i") in ("reduce_scatter", "reduce_scatter_block")
-    return "total_size" if total else "message_size"
+    entry = COLLECTIVES.get(plain_name(collective or ""))
+    return "total_size" if entry and entry.reduces and entry.by_block else "message_size"
 
 
 def first_fault(faults: Iterable[tuple[bool, str]]) -> str:

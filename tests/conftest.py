@@ -41,6 +41,7 @@ settings.load_profile("default")
 _LONGEST = ("cluster", "browser", "tests")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one file in one process, and all that need the emulated cluster; the longest go first."""
     for item in items:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from dashboard.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,16 +40,18 @@ def test_one_line_sets_up_and_runs_each_of_dashboard_and_tests() -> None:
     assert [line.rpartition("&& ")[2] for line in lines] == [".venv/bin/colltune serve", ".venv/bin/python -m pytest"]
 
 
-def test_the_tour_of_the_command_line_can_be_typed(beside_the_samples: Path) -> None:
+def test_the_tour_of_the_command_line_can_be_typed(
+    beside_the_samples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(beside_the_samples)
     lines = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
     assert len(lines) == 16
     printed = {}
     for line in lines:
         program, _, arguments = line.partition(" ")
         assert program == "colltune"
-        done = run(["bash", "-c", f'"{sys.executable}" -m dashboard.cli {arguments}'], beside_the_samples)
-        assert done.returncode == 0, done.stderr
-        printed[line] = done.stdout
+        assert main(shlex.split(arguments)) == 0, line
+        printed[line] = capsys.readouterr().out
     shallow = next(text for line, text in printed.items() if "--max-depth 3" in line)
     assert "46 leaves" in shallow
     assert "10.76 %" in shallow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -159,3 +160,9 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     while free := {n for n in left if not arrows[n] & left or not any(n in arrows[other] for other in left)}:
         left -= free
     assert sorted(left) == []
+
+
+def test_the_tests_of_a_file_run_in_one_process(request: pytest.FixtureRequest) -> None:
+    # Torn apart, each process starts every server, campaign and cluster of its own: the run takes twice as long.
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        assert "@" in request.node.nodeid

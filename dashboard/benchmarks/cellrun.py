@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.methods import ROOTED, Method
+from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import PeerCounters
 from dashboard.benchmarks.operations import Operation, Types
 from dashboard.benchmarks.plan import ROTATED_BYTES, Plan, buffer_bytes
@@ -22,6 +22,7 @@ from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.statistics import relative_error
 from dashboard.benchmarks.timing import Group, Window, after_barrier, looped, synchronised
 from dashboard.schedules import NotApplicableError
+from loaders.collectives import ROOTED
 
 _DIGITS = 10
 _HASH = 16

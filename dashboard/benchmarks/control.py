@@ -20,7 +20,7 @@ from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
 from dashboard.benchmarks.errors import BenchError, CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, LIBRARY, Library, Method, Variants, choose
+from dashboard.benchmarks.methods import LIBRARY, Library, Method, Variants, choose
 from dashboard.benchmarks.native import build, compiler
 from dashboard.benchmarks.own_settings import ADDED, added, words
 from dashboard.benchmarks.plan import Plan, missing
@@ -28,6 +28,7 @@ from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
 from dashboard.benchmarks.safety.order import Records
 from loaders import RunWriter
+from loaders.collectives import COLLECTIVES
 
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.worker")
 #: The worker starts no cell in the last part of the time limit, so that it mostly ends by itself.
@@ -78,8 +79,11 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     library = installation.library
     if unknown := [name for name in wish.collectives if name not in COLLECTIVES]:
         raise PlanError(f"{unknown[0]!r} cannot be measured; allowed are {', '.join(COLLECTIVES)}")
-    offered = {name: providers.offered(wish.providers, library, name, wish.variants) for name in wish.collectives}
-    methods = {name: tuple(_chosen(name, offered[name], wish.algorithms)) for name in wish.collectives}
+    names = wish.collectives or tuple(COLLECTIVES)
+    offered = {name: providers.offered(wish.providers, library, name, wish.variants) for name in names}
+    if not wish.collectives:
+        offered = {name: each for name, each in offered.items() if len(each) > 1} or offered
+    methods = {name: tuple(_chosen(name, each, wish.algorithms)) for name, each in offered.items()}
     methods = {name: chosen for name, chosen in methods.items() if chosen}
     known = dict.fromkeys(method.algorithm for each in offered.values() for method in each)
     if lost := [name for name in wish.algorithms if name not in known]:

@@ -41,6 +41,7 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     ),
     "alltoall": ("bruck", "isend_irecv_waitall", "pairwise", "plum"),
     "alltoallv": ("isend_irecv_waitall", "plum"),
+    "alltoallw": ("isend_irecv_waitall",),
     "barrier": (
         "dissemination",
         "recursive_doubling",
@@ -68,7 +69,9 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
         "numa_shm_avx2",
         "numa_shm_avx512",
     ),
+    "exscan": ("partial_results_gathering", "topology_aware_partial_results_gathering"),
     "gather": ("binomial", "topology_aware_binomial", "shumilin", "binomial_segmented"),
+    "gatherv": ("linear", "topology_aware_linear", "knomial"),
     "reduce": (
         "shumilin",
         "binomial",
@@ -91,6 +94,7 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     ),
     "scan": ("partial_results_gathering", "topology_aware_partial_results_gathering"),
     "scatter": ("binomial", "topology_aware_binomial", "shumilin"),
+    "scatterv": ("linear", "topology_aware_linear"),
 }
 
 

@@ -9,23 +9,6 @@ from typing import Any, Protocol
 
 from dashboard.benchmarks.errors import PlanError
 
-#: Collectives that the worker can measure and verify.
-COLLECTIVES = (
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "gather",
-    "scatter",
-    "reduce_scatter",
-    "scan",
-)
-ROOTED = ("bcast", "reduce", "gather", "scatter")
-REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan")
 DEFAULT = "default"
 #: Provider of the methods that the library itself has.
 LIBRARY = "library"

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboard.benchmarks.methods import COLLECTIVES
 from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
-from loaders.collectives import BLOCK
+from loaders.collectives import COLLECTIVES
 
 #: What the guess takes for granted: seconds for a message, bytes per second of a process, seconds to make a
 #: communicator and to agree on what comes next, and to make and verify a byte.
@@ -128,12 +127,12 @@ class Pace:
 def _held(sizes: _Sizes) -> int:
     """Bytes that one process sends or receives."""
     collective, comm_size, message_size = sizes
-    return comm_size * message_size if collective in BLOCK else message_size
+    return comm_size * message_size if COLLECTIVES[collective].by_block else message_size
 
 
 def _place(sizes: _Sizes) -> tuple[int, float, float]:
     """Number of the collective, communicator and message size in doublings."""
-    return COLLECTIVES.index(sizes[0]), math.log2(sizes[1]), math.log2(sizes[2] + 1)
+    return list(COLLECTIVES).index(sizes[0]), math.log2(sizes[1]), math.log2(sizes[2] + 1)
 
 
 def roughly(value: float) -> float:

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import COLLECTIVES, REDUCING, Method, serves
+from dashboard.benchmarks.methods import Method, serves
 from dashboard.benchmarks.pace import Estimate, Pace
 from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.ranges import levels
-from loaders.collectives import BLOCK
+from loaders.collectives import COLLECTIVES, REDUCING
 
 #: Bytes of an element of reductions.
 DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
@@ -234,11 +234,9 @@ def missing(plan: Plan, done: Collection[PointKey]) -> list[tuple[Cell, list[Met
 
 def buffer_bytes(cell: Cell) -> int:
     """Bytes that one process holds in send and receive buffers at most."""
-    if cell.collective in ("alltoall", "alltoallv"):
-        return 2 * cell.comm_size * cell.message_size
-    if cell.collective in BLOCK:
-        return (cell.comm_size + 1) * cell.message_size
-    return 2 * cell.message_size
+    entry = COLLECTIVES[cell.collective]
+    blocks = [entry.sends, entry.receives].count("blocks")
+    return (blocks * cell.comm_size + 2 - blocks) * cell.message_size
 
 
 def placed(nodes: Sequence[str], comm_size: int, ppn: int | None) -> list[int] | None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Method, Variants
+from dashboard.benchmarks.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Plan
 from dashboard.export.library_names import COMPARED
 from loaders import disk
+from loaders.collectives import COLLECTIVES
 
 TUNED = "tuned"
 RULES_NAME = "rules.conf"

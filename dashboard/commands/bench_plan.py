@@ -130,7 +130,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         Where no option says how many; None: as many as this machine has cores.
     """
     from dashboard.benchmarks.control import Wish, make_plan
-    from dashboard.benchmarks.methods import COLLECTIVES, Variants
+    from dashboard.benchmarks.methods import Variants
     from dashboard.benchmarks.protocol import Protocol
     from dashboard.benchmarks.providers import orthogonal
     from dashboard.benchmarks.ranges import parse_size, parse_sizes
@@ -146,7 +146,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     wish = Wish(
         ranks=ranks,
-        collectives=_names(args.collectives) or COLLECTIVES,
+        collectives=_names(args.collectives),
         comm_sizes=comm_sizes,
         message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
         providers=providers,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import finite, show
 from dashboard.commands.usage import Usage
+from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.decisions.penalty import PenaltySummary
@@ -78,7 +78,7 @@ def _written_for(path: str) -> str:
     from dashboard.export.library_names import DEFAULT_VERSION
 
     try:
-        head = Path(path).read_text(encoding="utf-8", errors="replace")[:_HEAD]
+        head = disk.read_text(path, errors="replace")[:_HEAD]
     except OSError:
         return DEFAULT_VERSION
     match = _NUMBERS.search(head)

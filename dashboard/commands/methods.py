@@ -180,12 +180,13 @@ def _schedule(args: argparse.Namespace) -> None:
 def _draw(args: argparse.Namespace) -> None:
     from dashboard.schedules import drawing
     from dashboard.schedules.movement import movement
+    from loaders.collectives import COLLECTIVES
 
     if args.output and Path(args.output).suffix != ".svg":
         raise Usage(f"-o {args.output}: the name must end in .svg")
     # An element for each rank where a vector is cut, else one in each block: enough to see what moves.
-    vectors = ("bcast", "reduce", "allreduce", "scan", "exscan")
-    made = _made(args, args.element_size * (args.processes if args.collective in vectors else 1))
+    vector = COLLECTIVES[args.collective].sends == "vector"
+    made = _made(args, args.element_size * (args.processes if vector else 1))
     if args.output:
         text = drawing.movement_svg(made) if args.movement else drawing.graph_svg(made)
         try:

@@ -14,7 +14,7 @@ from dashboard.export.library_names import is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.python import functions
 from dashboard.export.target import ExportError, Target
-from dashboard.schedules.collectives import COLLECTIVES, Choice
+from dashboard.schedules.collectives import CALLED, Choice
 from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.registry import ALGORITHMS
 
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.nodes import Method
 
-_SIGNATURES: Mapping[str, tuple[str, str]] = {
-    "bcast": ("buffer, root=0", "buffer, buffer, root=root"),
-    "reduce": ("sent, received, op, root=0", "sent, received, op=op, root=root"),
-    **dict.fromkeys(("allreduce", "scan", "reduce_scatter"), ("sent, received, op", "sent, received, op=op")),
-    **dict.fromkeys(("gather", "scatter"), ("sent, received, root=0", "sent, received, root=root")),
-    **dict.fromkeys(("allgather", "alltoall"), ("sent, received", "sent, received")),
-    "barrier": ("", "None, None"),
-}
 #: Libraries' names for what own methods have under another one.
 _SAME = {"chain": "k_chain"}
 
@@ -56,8 +48,8 @@ def to_collectives(
     """
     parts = per_collective(decisions)
     for decision in parts:
-        if decision.collective not in COLLECTIVES:
-            raise ExportError(f"{decision.collective} cannot be run so; can be {', '.join(COLLECTIVES)}")
+        if decision.collective not in CALLED:
+            raise ExportError(f"{decision.collective} cannot be run so; can be {', '.join(CALLED)}")
     lines = [functions(parts, provenance=provenance).rstrip("\n"), "", ""]
     lines += ["from mpi4py import MPI", "", "from dashboard.schedules.collectives import Collectives, Decided", ""]
     lines += ["_run = Collectives(", "    MPI,", "    {"]
@@ -75,11 +67,17 @@ def to_collectives(
 
 
 def _function(collective: str) -> list[str]:
-    takes, gives = _SIGNATURES[collective]
+    entry = CALLED[collective]
+    buffers = ["sent", "received"]
+    if entry.in_one_buffer or entry.sends == "nothing":
+        buffers = ["buffer"] * 2 if entry.in_one_buffer else ["None"] * 2
+    takes = [*dict.fromkeys(name for name in buffers if name != "None")]
+    further = [*(["op"] if entry.reduces else []), *(["root"] if entry.rooted else [])]
+    defaults = ["root=0" if name == "root" else name for name in further]
     return [
-        f"def {collective}({', '.join(filter(None, ['comm', takes]))}):",
+        f"def {collective}({', '.join(['comm', *takes, *defaults])}):",
         f'    """Run {collective} by the method that is decided for."""',
-        f"    _run({collective!r}, comm, {gives})",
+        f"    _run({', '.join([repr(collective), 'comm', *buffers, *(f'{name}={name}' for name in further)])})",
     ]
 
 

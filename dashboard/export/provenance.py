@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from loaders.collectives import size_meaning
+from loaders.collectives import plain_name, size_meaning
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
@@ -67,8 +67,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
 
 
 def _size(collective: str) -> str:
-    plain = collective.removesuffix("_persistent").removeprefix("i")
-    return "always 0, a barrier carries no data" if plain == "barrier" else size_meaning(collective)
+    return "always 0, a barrier carries no data" if plain_name(collective) == "barrier" else size_meaning(collective)
 
 
 def _statistics_of(decision: DecisionFunction, statistics: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -9,14 +9,16 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from dashboard.schedules.errors import ScheduleError
+from loaders.collectives import COLLECTIVES as ENTRIES
 
+#: A call of reduce_scatter whose counts are equal is one of reduce_scatter_block.
+COLLECTIVES = tuple(name for name in ENTRIES if name not in ("alltoallw", "reduce_scatter_block"))
 #: Collectives that have a root; a barrier's is the rank that the reports of a fan-in go to.
-ROOTED = ("barrier", "bcast", "reduce", "gather", "gatherv", "scatter", "scatterv")
-REDUCING = ("reduce", "allreduce", "reduce_scatter", "scan", "exscan")
-#: Collectives whose counts may differ between ranks: those named by `Call.counts`.
-BLOCKS = ("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "reduce_scatter")
-BETWEEN = ("alltoall", "alltoallv")
-COLLECTIVES = (*ROOTED, "allreduce", "reduce_scatter", "scan", "exscan", "allgather", "allgatherv", *BETWEEN)
+ROOTED = tuple(name for name in COLLECTIVES if ENTRIES[name].rooted or name == "barrier")
+REDUCING = tuple(name for name in COLLECTIVES if ENTRIES[name].reduces)
+#: Collectives with a block for each pair of ranks, and the others with blocks; counts may differ, see `Call.counts`.
+BETWEEN = tuple(name for name in COLLECTIVES if (ENTRIES[name].sends, ENTRIES[name].receives) == ("blocks", "blocks"))
+BLOCKS = tuple(name for name in COLLECTIVES if ENTRIES[name].by_block and name not in BETWEEN)
 
 Counts = tuple[int, ...]
 Matrix = tuple[Counts, ...]

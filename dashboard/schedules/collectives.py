@@ -15,34 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.schedules.call import Call
+from dashboard.schedules.call import COLLECTIVES, Call
 from dashboard.schedules.errors import NotApplicableError
 from dashboard.schedules.in_process import Array, Combine
 from dashboard.schedules.over_mpi import Bound
 from dashboard.schedules.schedule import Program, program, resolve
+from loaders.collectives import COLLECTIVES as ENTRIES
+from loaders.collectives import Collective
 
 #: Programs that are kept for the next call with the same sizes.
 MOST_PROGRAMS = 256
 #: An own method as (algorithm, parameters); None for the library's own decision.
 Choice = tuple[str, Mapping[str, Any]] | None
 
-#: Name of each call in mpi4py.
-_CALLS = {
-    "bcast": "Bcast",
-    "reduce": "Reduce",
-    "allreduce": "Allreduce",
-    "scan": "Scan",
-    "gather": "Gather",
-    "scatter": "Scatter",
-    "allgather": "Allgather",
-    "alltoall": "Alltoall",
-    "reduce_scatter": "Reduce_scatter_block",
-    "barrier": "Barrier",
+#: What is called of the library for each collective: equal counts only.
+CALLED: Mapping[str, Collective] = {
+    name: ENTRIES["reduce_scatter_block" if name == "reduce_scatter" else name]
+    for name in COLLECTIVES
+    if ENTRIES[name].counts == "equal" or name == "reduce_scatter"
 }
-COLLECTIVES = tuple(_CALLS)
-_REDUCING = ("reduce", "allreduce", "scan", "reduce_scatter")
-#: Collectives of which the receive buffer is that of the message size.
-_BY_RECEIVED = ("scatter", "reduce_scatter")
 
 
 @dataclass(frozen=True)
@@ -90,7 +81,7 @@ class Collectives:
         """
         arrays = [_checked(each) for each in (sent, received)]
         size, rank = int(comm.Get_size()), int(comm.Get_rank())
-        own = arrays[1] if collective in _BY_RECEIVED else arrays[0]
+        own = arrays[CALLED[collective].receives == "block"]
         count, itemsize = (0, 1) if own is None else (own.size, own.itemsize)
         if collective == "alltoall":
             count //= size
@@ -127,12 +118,8 @@ class Collectives:
         return made
 
     def _by_library(self, collective: str, comm: Any, arrays: Sequence[Array | None], op: Any, root: int) -> None:
-        given: list[Any] = list(arrays[: {"barrier": 0, "bcast": 1}.get(collective, 2)])
-        if collective in _REDUCING:
-            given.append(op)
-        if collective in ("bcast", "reduce", "gather", "scatter"):
-            given.append(root)
-        getattr(comm, _CALLS[collective])(*given)
+        called = CALLED[collective]
+        getattr(comm, called.call)(*called.arguments(*arrays, op=op, root=root))
 
     def _own(self, comm: Any) -> Any:
         """The duplicate that own messages of a communicator go over; freed with it."""

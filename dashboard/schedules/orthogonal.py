@@ -17,6 +17,7 @@ from dashboard.schedules.call import Blocks, Call, View
 from dashboard.schedules.errors import NotApplicableError, ScheduleError
 from dashboard.schedules.layout import Grid, balanced
 from dashboard.schedules.rank import RECEIVE, SEND, Log, Rank
+from loaders.collectives import COLLECTIVES
 
 NAME = "orthogonal"
 BALANCED = "balanced"
@@ -141,17 +142,13 @@ class _Phase:
 
     def run(self, input: View, output: View, *, in_place: bool = False) -> None:
         """Write the operations of this rank in its group."""
-        rank, call = self.rank, self.rank.call
-        made = _group_call(call, self.grid, self.number, self.lengths() if call.collective in _BLOCKS else None)
-        made = replace(made, root=self.root if call.collective in _ROOTED else 0, in_place=in_place)
+        rank, entry = self.rank, COLLECTIVES[self.rank.call.collective]
+        made = _group_call(rank.call, self.grid, self.number, self.lengths() if entry.by_block else None)
+        made = replace(made, root=self.root if entry.rooted else 0, in_place=in_place)
         algorithm, values = _inner(made, rank.parameters, self.number, len(self.grid.factors))
         log = _GroupLog(rank.log, self.grid.group(rank.rank, self.number))
         place = self.grid.coordinate(rank.rank, self.number)
         algorithm.write(Rank(made, place, values, log, input, output, tag=rank.tag))
-
-
-_ROOTED = ("bcast", "scatter", "gather", "reduce")
-_BLOCKS = ("scatter", "gather", "allgather", "allgatherv")
 
 
 def _group_call(call: Call, grid: Grid, phase: int, counts: tuple[int, ...] | None) -> Call:
@@ -195,7 +192,7 @@ def _check(call: Call, values: Mapping[str, Any]) -> None:
     """Refuse a grid that does not fit, and what an inner algorithm refuses."""
     grid = grid_of(call, values)
     for phase in range(len(grid.factors)):
-        counts = (call.count,) * grid.factors[phase] if call.collective in _BLOCKS else None
+        counts = (call.count,) * grid.factors[phase] if COLLECTIVES[call.collective].by_block else None
         _inner(_group_call(call, grid, phase, counts), values, phase, len(grid.factors))
 
 

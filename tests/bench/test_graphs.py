@@ -9,11 +9,12 @@ import pytest
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.cellrun import graph_of
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Variants
+from dashboard.benchmarks.methods import DEFAULT, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.protocol import Protocol
 from dashboard.schedules import REDUCING, Call, algorithm_of, schedule
 from loaders import open_results
+from loaders.collectives import COLLECTIVES
 from tests.bench import message_graphs
 from tests.bench.campaigns import campaign_of, double, points, run
 from tests.bench.message_graphs import FOR_TWO, graphs_of

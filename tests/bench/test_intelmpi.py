@@ -11,7 +11,8 @@ from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.intelmpi import ALGORITHMS, IntelMpi
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Method, Variants
+from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from loaders.collectives import COLLECTIVES
 
 #: As printed by the ``mpiexec`` of these versions.
 RECORDED = {
@@ -52,7 +53,7 @@ def test_an_algorithm_is_set_by_its_documented_number(collective: str, algorithm
 
 
 def test_all_that_is_measured_has_algorithms_beside_the_own_decision() -> None:
-    assert set(ALGORITHMS) == set(COLLECTIVES)
+    assert set(COLLECTIVES) - set(ALGORITHMS) == {"reduce_scatter_block"}
     assert all(len(set(names)) == len(names) for names in ALGORITHMS.values())
     own = Method(DEFAULT, library_id=0)
     assert all(IntelMpi("2021.6").methods(name, Variants())[0] == own for name in COLLECTIVES)

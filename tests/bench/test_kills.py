@@ -9,7 +9,7 @@ from pathlib import Path
 from dashboard.benchmarks import library
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.openmpi import OpenMpi
-from tests.benchmarks.soak_kills import VICTIMS, Soak, quick_campaign
+from tests.benchmarks.soak_kills import Soak, quick_campaign
 from tests.conftest import need
 
 
@@ -19,7 +19,7 @@ def test_killed_at_random_nothing_is_lost_and_nothing_measured_twice(mpiexec: st
     need(isinstance(installation.library, OpenMpi), f"{mpiexec} is not of Open MPI")
     campaign = quick_campaign(tmp_path, installation, 150)
     soak = Soak(campaign, LocalLauncher((str(installation.mpiexec),)), installation, random.Random(7))
-    for victim in VICTIMS:
+    for victim in ("worker", "supervisor"):
         soak.kill(victim, late=True)
     soak.finish()
-    assert sum(soak.counted.values()) >= len(VICTIMS) - 1
+    assert sum(soak.counted.values()) >= 1

@@ -12,7 +12,8 @@ import pytest
 
 from dashboard.benchmarks import library, mpich
 from dashboard.benchmarks.errors import NoMpiError
-from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, Method, Variants
+from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from loaders.collectives import COLLECTIVES
 
 MPIVARS = """\
 466 MPI Control Variables

@@ -8,9 +8,10 @@ import pytest
 
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, Variants
+from dashboard.benchmarks.methods import Variants
 from dashboard.benchmarks.named import installation_named, open_mpi, version_of_module
 from dashboard.cli import main
+from loaders.collectives import COLLECTIVES
 from tests.conftest import need
 
 

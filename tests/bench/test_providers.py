@@ -14,7 +14,7 @@ from dashboard.benchmarks import control, providers
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, Fixed, Method, Variants
+from dashboard.benchmarks.methods import Fixed, Method, Variants
 from dashboard.benchmarks.protocol import Protocol
 from dashboard.benchmarks.providers import grid_comms, orthogonal, own
 from dashboard.cli import main
@@ -22,6 +22,7 @@ from dashboard.decisions.map import methods_of
 from dashboard.export.library_names import choice_of
 from dashboard.schedules import ALGORITHMS, algorithm_of
 from loaders import open_results
+from loaders.collectives import COLLECTIVES
 from tests.bench.campaigns import RANKS, SIZE, campaign_of, double, points, run
 
 ONCE = Variants((0, 1024), (2,), (4,))

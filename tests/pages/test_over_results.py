@@ -30,7 +30,7 @@ PAGES = pytest.mark.parametrize("kind", SHOWN, ids=lambda kind: kind.__name__)
 
 @pytest.fixture
 def results() -> xr.DataTree:
-    return xr.DataTree.from_dict({"bcast": synthetic_cube(8, 12, 4, seed=1)})
+    return xr.DataTree.from_dict({"bcast": synthetic_cube(5, 6, 3, seed=1)})
 
 
 @PAGES

@@ -86,7 +86,18 @@ def test_a_store_that_does_not_fit_leaves_the_one_that_was_there(small_disk: Pat
 
 COMMANDS: dict[str, Callable[[str], list[str]]] = {
     **{
-        f"export {to}": lambda path, to=to: ["export", path, "-c", "bcast", "--to", to, "-o", "rules.c"]  # type: ignore[misc]
+        f"export {to}": lambda path, to=to: [
+            "export",
+            path,
+            "-c",
+            "bcast",
+            "--tree",
+            "quadtree",
+            "--to",
+            to,
+            "-o",
+            "rules.c",
+        ]  # type: ignore[misc]
         for to in EXPORTS
     },
     "report": lambda path: ["report", path, "-c", "bcast", "--no-frontier", "-o", "report.html"],

@@ -121,7 +121,7 @@ def test_fallbacks_are_named_as_what_runs() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"collective": "gossip"}, "known are barrier"),
+        ({"collective": "gossip"}, "known are bcast"),
         ({"processes": 0}, "processes is 0; expected a whole number of at least 1"),
         ({"root": 4}, "root is 4; expected a rank from 0 to 3"),
         ({"collective": "allreduce", "root": 1}, "allreduce has no root"),

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from dashboard.benchmarks.errors import BenchError, NoMpiError
 from dashboard.benchmarks.launch import Job, LocalLauncher
 from dashboard.benchmarks.library import library_of
-from dashboard.benchmarks.methods import COLLECTIVES
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import buffer_bytes
@@ -25,6 +24,7 @@ from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, 
 from dashboard.benchmarks.protocol import Cell
 from dashboard.export.library_names import DEFAULT_VERSION, series
 from dashboard.export.rules.lint import read_rules
+from loaders.collectives import COLLECTIVES
 
 if TYPE_CHECKING:
     from dashboard.export.rules import RulesFile

@@ -21,8 +21,6 @@ NAME = "own"
 SEGMENT_SIZE = "segment_size"
 #: Of which parameters `Variants` has the values.
 _VARIED = {"fan_out": "fan_outs", "radix": "radixes"}
-#: Collectives whose blocks may differ.
-_UNEQUAL, _MATRIX = "allgatherv", "alltoallv"
 
 
 def methods(collective: str, variants: Variants) -> list[Method]:
@@ -71,9 +69,9 @@ def call_of(operation: Operation, root: int = 0) -> Call:
     """The call of an operation with a root, as schedules are made for it."""
     cell, size = operation.cell, operation.size
     counts: Any = None
-    if cell.collective == _MATRIX:
-        counts = tuple(tuple(operation.counts[(one + to) % size] for to in range(size)) for one in range(size))
-    elif cell.collective == _UNEQUAL:
+    if operation.entry.counts == "of pairs":
+        counts = tuple(tuple(operation.exchange.between(rank)) for rank in range(size))
+    elif operation.entry.counts == "of ranks":
         counts = tuple(operation.counts)
     return Call(cell.collective, size, operation.count, root, operation.dtype.itemsize, counts=counts)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dashboard.benchmarks import surroundings
+from dashboard.benchmarks.exchange import Exchange, starts_of
 from dashboard.benchmarks.safety.cases import Case, Layout
 from dashboard.benchmarks.safety.memory import SHAPES, Memory, Values, block, operator, reduced
+from loaders.collectives import COLLECTIVES, Part
 
 _LATE_S = 0.002
 
@@ -78,38 +79,43 @@ class Call:
         case = self.case
         self.type, self.count = self.handles.types[case.layout], case.count
         self.operation = self.handles.operations.get(case.operation)
-        self.counts = _counts(case, self.size)
+        self.entry = COLLECTIVES[self.collective]
+        self.exchange = Exchange(
+            self.entry,
+            _counts(case, self.size),
+            lambda rank, to, count: block(case.layout, rank, to, count, self.turn),
+            lambda parts: reduced(case.layout, parts),
+        )
         self.root = min(case.root, self.size - 1)
         self.sent, self.received, self.expected = self._prepared()
 
-    def block_of(self, rank: int, to: int = 0, count: int | None = None) -> Values:
-        """What a process sends to another in this turn."""
-        return block(self.case.layout, rank, to, self.count if count is None else count, self.turn)
-
-    def between(self, rank: int) -> list[int]:
-        """Elements that alltoallv sends from a process to each, and to it from each."""
-        return [self.counts[(rank + other) % self.size] for other in range(self.size)]
-
     def _prepared(self) -> tuple[Memory, Memory, Values | None]:
         """Memory to send from and to receive into, and what is to be in the latter."""
-        inputs, outputs, start = _DATA[self.collective](self)
-        in_place = self.case.place != "apart" and (self.collective not in ("reduce", "gather", "scatter") or self.leads)
-        sent = Memory(self.case.layout, len(inputs))
-        received = Memory(self.case.layout, max(len(inputs), 0 if outputs is None else len(outputs)))
-        if self.collective == "bcast":
-            received.expect(0, self.count)
+        entry, layout = self.entry, self.case.layout
+        inputs = self.exchange.brings(self.rank)
+        if entry.starts_at_root and not self.leads:
+            inputs = inputs[:0]
+        outputs = self.exchange.gets(self.rank, self.root)
+        in_place = self.case.place != "apart" and (self.leads or not entry.rooted)
+        sent = Memory(layout, len(inputs))
+        received = Memory(layout, max(len(inputs), 0 if outputs is None else len(outputs)))
+        if entry.in_one_buffer:
             if self.leads:
                 received.put(0, inputs)
         elif not in_place:
             sent.put(0, inputs)
-        elif self.collective == "scatter":
+        elif entry.starts_at_root:
             sent.put(0, inputs)
             outputs = None
         else:
-            received.put(start, inputs)
+            begins = entry.sends == "block" and entry.receives == "blocks"
+            received.put(self.exchange.starts[self.rank] if begins else 0, inputs)
         if outputs is not None:
             received.expect(0, len(outputs))
-        self.in_place, self._kept = in_place, None if self.collective == "bcast" or in_place else inputs
+        elif entry.reduces == "below":
+            # What the first process has afterwards is undefined.
+            received.expect(0, len(inputs))
+        self.in_place, self._kept = in_place, None if entry.in_one_buffer or in_place else inputs
         return sent, received, outputs
 
     @property
@@ -122,31 +128,52 @@ class Call:
         if self.in_place and self.case.place == "in place, with types":
             self.typed()
             return
-        place = self.handles.mpi.IN_PLACE
-        sent: Any = place if self.in_place else [self.sent.array, self.sent.elements, self.type]
-        received: Any = [self.received.array, self.received.elements, self.type]
-        _CALLS[self.collective](self, sent, received)
+        entry, place = self.entry, self.handles.mpi.IN_PLACE
+        sent: Any = self._buffer(self.sent, entry.sends)
+        received: Any = self._buffer(self.received, entry.receives)
+        if self.in_place:
+            sent, received = (sent, place) if entry.starts_at_root else (place, received)
+        if entry.in_one_buffer:
+            sent = received
+        if not self.leads:
+            sent = None if entry.starts_at_root else sent
+            received = None if entry.ends_at_root else received
+        arguments = entry.arguments(sent, received, op=self.operation, root=self.root, counts=self.exchange.counts)
+        getattr(self.comm, entry.call)(*arguments)
+
+    def _buffer(self, memory: Memory, part: Part) -> list[Any]:
+        """Memory as mpi4py takes it."""
+        array, counts = memory.array, self.exchange.counts
+        if part == "block" and not (self.in_place and self.entry.name == "reduce_scatter"):
+            return [array, counts[self.rank], self.type]
+        if part == "blocks" and self.entry.counts == "equal":
+            return [array, self.case.count, self.type]
+        if part != "blocks" or self.entry.reduces:
+            return [array, memory.elements, self.type]
+        if self.entry.counts == "of pairs":
+            counts = self.exchange.between(self.rank)
+        starts = starts_of(counts)
+        if self.entry.call == "Alltoallw":
+            return [array, (counts, [start * self.type.extent for start in starts]), [self.type] * self.size]
+        return [array, counts, starts, self.type]
 
     def typed(self) -> None:
         """In place with a count and a datatype that the library is to ignore: mpi4py itself never passes them."""
-        handles, size = self.handles, self.size
-        data = handles.handle(self.type)
+        handles, entry = self.handles, self.entry
         place = ctypes.c_void_p(int(handles.mpi.IN_PLACE))
         memory = ctypes.c_void_p(self.received.array.ctypes.data)
-        count, comm = ctypes.c_int(self.count), handles.handle(self.comm)
-        vector = ctypes.c_int * size
-        if self.collective == "gather":
-            handles.raw("MPI_Gather", place, count, data, memory, count, data, ctypes.c_int(self.root), comm)
-        elif self.collective in ("allgather", "alltoall"):
-            name = f"MPI_{self.collective.capitalize()}"
-            handles.raw(name, place, count, data, memory, count, data, comm)
-        elif self.collective == "allgatherv":
-            counts, starts = vector(*self.counts), vector(*_starts(self.counts))
-            handles.raw("MPI_Allgatherv", place, count, data, memory, counts, starts, data, comm)
-        else:
-            between = self.between(self.rank)
-            counts, starts = vector(*between), vector(*_starts(between))
-            handles.raw("MPI_Alltoallv", place, counts, starts, data, memory, counts, starts, data, comm)
+        sends, receives = self._counted(entry.sends), self._counted(entry.receives)
+        root = [ctypes.c_int(self.root)] if entry.rooted else []
+        handles.raw(f"MPI_{entry.call}", place, *sends, memory, *receives, *root, handles.handle(self.comm))
+
+    def _counted(self, part: Part) -> list[Any]:
+        """Counts and datatype of a buffer as C passes them."""
+        data, entry = self.handles.handle(self.type), self.entry
+        if entry.counts == "equal" or part == "block":
+            return [ctypes.c_int(self.exchange.counts[self.rank]), data]
+        counts = self.exchange.between(self.rank) if entry.counts == "of pairs" else self.exchange.counts
+        vector = ctypes.c_int * self.size
+        return [vector(*counts), vector(*starts_of(counts)), data]
 
     def problem(self) -> str:
         """What is wrong with what it left on this process; empty when nothing is."""
@@ -166,122 +193,6 @@ def _counts(case: Case, size: int) -> list[int]:
     if case.counts == "equal":
         return [case.count] * size
     return [(5 * rank % 4) * case.count for rank in range(size)]
-
-
-def _starts(counts: list[int]) -> list[int]:
-    return [sum(counts[:place]) for place in range(len(counts))]
-
-
-def _joined(parts: list[Values]) -> Values:
-    return np.concatenate(parts)
-
-
-#: What a process puts in, what it must get (None: nothing), and where the former lies in place.
-Data = tuple[Values, Values | None, int]
-
-
-def _bcast(call: Call) -> Data:
-    same = call.block_of(call.root)
-    return same, same, 0
-
-
-def _reduction(call: Call) -> Data:
-    own = call.block_of(call.rank)
-    ranks = range(call.rank + 1 if call.collective == "scan" else call.size)
-    total = reduced(call.case.layout, [call.block_of(rank) for rank in ranks])
-    return own, total if call.collective != "reduce" or call.leads else None, 0
-
-
-def _reduce_scatter(call: Call) -> Data:
-    counts = call.counts
-    whole = sum(counts)
-    total = reduced(call.case.layout, [call.block_of(rank, 0, whole) for rank in range(call.size)])
-    start = _starts(counts)[call.rank]
-    return call.block_of(call.rank, 0, whole), total[start : start + counts[call.rank]], 0
-
-
-def _gather(call: Call) -> Data:
-    every = _joined([call.block_of(rank) for rank in range(call.size)])
-    mine = every if call.leads or call.collective != "gather" else None
-    return call.block_of(call.rank), mine, call.rank * call.case.count
-
-
-def _allgatherv(call: Call) -> Data:
-    counts = call.counts
-    every = _joined([call.block_of(rank, 0, count) for rank, count in enumerate(counts)])
-    return call.block_of(call.rank, 0, counts[call.rank]), every, _starts(counts)[call.rank]
-
-
-def _scatter(call: Call) -> Data:
-    every = _joined([call.block_of(call.root, to) for to in range(call.size)])
-    return (every if call.leads else every[:0]), call.block_of(call.root, call.rank), 0
-
-
-def _alltoall(call: Call) -> Data:
-    counts = call.between(call.rank)
-    sent = [call.block_of(call.rank, to, count) for to, count in enumerate(counts)]
-    got = [call.block_of(other, call.rank, count) for other, count in enumerate(counts)]
-    return _joined(sent), _joined(got), 0
-
-
-_DATA: Mapping[str, Callable[[Call], Data]] = {
-    "bcast": _bcast,
-    **dict.fromkeys(("reduce", "allreduce", "scan"), _reduction),
-    "reduce_scatter": _reduce_scatter,
-    **dict.fromkeys(("gather", "allgather"), _gather),
-    "allgatherv": _allgatherv,
-    "scatter": _scatter,
-    **dict.fromkeys(("alltoall", "alltoallv"), _alltoall),
-}
-
-
-def _vector(call: Call, memory: Any, counts: list[int]) -> Any:
-    """A buffer with counts and displacements; what is in place stays so."""
-    return memory if not isinstance(memory, list) else [memory[0], counts, _starts(counts), memory[2]]
-
-
-def _blocks(call: Call, memory: Any) -> Any:
-    """A buffer of one block for each process; what is in place stays so."""
-    return memory if not isinstance(memory, list) else [memory[0], call.case.count, memory[2]]
-
-
-def _reduce(call: Call, sent: Any, received: Any) -> None:
-    root = call.root
-    call.comm.Reduce(sent, received if call.leads else None, call.operation, root)
-
-
-def _gathered(call: Call, sent: Any, received: Any) -> None:
-    call.comm.Gather(sent, _blocks(call, received) if call.leads else None, call.root)
-
-
-def _scattered(call: Call, sent: Any, received: Any) -> None:
-    own = [call.sent.array, call.case.count, call.type] if call.leads else None
-    call.comm.Scatter(own, sent if call.in_place else _blocks(call, received), call.root)
-
-
-def _alltoallv(call: Call, sent: Any, received: Any) -> None:
-    counts = call.between(call.rank)
-    call.comm.Alltoallv(_vector(call, sent, counts), _vector(call, received, counts))
-
-
-_CALLS: Mapping[str, Callable[[Call, Any, Any], None]] = {
-    "bcast": lambda call, sent, received: call.comm.Bcast(received, call.root),
-    "reduce": _reduce,
-    "allreduce": lambda call, sent, received: call.comm.Allreduce(sent, received, call.operation),
-    "scan": lambda call, sent, received: call.comm.Scan(sent, received, call.operation),
-    "reduce_scatter": lambda call, sent, received: call.comm.Reduce_scatter(
-        sent,
-        received if call.in_place else [received[0], call.counts[call.rank], received[2]],
-        call.counts,
-        call.operation,
-    ),
-    "gather": _gathered,
-    "scatter": _scattered,
-    "allgather": lambda call, sent, received: call.comm.Allgather(sent, _blocks(call, received)),
-    "allgatherv": lambda call, sent, received: call.comm.Allgatherv(sent, _vector(call, received, call.counts)),
-    "alltoall": lambda call, sent, received: call.comm.Alltoall(_blocks(call, sent), _blocks(call, received)),
-    "alltoallv": _alltoallv,
-}
 
 
 def problem_of(handles: Handles, collective: str, case: Case, comm: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dashboard.benchmarks.methods import REDUCING, ROOTED
+from loaders.collectives import COLLECTIVES, Collective
 
 #: Where the input lies: apart from the output, or in place as MPI_IN_PLACE lets it: with count 0 and no datatype, as
 #: most programs write it, or with those of the output, which the standard lets a library ignore.
@@ -21,11 +21,6 @@ PLAIN_COUNTS = (0, 1, 3, 13, 255, 257, 1001, 1023, 1024, 1025, 8191, 8193, 16385
 #: Of collectives that hold a block for each process.
 BLOCK_COUNTS = (0, 1, 3, 13, 255, 257, 1001, 1023, 1025, 8193)
 _FEW = (0, 1, 13, 1025)
-_BLOCK = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather", "scatter", "reduce_scatter")
-_IN_PLACE = ("reduce", "allreduce", "reduce_scatter", "scan", "gather", "scatter", "allgather", "allgatherv")
-_ALSO_IN_PLACE = ("alltoall", "alltoallv")
-_TYPED = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather")
-_VECTORS = ("allgatherv", "alltoallv", "reduce_scatter")
 #: The same counts everywhere, or counts that differ from process to process, some of them 0.
 Counts = Literal["equal", "different"]
 
@@ -71,7 +66,7 @@ class Case:
     def words(self, collective: str, comm_size: int) -> str:
         """The case so that somebody can call it again."""
         where = f", {'late rank' if collective == 'barrier' else 'root'} {self.root}"
-        rooted = where if collective in (*ROOTED, "barrier") else ""
+        rooted = where if collective == "barrier" or COLLECTIVES[collective].rooted else ""
         elements = "" if collective == "barrier" else f", {self.count} element{'' if self.count == 1 else 's'}"
         return f"{self.kind}: {comm_size} processes{elements}{rooted}"
 
@@ -89,48 +84,49 @@ def cases(collective: str, size: int) -> tuple[Case, ...]:
 
     A method that is refused in the first of them is not for so many processes.
     """
-    return tuple(dict.fromkeys(_cases(collective, size)))
+    return tuple(dict.fromkeys(_cases(COLLECTIVES[collective], size)))
 
 
-def _cases(collective: str, size: int) -> Iterator[Case]:
-    if collective == "barrier":
+def _cases(entry: Collective, size: int) -> Iterator[Case]:
+    if entry.sends == "nothing":
         yield from (Case(0, late) for late in (0, size - 1, size // 2))
         yield from (Case(0, 0, made=made) for made in ("reversed", "halves"))
         return
-    operation: Operation = "sum" if collective in REDUCING else "none"
-    counts = BLOCK_COUNTS if collective in _BLOCK else PLAIN_COUNTS
+    operation: Operation = "sum" if entry.reduces else "none"
+    counts = BLOCK_COUNTS if entry.by_block else PLAIN_COUNTS
     # The first case tells whether the method is for so many processes at all.
     for count in (13, *counts, size - 1, size + 1):
         yield Case(count, operation=operation)
-    if collective in ROOTED:
+    if entry.rooted:
         yield from (Case(count, root, operation=operation) for root in range(size) for count in (13, 1025))
-    yield from _in_place(collective, size, operation)
-    yield from _types(collective, size)
-    if collective in _VECTORS:
+    yield from _in_place(entry, size, operation)
+    yield from _types(entry, size)
+    if entry.counts != "equal":
         for count in _FEW[1:]:
             yield Case(count, operation=operation, counts="different")
-            yield Case(count, operation=operation, counts="different", place="in place")
+            if not entry.rooted:
+                yield Case(count, operation=operation, counts="different", place="in place")
     for made in ("reversed", "halves"):
         yield Case(13, operation=operation, made=made)
         yield Case(1025, operation=operation, made=made)
     yield Case(257, operation=operation, repeats=4)
 
 
-def _in_place(collective: str, size: int, operation: Operation) -> Iterator[Case]:
-    roots = (0, size - 1) if collective in ROOTED else (0,)
-    if collective in (*_IN_PLACE, *_ALSO_IN_PLACE):
+def _in_place(entry: Collective, size: int, operation: Operation) -> Iterator[Case]:
+    roots = (0, size - 1) if entry.rooted else (0,)
+    if not entry.in_one_buffer:
         for count in _FEW:
             yield from (Case(count, root, "in place", operation=operation) for root in roots)
-    if collective in _TYPED:
+    if entry.receives == "blocks" and entry.name != "alltoallw":
         yield from (Case(count, root, "in place, with types") for count in (13, 1025) for root in roots)
 
 
-def _types(collective: str, size: int) -> Iterator[Case]:
+def _types(entry: Collective, size: int) -> Iterator[Case]:
     """Datatypes other than those that the library has; of reductions with operations of the program's own."""
-    root = size - 1 if collective in ROOTED else 0
-    if collective not in REDUCING:
+    root = size - 1 if entry.rooted else 0
+    if not entry.reduces:
         yield from (Case(count, root, layout="strided") for count in (1, 13, 1025))
-        if collective in _IN_PLACE:
+        if entry.sends != entry.receives:
             yield Case(13, root, "in place", "strided")
         return
     for count in (1, 13, 1025):

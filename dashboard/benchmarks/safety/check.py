@@ -14,12 +14,13 @@ from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, PlanError
 from dashboard.benchmarks.launch import Job, LocalLauncher, Start
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, Library, Method, Variants
+from dashboard.benchmarks.methods import Library, Method, Variants
 from dashboard.benchmarks.mpich import NAME as MPICH
 from dashboard.benchmarks.own_settings import added, allocated_nodes
 from dashboard.benchmarks.plan import Plan
 from dashboard.benchmarks.safety.order import Forced, Order, Records
 from dashboard.benchmarks.safety.verdict import Finding, findings, label
+from loaders.collectives import COLLECTIVES
 
 WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.safety.worker")
 #: Whole messages, and segments that cut those of the cases: the code of all others is the same.

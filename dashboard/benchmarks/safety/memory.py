@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -80,12 +81,9 @@ def block(layout: Layout, rank: int, to: int, count: int, turn: int = 0) -> Valu
     return ((first + np.arange(count * numbers, dtype=np.uint32)) % _MODULUS).reshape(count, numbers).astype(np.uint32)
 
 
-def reduced(layout: Layout, parts: Sequence[Values]) -> Values:
+def reduced(layout: Layout, parts: Iterable[Values]) -> Values:
     """What a reduction of these, in the order of ranks, gives: sums, or of matrices the product."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = _product(total, part) if layout == "matrix" else total + part
-    return total
+    return reduce(_product if layout == "matrix" else np.add, parts)
 
 
 def _product(left: Values, right: Values) -> Values:

@@ -15,7 +15,7 @@ from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.nodes import Leaf, Method
 from dashboard.export.bands import search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, plain_name
 
 INF = 2**62
 _SETTING = re.compile(r"\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
@@ -48,7 +48,7 @@ def read(text: str) -> RulesFile:
             )
             continue
         name = setting[1].lower()
-        if name not in COLLECTIVES and name.removeprefix("i") not in COLLECTIVES:
+        if plain_name(name) not in COLLECTIVES:
             faults.append(Fault(number, "error", f"there is no collective {setting[1]}", _NOT_TAKEN))
             continue
         conditions = _conditions(setting[2].strip("\"'"), number, faults)

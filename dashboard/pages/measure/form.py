@@ -10,11 +10,12 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, DEFAULT, REDUCING, ROOTED, Variants
+from dashboard.benchmarks.methods import DEFAULT, Variants
 from dashboard.benchmarks.plan import DATATYPES
 from dashboard.measuring.asked import Asked
 from dashboard.pages.measure.help import WHAT, describe
 from dashboard.pages.parts.widgets import Button, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
+from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
 HALF = WIDTH // 2 - 10
