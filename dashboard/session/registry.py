@@ -217,9 +217,10 @@ def results_by_digest(digest: str) -> Results | None:
 
 
 def register(tree: xr.DataTree) -> Results:
-    """Keep results for all sessions; the same results loaded twice are kept once.
+    """Keep results for all sessions; the arrays of the same results loaded twice are kept once.
 
-    The arrays become read-only, since sessions share them.
+    The arrays become read-only, since sessions share them. Where the same measurements come from other files, or from
+    beside others that were refused, the results say so.
     """
     digest = digest_of(tree)
     kept = _RESULTS.get(digest)
@@ -227,7 +228,17 @@ def register(tree: xr.DataTree) -> Results:
         kept = Results(_read_only(tree), digest)
         _RESULTS.put(digest, kept)
         spool.give(tree, digest, kept.nbytes)
+    elif _attributes(kept.tree) != _attributes(tree):
+        kept = Results(kept.tree.copy(deep=False), digest)
+        for node, other in zip(kept.tree.subtree, tree.subtree, strict=True):
+            node.attrs = other.attrs
+        _RESULTS.put(digest, kept)
     return kept
+
+
+def _attributes(tree: xr.DataTree) -> list[Mapping[Any, Any]]:
+    """What the results say of themselves beside their arrays."""
+    return [node.attrs for node in tree.subtree]
 
 
 def _read_only(tree: xr.DataTree) -> xr.DataTree:

@@ -72,7 +72,7 @@ def test_a_saved_figure_holds_axes_and_curves(
     wait_until_drawn(page, "Penalty of the tree")
     tools = page.get_by_title("Save as SVG")
     # Beside the three maps: the four sweeps.
-    expect(tools).to_have_count(7)
+    expect(tools).to_have_count(7, timeout=60_000)
     name, sweep = save(page, tools.nth(3), tmp_path)
     assert name == "mean_penalty_over_maximum_depth_levels.svg"
     assert sweep.tag == f"{SVG}svg"

@@ -135,3 +135,15 @@ def test_an_address_that_cannot_be_shown_is_one_clear_line(
     assert cli.main(["view", address, str(sample)]) == 2
     error = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
     assert len(error) == 1
+
+
+def test_the_same_measurements_from_beside_a_refused_file_say_so(tmp_path: Path) -> None:
+    source = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-16"
+    for folder, names in (("alone", ["bcast__linear__seg0.sko"]), ("beside", ["bcast__linear__seg0.sko", "README.md"])):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            (tmp_path / folder / name).write_bytes((source / name).read_bytes())
+    alone, beside = (load_results([tmp_path / name], algorithm="linear", segment_size=0) for name in ("alone", "beside"))
+    assert alone.digest == beside.digest
+    assert alone.arrays == beside.arrays
+    assert (len(alone.sources), len(beside.sources)) == (1, 2)
