@@ -143,7 +143,8 @@ def test_the_same_measurements_from_beside_a_refused_file_say_so(tmp_path: Path)
         (tmp_path / folder).mkdir()
         for name in names:
             (tmp_path / folder / name).write_bytes((source / name).read_bytes())
-    alone, beside = (load_results([tmp_path / name], algorithm="linear", segment_size=0) for name in ("alone", "beside"))
+    hints: dict[str, Any] = {"algorithm": "linear", "segment_size": 0}
+    alone, beside = (load_results([tmp_path / name], **hints) for name in ("alone", "beside"))
     assert alone.digest == beside.digest
     assert alone.arrays == beside.arrays
     assert (len(alone.sources), len(beside.sources)) == (1, 2)
