@@ -64,10 +64,17 @@ _SPELLINGS = {
     "msgsize": "message_size",
     "message_size_bytes": "message_size",
     "processes_per_node": "ppn",
+    "size": "message_size",
+    "bytes": "message_size",
+    "np": "comm_size",
+    "latency": "time",
+    "lat": "time",
+    "avg_latency": "time",
+    "avg_lat": "time",
     "reps": "repetitions",
     "std": "time_std",
 }
-_TIMES = ("time", "time_std", "std")
+_TIMES = ("time", "time_std", "std", "latency", "lat", "avg_latency", "avg_lat")
 #: What may stand between a name and its unit.
 _BEFORE_UNIT = " \t_"
 

@@ -19,8 +19,6 @@ from loaders.pooling import Axes, Samples, pool, samples_of
 from loaders.rows import CollectiveRows, Floats, Ints, MethodKey
 
 MAX_CELLS = 1 << 27
-#: Attributes in which the files of one cube must agree where they tell them.
-AGREE = ("system", "network", "library", "library_version", "accelerator", "statistic_kind")
 RAW_STATISTIC = "median over repetitions"
 
 
@@ -72,13 +70,16 @@ def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -
             f"{collective}: {axes.shape} methods × communicator sizes × message sizes × processes per node would make "
             f"{axes.size:.2g} cells; are the columns mapped rightly?"
         )
+    methods = _method_coords(rows)
     samples = samples_of([p for p in rows.parts if p.raw], axes)
     plain = [p for p in rows.parts if not p.raw]
     ran_as = _ran_as(rows, axes)
     rows.parts.clear()
     time, std, count = pool(plain, axes, samples)
     values = {"time": time, "time_std": std, "repetitions": count}
-    cube = _dataset(collective, rows, axes, values, samples, attrs)
+    if rows.rounded:
+        attrs = {**attrs, "rounded": f"{rows.rounded} totals not divisible by the communicator size: block rounded"}
+    cube = _dataset(methods, axes, values, samples, {"collective": collective, **attrs})
     return cube if ran_as is None else with_doubles(cube, ran_as, rows.doubles.values)
 
 
@@ -115,8 +116,7 @@ def with_doubles(cube: xr.Dataset, ran_as: npt.ArrayLike, names: Sequence[str]) 
 
 
 def _dataset(
-    collective: str,
-    rows: CollectiveRows,
+    methods: Mapping[str, Any],
     axes: Axes,
     values: Mapping[str, Floats],
     samples: Samples | None,
@@ -133,7 +133,7 @@ def _dataset(
             dense[samples.cells] = samples.values
         data["sample"] = ((*dims, "repetition"), dense.reshape(*shape, -1))
     coords: dict[str, Any] = {
-        **_method_coords(rows),
+        **methods,
         "comm_size": axes.comm_sizes,
         "message_size": axes.message_sizes,
     }
@@ -142,9 +142,7 @@ def _dataset(
     attrs = dict(attrs)
     if flat and axes.ppns.size and axes.ppns[0]:
         attrs["ppn"] = int(axes.ppns[0])
-    if rows.rounded:
-        attrs["rounded"] = f"{rows.rounded} totals not divisible by the communicator size: block rounded"
-    return annotate(xr.Dataset(data, coords, {"collective": collective, **attrs}))
+    return annotate(xr.Dataset(data, coords, attrs))
 
 
 def _labels(keys: Sequence[MethodKey]) -> list[str]:
@@ -177,8 +175,8 @@ def _method_coords(rows: CollectiveRows) -> dict[str, Any]:
             coords[name] = ("method", np.array([np.nan if v is None else v for v in column]))
         else:
             coords[name] = ("method", np.array(["" if v is None else str(v) for v in column]))
-    if rows.library_ids:
-        ids = [rows.library_ids.get(n, -1) for n in range(len(keys))]
+    if library_ids := rows.library_ids:
+        ids = [library_ids.get(n, -1) for n in range(len(keys))]
         coords["library_id"] = ("method", np.array(ids, dtype=np.int64))
     return coords
 
@@ -224,7 +222,7 @@ def combine_attrs(told: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, An
     Raises
     ------
     LoadError
-        Two files tell different systems, networks, libraries, accelerators or kinds of statistic.
+        Two files tell different kinds of statistic.
     """
     joined: dict[str, Any] = {}
     first: dict[str, str] = {}
@@ -232,10 +230,10 @@ def combine_attrs(told: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, An
         for name, value in attrs.items():
             if name not in joined:
                 joined[name], first[name] = value, path
-            elif joined[name] != value and name in AGREE:
+            elif joined[name] != value and name == "statistic_kind":
                 raise LoadError(
-                    f"{name} is {value!r} here but {joined[name]!r} in {first[name]}; load them apart"
-                    + (", or choose one statistic for both (statistic)" if name == "statistic_kind" else ""),
+                    f"{name} is {value!r} here but {joined[name]!r} in {first[name]}; load them apart, or choose one "
+                    "statistic for both (statistic)",
                     path=path,
                 )
             elif joined[name] != value:

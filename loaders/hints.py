@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from loaders.collectives import COLLECTIVES, plain_name
 from loaders.errors import LoadError, MissingHintError
-from loaders.names import plain_collective
+from loaders.facets import Choice
+from loaders.names import collective_name
+from loaders.openmpi import named, series, version_named
 from loaders.source import Source
 
 #: Hints that are columns of a table of rows, with their types.
@@ -23,11 +27,13 @@ FIELDS: Mapping[str, type] = {
     "message_size": int,
     "ppn": int,
     "library_id": int,
+    # With the processes, how many share a node; with those that share one, the processes.
+    "nodes": int,
 }
 #: Hints that hold for whole files.
-ATTRIBUTES = ("system", "network", "library", "library_version")
-#: Hints for readers and for finding files.
-OPTIONS = ("pattern", "statistic", "columns", "recursive")
+ATTRIBUTES = ("system", "network", "library", "library_version", "device", "placement", "campaign")
+#: Hints for readers, for finding files, and for choosing among what they hold.
+OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", "join")
 #: File names of this form are understood without a pattern.
 OWN_PATTERN = "{collective}__{algorithm}__seg{segment_size}.*"
 
@@ -36,6 +42,7 @@ _SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
 #: Sizes in bytes are below this, so that sums and products with a few processes are whole numbers of 64 bits.
 _TOO_LARGE = 2**62
 _DIGITS = 19
+_NUMBER = re.compile(r"\d{1,3}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -121,6 +128,13 @@ class Hints:
         pattern = values.get("pattern")
         self._pattern = None if pattern is None else compile_pattern(pattern)
         self._own = compile_pattern(OWN_PATTERN)
+        self.choice = Choice.of(values.get("select"), values.get("join"))
+        self.numbers = ""
+        if "numbers" in values:
+            try:
+                self.numbers = version_named(str(values["numbers"]))
+            except ValueError as error:
+                raise LoadError(f"numbers: {error}") from error
 
     def options(self) -> dict[str, Any]:
         """What a reader may look at."""
@@ -158,7 +172,7 @@ class Hints:
         match = None if self._pattern is not None else self._own.search(path.as_posix())
         return (
             {}
-            if match is None or plain_collective(match["collective"]) is None
+            if match is None or collective_name(match["collective"]) is None
             else {n: _typed(n, t) for n, t in match.groupdict().items()}
         )
 
@@ -176,9 +190,11 @@ def _typed(name: str, value: Any) -> Any:
     if name in (*FIELDS, *ATTRIBUTES, "pattern", "statistic") and not isinstance(value, str):
         raise LoadError(f"the hint {name} must be text, not {value!r}")
     if name == "collective":
-        plain = plain_collective(value)
+        plain = collective_name(value)
         if plain is None:
-            raise LoadError(f"the hint collective must be a name such as bcast, not {value!r}")
+            near = difflib.get_close_matches(value.lower(), COLLECTIVES, 3)
+            meant = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise LoadError(f"no collective is called {value!r}; write a name such as bcast or MPI_Bcast{meant}")
         return plain
     return value
 
@@ -188,7 +204,9 @@ class FileHints:
 
     def __init__(self, hints: Hints, source: Source) -> None:
         self._source = source
+        self._numbers = hints.numbers
         self._given = hints.of(source.path)
+        self._nodes = self._given.pop("nodes", None)
         self._own = hints.from_own_name(source.path)
         self._used: set[str] = set()
         self._against: dict[str, object] = {}
@@ -201,12 +219,13 @@ class FileHints:
         What is still lacking afterwards is collected in `needs`.
         """
         table = self._one_system(table)
-        lacking = {name: self._value(name, table) for name in FIELDS if name not in table}
+        lacking = {name: self._value(name, table) for name in FIELDS if name not in table and name != "nodes"}
         for name in FIELDS:
             if name in table:
                 self._compare(name, table)
         lacking["segment_size"] = lacking.get("segment_size") or 0
         table = table.assign(**{n: v for n, v in lacking.items() if v is not None and n not in table})
+        table = self._named(self._on_nodes(table))
         self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
         if "message_size" not in table and "total_size" not in table:
             self._no_message_size(table)
@@ -263,6 +282,51 @@ class FileHints:
         if name not in self._given:
             self._source.note(f"{name} taken from the file name")
         return value
+
+    def _on_nodes(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Processes, or how many share a node, from the number of nodes that the path tells."""
+        if self._nodes is None:
+            return table
+        if "comm_size" not in table:
+            return table.assign(comm_size=table["ppn"] * self._nodes) if "ppn" in table else table
+        if "ppn" in table or (uneven := table["comm_size"] % self._nodes != 0).all():
+            return table
+        self._source.exclude(int(uneven.sum()), f"processes that {self._nodes} nodes do not share evenly")
+        table = table[~uneven]
+        return table.assign(ppn=table["comm_size"] // self._nodes)
+
+    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Algorithms that are a library's numbers by their names; the numbers are kept."""
+        if "algorithm" not in table or "collective" not in table:
+            return table
+        numeric = table["algorithm"].astype(str).str.fullmatch(_NUMBER)
+        if not numeric.any():
+            return table
+        if not (version := self._numbers or self._version()):
+            self._source.note("algorithms are numbers; say whose with numbers, such as --numbers openmpi-5.0")
+            return table
+        self._source.attrs.setdefault("library", "Open MPI")
+        self._source.attrs.setdefault("library_version", version)
+        names: dict[tuple[str, str], str] = {}
+        for collective, text in set(zip(table["collective"][numeric], table["algorithm"][numeric], strict=True)):
+            name = named(plain_name(str(collective)), int(text), version)
+            if name is None:
+                raise self._source.fail(f"Open MPI {series(version)} has no algorithm {text} of {collective}")
+            names[str(collective), str(text)] = name
+        pairs = zip(table["collective"], table["algorithm"], strict=True)
+        texts = [names.get((str(collective), str(text)), text) for collective, text in pairs]
+        ids = pd.to_numeric(table["algorithm"].where(numeric), errors="coerce")
+        return table.assign(algorithm=texts, **({} if "library_id" in table else {"library_id": ids}))
+
+    def _version(self) -> str:
+        """Version of Open MPI, where the file or a hint says that it is one whose numbers are known."""
+        told = {name: self._given.get(name) or self._source.attrs.get(name) for name in ("library", "library_version")}
+        if re.sub(r"\W", "", str(told["library"])).lower() != "openmpi" or not told["library_version"]:
+            return ""
+        try:
+            return version_named(f"openmpi-{told['library_version']}")
+        except ValueError:
+            return ""
 
     def _no_message_size(self, table: pd.DataFrame) -> None:
         if "collective" in table and (table["collective"] == "barrier").all():

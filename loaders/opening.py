@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
+from loaders import facets
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError
 from loaders.files import Found, Paths, detect, find
@@ -39,7 +40,9 @@ def open_results(
         library_id, system, network, library, library_version`` as values, or ``pattern`` over the path
         such as ``"{collective}__{algorithm}__seg{segment_size}.sko"``. ``statistic`` (max, mean, median,
         min) chooses among several columns of times, ``columns`` maps the columns of a table,
-        ``recursive=True`` enters sub-folders.
+        ``recursive=True`` enters sub-folders, ``numbers`` (such as ``openmpi-5.0``) names algorithms that are numbers.
+        ``select`` (such as ``device=host``) chooses among the facets in which files differ, ``join`` names those in
+        which they do not matter, see `loaders.facets`.
 
     Returns
     -------
@@ -53,13 +56,13 @@ def open_results(
     LoadError
         A file cannot be used, hints contradict files, or files contradict each other.
     MissingHintError
-        A file does not say everything; `hints` names what is to be given.
+        A file does not say everything, or files differ in a facet; `hints` names what is to be given.
     """
     checked = Hints(hints)
     found = find(paths, checked)
     if format is None and len(found.files) == 1 and not hints and is_stored(found.files[0][0]):
         return _stored(found.files[0][0])
-    collector = _Collector()
+    collector = _Collector(checked)
     for source, tables, named in _readers(found, format, checked, progress):
         collector.take(source, tables, checked, named=named)
     return collector.tree(found)
@@ -158,9 +161,10 @@ def _not_whole(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
 class _Collector:
     """Rows and remarks of all files until the cubes are made."""
 
-    def __init__(self) -> None:
+    def __init__(self, hints: Hints) -> None:
         self._rows: dict[str, CollectiveRows] = {}
         self._told: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        self._choice = hints.choice
         self._reports: list[dict[str, Any]] = []
         self._refused: list[LoadError] = []
         self._warnings: list[str] = []
@@ -180,7 +184,7 @@ class _Collector:
             file_hints.finish()
         except LoadError as error:
             # A folder may hold other things beside results; what was named must be usable.
-            if named or source.rows:
+            if named or (source.rows and not isinstance(error, MissingHintError)):
                 raise
             self._refused.append(error)
             self._reports.append({**report(source, str(error)), "collectives": []})
@@ -208,11 +212,14 @@ class _Collector:
             if len(part):
                 collectives[str(name)] = None
                 self._ppn.setdefault(str(name), {}).setdefault("ppn" in part, str(source.path))
-                self._rows.setdefault(str(name), CollectiveRows()).add(part)
+                self._rows.setdefault(str(name), CollectiveRows()).add(part, len(self._told.get(str(name), ())))
 
     def tree(self, found: Found) -> xr.DataTree:
         """Make the cubes of all that was taken; the rows are consumed."""
         if not self._rows:
+            lacking = next((error for error in self._refused if isinstance(error, MissingHintError)), None)
+            if lacking is not None:
+                raise lacking
             reasons = "\n".join(f"  {error}" for error in self._refused[:10])
             more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
             raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
@@ -225,19 +232,32 @@ class _Collector:
                     path=told[False],
                 )
         sources = json.dumps(self._reports)
-        cubes: dict[str, xr.Dataset] = {}
-        for name in list(self._rows):
-            attrs = combine_attrs(self._told[name])
-            mine = [
-                {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}
-                for r in self._reports
-                if name in r["collectives"]
-            ]
-            cubes[name] = make_cube(name, self._rows.pop(name), {**attrs, "sources": json.dumps(mine)})
+        facts = [(str(r["path"]), r["attrs"]) for r in self._reports if r["collectives"]]
+        by_path = {path: each for (path, _), each in zip(facts, facets.facets_of(facts), strict=True)}
+        facets.check_selected(self._choice, list(by_path.items()))
+        cubes = {name: cube for name in list(self._rows) if (cube := self._cube(name, by_path)) is not None}
         tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
         tree.attrs["sources"] = sources
         tree.attrs["notes"] = json.dumps([*found.notes, *self._warnings])
         return tree
+
+    def _cube(self, name: str, told: dict[str, dict[str, str]]) -> xr.Dataset | None:
+        """The cube of a collective from the files that are chosen; None when none is."""
+        files = self._told[name]
+        rows = self._rows.pop(name)
+        kept, remarks = facets.chosen(name, rows, [(path, told[path]) for path, _ in files], self._choice)
+        if not kept:
+            return None
+        self._warnings += remarks
+        attrs = combine_attrs([files[place] for place in kept])
+        paths = {files[place][0] for place in kept}
+        mine = [
+            {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}
+            for r in self._reports
+            if r["path"] in paths and name in r["collectives"]
+        ]
+        apart = {"apart": "; ".join(remarks)} if remarks else {}
+        return make_cube(name, rows, {**attrs, **apart, "sources": json.dumps(mine)})
 
 
 def _stored(path: Any) -> xr.DataTree:

@@ -146,7 +146,7 @@ def _learn(source: Source, state: _State, line: str) -> None:
     if match["library"].upper() != "MPI":
         source.attrs.setdefault("library", match["library"])
     if match["memory"]:
-        source.attrs.setdefault("accelerator", match["memory"].upper())
+        source.attrs.setdefault("device", match["memory"].upper())
         source.note(f"buffers in {match['memory'].upper()} memory")
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from loaders.errors import LoadError
 from loaders.rows import CollectiveRows, Floats, Ints, Part
 
+#: Files that measured a cell are said to be apart from this ratio of their times on, where their own spread is smaller.
+APART = 1.5
+_SPREADS = 4.0
+#: Folders that measured the same cells are one campaign while at most this share is apart, and none by this ratio.
+_FEW, FAR = 0.1, 5.0
 _MAX_SAMPLES = 1 << 27
 _BLOCK = 1 << 21
 
@@ -146,3 +153,90 @@ def _weighted(place: Ints, time: Floats, std: Floats, count: Floats, rows: Ints)
     spread[(total < 2) | ((rows == 1) & (untold > 0))] = np.nan
     known = np.bincount(place, np.isfinite(count), size) == rows
     return mean, spread, np.where(known & (rows > 0), total, np.nan)
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far groups of files are apart in the cells that more than one of them measured.
+
+    Attributes
+    ----------
+    cells
+        Those cells.
+    most
+        Largest ratio of times.
+    apart
+        Cells with a ratio of at least `APART` that is above the spread within the files.
+    sources
+        Files in these cells.
+    """
+
+    cells: int = 0
+    most: float = 1.0
+    apart: int = 0
+    sources: tuple[int, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether they measured something else, and not the same once more: many cells are apart, or some are far."""
+        return self.apart > _FEW * self.cells or self.most > FAR
+
+    @property
+    def text(self) -> str:
+        """In words, empty where nothing was measured twice."""
+        return f", up to {self.most:.3g} times apart in {self.cells:,} cells that both measured" if self.cells else ""
+
+
+@dataclass(frozen=True)
+class Means:
+    """Mean times of cells by file: arrays of equal length, a cell's one after the other.
+
+    Attributes
+    ----------
+    place, source
+        Flat place in the cube and file.
+    time, std
+        Seconds; the standard deviation within the file, 0 where it is not known.
+    """
+
+    place: Ints
+    source: Ints
+    time: Floats
+    std: Floats
+
+    def between(self, groups: Sequence[Sequence[int]]) -> Distance:
+        """How far groups of files are apart; files in no group are not looked at."""
+        group_of = {source: number for number, group in enumerate(groups) for source in group}
+        number = np.array([group_of.get(int(source), -1) for source in self.source], dtype=np.int64)
+        frame = pd.DataFrame({"place": self.place, "group": number, "time": self.time, "std": self.std})[number >= 0]
+        by_group = frame.groupby(["place", "group"], sort=False).agg({"time": "mean", "std": "max"})
+        cells = by_group.groupby(level="place", sort=False).agg(
+            low=("time", "min"), high=("time", "max"), spread=("std", "max"), groups=("time", "size")
+        )
+        cells = cells[(cells["groups"] > 1) & (cells["low"] > 0)]
+        ratio = cells["high"] / cells["low"]
+        apart = cells.index[(ratio >= APART) & (cells["high"] - cells["low"] > _SPREADS * cells["spread"])]
+        there = np.unique(self.source[np.isin(self.place, apart) & (number >= 0)])
+        return Distance(len(cells), float(ratio.max()) if len(cells) else 1.0, len(apart), tuple(there.tolist()))
+
+
+def means_by_source(rows: CollectiveRows, axes: Axes) -> Means:
+    """Mean time in each file of the cells that were measured in more than one."""
+    places = [axes.places(part) for part in rows.parts]
+    first = np.full(axes.size, -1, dtype=np.int64)
+    shared = np.zeros(axes.size, dtype=bool)
+    for part, place in zip(rows.parts, places, strict=True):
+        shared[place[(first[place] >= 0) & (first[place] != part.source)]] = True
+        first[place] = np.where(first[place] < 0, part.source, first[place])
+    if not shared.any():
+        none, nothing = np.empty(0, np.int64), np.empty(0)
+        return Means(none, none, nothing, nothing)
+    frames = []
+    for part, place in zip(rows.parts, places, strict=True):
+        told = np.zeros(len(place)) if part.time_std is None else np.nan_to_num(part.time_std)
+        frame = pd.DataFrame({"place": place, "time": part.time, "std": told})[shared[place]]
+        frames.append(frame.assign(source=part.source))
+    each = pd.concat(frames).groupby(["place", "source"], sort=False)
+    found = each.agg(time=("time", "mean"), within=("time", "std"), std=("std", "max")).reset_index()
+    std = np.maximum(found["within"].fillna(0).to_numpy(), found["std"].to_numpy())
+    return Means(found["place"].to_numpy(), found["source"].to_numpy(), found["time"].to_numpy(), std)

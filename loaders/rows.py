@@ -73,6 +73,9 @@ class Part:
     repetitions: Floats | None = None
     raw: bool = False
     double_of: npt.NDArray[np.int32] | None = None
+    library_ids: dict[int, int] = field(default_factory=dict)
+    #: Place of the file among those of its collective.
+    source: int = 0
 
 
 @dataclass
@@ -80,7 +83,6 @@ class CollectiveRows:
     """All rows of one collective, with the vocabularies of its axes."""
 
     methods: Vocabulary = field(default_factory=Vocabulary)
-    library_ids: dict[int, int] = field(default_factory=dict)
     comm_sizes: Vocabulary = field(default_factory=Vocabulary)
     message_sizes: Vocabulary = field(default_factory=Vocabulary)
     ppns: Vocabulary = field(default_factory=Vocabulary)
@@ -88,9 +90,49 @@ class CollectiveRows:
     parts: list[Part] = field(default_factory=list)
     rounded: int = 0
 
-    def add(self, table: pd.DataFrame) -> None:
-        """Add a table (one collective, all columns there) of aggregated rows or of raw samples."""
-        method = self._methods(table)
+    @property
+    def library_ids(self) -> dict[int, int]:
+        """The library's number of each method.
+
+        Raises
+        ------
+        LoadError
+            Two files tell different ones.
+        """
+        joined: dict[int, int] = {}
+        for part in self.parts:
+            for number, library_id in part.library_ids.items():
+                self._same_id(joined, number, library_id)
+        return joined
+
+    def _same_id(self, ids: dict[int, int], number: int, library_id: int) -> None:
+        if (known := ids.setdefault(number, library_id)) != library_id:
+            key = self.methods.values[number]
+            raise LoadError(
+                f"the method {key.algorithm!r} (segment size {key.segment_size}) has the library's numbers "
+                f"{known} and {library_id}; load results of different libraries apart"
+            )
+
+    def keep(self, sources: Iterable[int]) -> None:
+        """Keep the rows of some files; methods and sizes that only others have are forgotten."""
+        wanted = set(sources)
+        if all(part.source in wanted for part in self.parts):
+            return
+        self.parts = [part for part in self.parts if part.source in wanted]
+        for column in ("method", "comm_size", "message_size", "ppn"):
+            name = f"{column}s"
+            used = np.unique(np.concatenate([getattr(part, column) for part in self.parts]))
+            places = np.full(len(getattr(self, name).values), -1, dtype=np.int32)
+            places[used] = np.arange(len(used))
+            setattr(self, name, Vocabulary(getattr(self, name).values[number] for number in used))
+            for part in self.parts:
+                setattr(part, column, places[getattr(part, column)])
+                if column == "method":
+                    part.library_ids = {int(places[number]): each for number, each in part.library_ids.items()}
+
+    def add(self, table: pd.DataFrame, source: int = 0) -> None:
+        """Add a table (one collective, all columns there) of aggregated rows or of raw samples, from one file."""
+        method, library_ids = self._methods(table)
         comm_size = table["comm_size"].to_numpy(dtype=np.int64)
         ppn = table["ppn"].to_numpy(dtype=np.int64) if "ppn" in table else np.zeros(len(table), dtype=np.int64)
         self.parts.append(
@@ -104,6 +146,8 @@ class CollectiveRows:
                 repetitions=_floats(table, "repetitions"),
                 raw="repetition" in table,
                 double_of=self._double_of(table),
+                library_ids=library_ids,
+                source=source,
             )
         )
 
@@ -114,7 +158,7 @@ class CollectiveRows:
         codes, uniques = pd.factorize(table["double_of"].fillna("").astype(str))
         return self.doubles.numbers(map(str, uniques))[codes]
 
-    def _methods(self, table: pd.DataFrame) -> npt.NDArray[np.int32]:
+    def _methods(self, table: pd.DataFrame) -> tuple[npt.NDArray[np.int32], dict[int, int]]:
         extra = sorted(str(c) for c in table.columns if c not in _NOT_PARAMETERS)
         names = [*_METHOD, *extra]
         code = np.zeros(len(table), dtype=np.int64)
@@ -126,6 +170,7 @@ class CollectiveRows:
         combined, firsts = pd.factorize(code)
         numbers = self.methods.numbers(self._key(int(c), levels, extra) for c in firsts)
         method = numbers[combined]
+        library_ids: dict[int, int] = {}
         if "library_id" in table:
             pairs = (
                 pd.DataFrame({"method": method, "id": table["library_id"].to_numpy()})
@@ -134,14 +179,8 @@ class CollectiveRows:
                 .drop_duplicates()
             )
             for number, library_id in pairs.itertuples(index=False):
-                known = self.library_ids.setdefault(int(number), int(library_id))
-                if known != library_id:
-                    key = self.methods.values[int(number)]
-                    raise LoadError(
-                        f"the method {key.algorithm!r} (segment size {key.segment_size}) has the library's numbers "
-                        f"{known} and {int(library_id)}; load results of different libraries apart"
-                    )
-        return method
+                self._same_id(library_ids, int(number), int(library_id))
+        return method, library_ids
 
     @staticmethod
     def _key(code: int, levels: list[Any], extra: list[str]) -> MethodKey:

@@ -12,7 +12,7 @@ from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import DEFAULT
 from dashboard.benchmarks.openmpi import LINEAR, NAME, OpenMpi
-from dashboard.export.library_names import COLLECTIVE_IDS, VERSIONS, algorithms, series
+from loaders.openmpi import COLLECTIVE_IDS, VERSIONS, algorithms, series
 
 _NAMED = re.compile(r"(?i)open[\s-]?mpi[\s/-]*v?(\d+\.\d+(?:\.\d+)*)?\S*")
 #: Variables of ``coll/tuned`` with their values, by what follows ``coll_tuned_<collective>_algorithm``, as ompi_info of

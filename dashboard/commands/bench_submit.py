@@ -56,7 +56,7 @@ def installation(args: argparse.Namespace, installed: Callable[[], Installation]
     """
     from dashboard.benchmarks.errors import NoMpiError
     from dashboard.benchmarks.named import installation_named, version_of_module
-    from dashboard.export.library_names import DEFAULT_VERSION
+    from loaders.openmpi import DEFAULT_VERSION
 
     if args.library:
         return installation_named(args.library)

@@ -130,7 +130,7 @@ def _order(
 
 def _measured_version(made: Sequence[Prepared]) -> str:
     """Series of Open MPI that all results were measured with, where it is one whose numbers are known; else empty."""
-    from dashboard.export.library_names import series
+    from loaders.openmpi import series
 
     attrs = [part.cube.attrs for prepared in made for part in prepared.problem.slices]
     if not all(str(each.get("library", "")).lower().replace(" ", "").startswith("openmpi") for each in attrs):

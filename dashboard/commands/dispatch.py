@@ -26,7 +26,7 @@ _SAVED_AS = (".nc", ".zarr", ".csv", ".occ")
 
 def info(args: argparse.Namespace) -> None:
     """Show what files hold, also where hints are lacking; Usage if a named file, or all of them, are of no use."""
-    from loaders import LoadError, scan
+    from loaders import LoadError, facets, scan
 
     cubes: dict[str, dict[str, Any]] = {}
     try:
@@ -39,7 +39,7 @@ def info(args: argparse.Namespace) -> None:
         if not any(file["error"] for file in files):
             say(f"note: {error}")
     files = [file_report(file) for file in _stored(args, files, cubes)]
-    answer: dict[str, Any] = {"files": files, "collectives": cubes}
+    answer: dict[str, Any] = {"files": files, "facets": facets.values(files), "collectives": cubes}
     if args.outliers and cubes:
         answer["outliers"] = {name: _outliers(node.to_dataset()) for name, node in results.children.items()}
     if args.between_sizes and cubes:

@@ -75,7 +75,7 @@ def lint(args: argparse.Namespace) -> None:
 
 def _written_for(path: str) -> str:
     """Version of Open MPI whose numbers a file is written in, as its head says."""
-    from dashboard.export.library_names import DEFAULT_VERSION
+    from loaders.openmpi import DEFAULT_VERSION
 
     try:
         head = disk.read_text(path, errors="replace")[:_HEAD]

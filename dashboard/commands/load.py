@@ -29,6 +29,9 @@ HINTS = (
     "statistic",
     "columns",
     "recursive",
+    "numbers",
+    "select",
+    "join",
 )
 _COLLECTIVE_IS_HINT = ("info", "convert", "serve", "view")
 _NAMED = 5

@@ -358,4 +358,13 @@ def _hints() -> _Parser:
         help="column of a table that bears another name, such as time=latency_us",
     )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
+    group.add_argument(
+        "--numbers", metavar="LIBRARY", help="whose numbers algorithms that are numbers are, such as openmpi-5.0"
+    )
+    group.add_argument(
+        "--select",
+        metavar="FACET=VALUE,…",
+        help="results of one device, campaign, library, version, system, network or placement; 'info' lists them",
+    )
+    group.add_argument("--join", metavar="FACET,…", help="put results together that differ in these facets")
     return parser

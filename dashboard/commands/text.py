@@ -239,6 +239,10 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
             lines += ["", *table(head, found, right)]
     notes = dict.fromkeys(one_line(note) for f in files for note in f.get("notes", []))
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
+    differ = [[name, ", ".join(values)] for name, values in answer.get("facets", {}).items() if len(values) > 1]
+    lines += (
+        ["", *table(["facet", "values; one of them is chosen with --select FACET=VALUE"], differ)] if differ else []
+    )
     for name, cube in answer["collectives"].items():
         lines += ["", *_collective_text(name, cube)]
         lines += [f"    {line}" for line in doubtful_lines(cube["doubtful"])]

@@ -18,7 +18,7 @@ from dashboard.domain.units import format_percent
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.bands import bands_of
-from dashboard.export.library_names import COMPARED, DEFAULT_VERSION
+from dashboard.export.library_names import COMPARED
 from dashboard.export.openmpi_plan import plans
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.given import of_collective
@@ -27,6 +27,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError
 from dashboard.export.usage import how_to_use, used_in_text
+from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     import xarray as xr

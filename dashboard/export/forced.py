@@ -17,13 +17,14 @@ from dashboard.decisions.nodes import Leaf, Method
 from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
 from dashboard.export import provenance as origin
 from dashboard.export.c_text import comment_text
-from dashboard.export.library_names import COMPARED, DEFAULT_VERSION, radix_of, series
+from dashboard.export.library_names import COMPARED, radix_of
 from dashboard.export.mpich import algorithm_name
 from dashboard.export.openmpi_plan import choice_in, figures, known_ppn
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.settings import intel_number
 from dashboard.export.target import ExportError, Target
+from loaders.openmpi import DEFAULT_VERSION, series
 
 if TYPE_CHECKING:
     import xarray as xr

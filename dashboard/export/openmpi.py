@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dashboard.export import provenance as origin
 from dashboard.export.c_text import comment_text
-from dashboard.export.library_names import COLLECTIVE_IDS, DEFAULT_VERSION, Choice, algorithms, series
+from dashboard.export.library_names import Choice
 from dashboard.export.openmpi_plan import Plan, plans
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import ExportError, Target
+from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, algorithms, series
 
 if TYPE_CHECKING:
     import xarray as xr

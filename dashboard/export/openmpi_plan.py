@@ -13,9 +13,10 @@ from dashboard.decisions.nodes import Method
 from dashboard.decisions.penalty import penalty, summarise
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
-from dashboard.export.library_names import COMPARED, Choice, algorithms, choice_of, series, unsaid, way_of
+from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError
+from loaders.openmpi import algorithms, series
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -20,22 +20,14 @@ from dashboard.export import c, c_table
 from dashboard.export import provenance as origin
 from dashboard.export.c_file import helpers_of, names_of
 from dashboard.export.c_text import comment, integer, string
-from dashboard.export.library_names import (
-    DEFAULT_VERSION,
-    Choice,
-    algorithms,
-    normal,
-    radix_of,
-    series,
-    takes_fan_out,
-    takes_segments,
-)
+from dashboard.export.library_names import Choice, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.openmpi_plan import choice_in, figures, known_ppn, refused, substitute
 from dashboard.export.parts import per_collective
 from dashboard.export.preload_calls import CALLS, wrapper
 from dashboard.export.preload_fortran import fortran
 from dashboard.export.remarks import about
 from dashboard.export.target import ExportError, Target
+from loaders.openmpi import DEFAULT_VERSION, algorithms, series
 
 if TYPE_CHECKING:
     import xarray as xr

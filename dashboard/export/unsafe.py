@@ -13,8 +13,8 @@ from dashboard.decisions.nodes import Method
 from dashboard.decisions.problem import Problem
 from dashboard.decisions.selection import without_methods
 from dashboard.export.known_faults import KnownFault, known_fault
-from dashboard.export.library_names import DEFAULT_VERSION
 from dashboard.export.target import Target
+from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     import xarray as xr

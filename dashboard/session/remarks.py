@@ -26,6 +26,7 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
     said = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
     said += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
     said += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
+    said += [f"{text}." for text in cube.attrs.get("apart", "").split("; ") if text]
     if outliers is not None:
         said.append(_outlier_words(outliers))
     if cube.attrs.get("interpolation"):

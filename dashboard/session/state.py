@@ -13,12 +13,12 @@ import xarray as xr
 from dashboard.decisions.families import FAMILIES
 from dashboard.decisions.selection import selectable
 from dashboard.export import TARGETS
-from dashboard.export.library_names import DEFAULT_VERSION, VERSIONS
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
 from dashboard.session.treatment import OPTIONS, Treatment, Workload
 from dashboard.session.view import POINT_TO_POINT, Grown, View
+from loaders.openmpi import DEFAULT_VERSION, VERSIONS
 
 PAGES = ("Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Data")
 #: Names of the colour schemes, as `plots.colors` knows them.

@@ -12,8 +12,8 @@ import pytest
 from dashboard.benchmarks.library import library_of
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.library_names import series
 from dashboard.export.preload import to_preload
+from loaders.openmpi import series
 from tests.bench.preloading import LIBRARY, Bench
 
 RANKS, TURNS = 4, 3

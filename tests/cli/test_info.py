@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from loaders import RunWriter, open_results, save_results
@@ -89,3 +90,16 @@ def test_info_tells_methods_that_ran_as_others_and_how_much_they_differ(colltune
     assert "where a method ran as another one, which wins there: 1" in colltune("info", tmp_path / "a.jsonl").out
     best = colltune("map", tmp_path / "a.jsonl", "-c", "bcast", "--json").json
     assert best["methods"][best["best"][0][0]] == "linear"
+
+
+def test_facets_of_several_files_are_listed_and_one_is_selected(colltune: Run, tmp_path: Path) -> None:
+    title = "# OSU MPI{} Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   {}\n"
+    (tmp_path / "host.txt").write_text(title.format("", 9.5))
+    (tmp_path / "cuda.txt").write_text(title.format("-CUDA", 56.28))
+    hints = ["--algorithm", "default", "--comm-size", 4]
+    answer = colltune("info", tmp_path, *hints, "--json")
+    assert answer.json["facets"] == {"device": ["CUDA", "host"]}
+    assert "--select device=" in answer.err
+    assert "--select FACET=VALUE" in colltune("info", tmp_path, *hints).out
+    chosen = colltune("map", tmp_path, "-c", "bcast", *hints, "--select", "device=host", "--json").json
+    assert chosen["time"] == [[pytest.approx(9.5e-6)]]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import Method
-from dashboard.export.library_names import COMPARED, Choice, algorithms, choice_of, series, unsaid
+from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid
+from loaders.openmpi import algorithms, series
 
 # Names of the models in the design, by collective, with the library's number for what is the same algorithm.
 MODELS = {

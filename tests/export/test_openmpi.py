@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
-from dashboard.export.library_names import COLLECTIVE_IDS, COMPARED
+from dashboard.export.library_names import COMPARED
 from dashboard.export.openmpi import to_openmpi
 from dashboard.export.openmpi_json import to_openmpi_json
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
+from loaders.openmpi import COLLECTIVE_IDS
 from tests.cubes import synthetic_cube
 from tests.export.trees import HIGHEST, choices, random_decision, random_sizes
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Node, Split, Test
-from dashboard.export.library_names import Choice, algorithms, choice_of, takes_segments
+from dashboard.export.library_names import Choice, choice_of, takes_segments
+from loaders.openmpi import algorithms
 
 HIGHEST = 48
 """Largest communicator size that random trees know as measured."""

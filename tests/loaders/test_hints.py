@@ -104,7 +104,7 @@ def test_a_contradiction_shows_plain_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a/b", "..", "", "b cast!"])
 def test_a_collective_that_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
     file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
-    with pytest.raises(LoadError, match="hint collective must be a name"):
+    with pytest.raises(LoadError, match="no collective is called"):
         open_results(file, collective=name)
 
 

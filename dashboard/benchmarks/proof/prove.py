@@ -22,9 +22,9 @@ from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.benchmarks.protocol import Cell
-from dashboard.export.library_names import DEFAULT_VERSION, series
 from dashboard.export.rules.lint import read_rules
 from loaders.collectives import COLLECTIVES
+from loaders.openmpi import DEFAULT_VERSION, series
 
 if TYPE_CHECKING:
     from dashboard.export.rules import RulesFile

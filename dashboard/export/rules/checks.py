@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import (
-    COMPARED,
-    FORCED_FAN_OUT,
-    algorithms,
-    series,
-    takes_fan_out,
-    takes_segments,
-    way_of,
-)
+from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
 from dashboard.export.rules.rows import Row, Rules, Set
+from loaders.openmpi import algorithms, series
 
 _TWO = "two_proc"
 

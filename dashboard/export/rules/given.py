@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.given import GIVEN, Given
 from dashboard.domain.errors import DecisionFormatError, OptionError
-from dashboard.export.library_names import DEFAULT_VERSION
 from dashboard.export.rules.fault import RulesError, RulesFile
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from loaders import disk
+from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     from dashboard.decisions.problem import Problem

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from dashboard.export.library_names import COLLECTIVE_IDS, Choice
+from dashboard.export.library_names import Choice
 from dashboard.export.rules.fault import Fault
 from dashboard.export.rules.rows import Row, Rules, Set
+from loaders.openmpi import COLLECTIVE_IDS
 
 _PLAIN = re.compile(r"[0-9]{1,18}")
 _HEADER = "rule-file-version-"

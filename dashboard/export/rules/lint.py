@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from dashboard.export.library_names import DEFAULT_VERSION, series
 from dashboard.export.rules import intel, mpich, nccl, openmpi_json, openmpi_text, ucc
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile
 from dashboard.export.rules.json_lines import At, parse
 from loaders import disk
+from loaders.openmpi import DEFAULT_VERSION, series
 
 _KNOWN = "Open MPI (versions 1, 2 and 3), MPICH (JSON), Intel (I_MPI_ADJUST_*), UCC (UCC_*_TUNE) and NCCL (tuner CSV)"
 _INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MULTILINE)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.export.library_names import COLLECTIVE_IDS, Choice, algorithms
+from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At
 from dashboard.export.rules.openmpi_text import IGNORED
 from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, decision_of, picked_ranges
+from loaders.openmpi import COLLECTIVE_IDS, algorithms
 
 VERSION = "6.0"
 _TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema", "comment")

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dashboard.export.library_names import COLLECTIVE_IDS, Choice, series
+from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.layout import laid_out
 from dashboard.export.rules.rows import Row, Rules, Set, decision_of, picked_classic, picked_shifted
 from dashboard.export.rules.scan import End, Number, Scanner
+from loaders.openmpi import COLLECTIVE_IDS, series
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dashboard.decisions.nodes import Method
 from dashboard.export.bands import Band, Bands, merged
-from dashboard.export.library_names import COMPARED, Choice, algorithms, takes_fan_out, takes_segments
+from dashboard.export.library_names import COMPARED, Choice, takes_fan_out, takes_segments
+from loaders.openmpi import algorithms
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction

@@ -49,6 +49,16 @@ _FIELDS = {
         "name of the machine",
         "Name of the machine, for titles and for what is exported. Results of two systems are not put into one map.",
     ),
+    "select": (
+        "Facets",
+        "device=host, campaign=spring",
+        "Which results are meant where files differ in device, campaign, library, version or placement.",
+    ),
+    "numbers": (
+        "Numbers of algorithms",
+        "openmpi-5.0",
+        "Whose numbers they are, where algorithms are numbers: of Open MPI 4.1, 5.0 or 6.0.",
+    ),
 }
 _EXAMPLE = "{collective}__{algorithm}__seg{segment_size}.sko"
 

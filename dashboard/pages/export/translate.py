@@ -13,7 +13,6 @@ from dashboard.decisions import DecisionFunction, select_ppn
 from dashboard.decisions.family import Progress
 from dashboard.export import TARGETS
 from dashboard.export.bundle import Order, Written, bundle, write
-from dashboard.export.library_names import DEFAULT_VERSION
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
 from dashboard.export.target import ExportError
@@ -23,6 +22,7 @@ from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, Select, Switch
 from dashboard.plots import exported, legend, source
 from dashboard.session.state import State
+from loaders.openmpi import DEFAULT_VERSION
 
 #: Collectives whose reasons are told; a complete file of MPICH has forty.
 _TOLD = 6

@@ -1,0 +1,140 @@
+"""What differs between files is kept apart, chosen or joined, and said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loaders import LoadError, MissingHintError, open_results, scan
+from loaders.facets import values
+
+HOST = "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   9.50\n16   10.0\n"
+CUDA = HOST.replace("OSU MPI", "OSU MPI-CUDA").replace("9.50", "56.28").replace("10.0", "57.0")
+TABLE = "collective,algorithm,comm_size,message_size,time_us\n"
+WAY = {"algorithm": "default", "comm_size": 4}
+
+
+@pytest.fixture
+def devices(tmp_path: Path) -> Path:
+    """Broadcasts from memory of the host and of a graphics card, one file each."""
+    (tmp_path / "osu_host.txt").write_text(HOST)
+    (tmp_path / "osu_cuda.txt").write_text(CUDA)
+    return tmp_path
+
+
+def first(folder: Path, **hints: object) -> float:
+    return float(open_results(folder, **hints)["bcast"]["time"].values.ravel()[0]) * 1e6
+
+
+def test_host_and_graphics_card_are_chosen_or_joined_but_never_averaged_unasked(devices: Path) -> None:
+    with pytest.raises(MissingHintError, match=r"device of bcast is .*host.* up to 5\.9.* apart.*--select device="):
+        open_results(devices, **WAY)
+    assert first(devices, **WAY, select="device=host") == pytest.approx(9.5)
+    assert first(devices, **WAY, select={"device": "CUDA"}) == pytest.approx(56.28)
+    joined = open_results(devices, **WAY, join="device")
+    assert float(joined["bcast"]["time"].values.ravel()[0]) * 1e6 == pytest.approx(32.89)
+    assert "differ by up to 5.92 times" in joined["bcast"].attrs["apart"]
+    assert joined["bcast"].attrs["apart"] in json.loads(joined.attrs["notes"])
+
+
+def test_facets_are_listed_with_their_values(devices: Path) -> None:
+    assert values(scan(devices, **WAY)) == {"device": ["CUDA", "host"]}
+
+
+@pytest.mark.parametrize(
+    ("select", "words"),
+    [
+        ("device=rocm", "there are no such results; device: 'CUDA', 'host'"),
+        ("machine=x", "there is no facet 'machine'; possible are system, network"),
+        ("device", "write FACET=VALUE"),
+        ("network=ib", "network: none is told"),
+    ],
+)
+def test_what_cannot_be_selected_is_said_with_what_can(devices: Path, select: str, words: str) -> None:
+    with pytest.raises(LoadError, match=words):
+        open_results(devices, **WAY, select=select)
+
+
+def test_two_versions_are_kept_apart_where_they_measured_other_sizes_too(tmp_path: Path) -> None:
+    for version, size in (("4.1", 8), ("5.0", 16)):
+        (tmp_path / f"v{version}.csv").write_text(TABLE + f"bcast,binomial,{size},8,1.5\n")
+    pattern = "v{library_version}.csv"
+    with pytest.raises(MissingHintError, match=r"version of bcast is '4\.1' \(1 file\) and '5\.0' \(1 file\); choose"):
+        open_results(tmp_path, pattern=pattern)
+    chosen = open_results(tmp_path, pattern=pattern, select="version=5.0")["bcast"]
+    assert chosen["comm_size"].values.tolist() == [16]
+    assert chosen.attrs["library_version"] == "5.0"
+
+
+def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_path: Path) -> None:
+    for campaign, time in (("spring", 1.0), ("autumn", 18.0), ("again", 1.1)):
+        (tmp_path / campaign).mkdir()
+        (tmp_path / campaign / "r.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\nbcast,other {campaign},4,8,5\n")
+    two = [tmp_path / "spring", tmp_path / "autumn"]
+    with pytest.raises(MissingHintError, match=r"campaign of bcast .* up to 18 times apart in 1 cells"):
+        open_results(two)
+    alone = open_results(two, select="campaign=autumn")["bcast"]
+    assert alone["method"].values.tolist() == ["linear", "other autumn"]
+    assert alone["time"].isel(method=0).item() == pytest.approx(18e-6)
+    pooled = open_results([tmp_path / "spring", tmp_path / "again"])["bcast"]
+    assert pooled["time"].isel(method=0).item() == pytest.approx(1.05e-6)
+    assert "apart" not in pooled.attrs
+
+
+def test_files_of_one_folder_that_differ_far_are_said_to(tmp_path: Path) -> None:
+    for node, time in (("skylake", 1.0), ("milan", 2.5)):
+        (tmp_path / f"{node}.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\n")
+    told = open_results(tmp_path)["bcast"].attrs["apart"]
+    assert "differ by up to 2.5 times" in told
+    assert "milan.csv, skylake.csv" in told
+    apart = open_results(tmp_path, pattern="{placement}.csv", select="placement=milan")["bcast"]
+    assert apart["time"].item() == pytest.approx(2.5e-6)
+
+
+def test_numbers_of_different_libraries_do_not_meet_once_one_is_selected(tmp_path: Path) -> None:
+    for library, number in (("openmpi", 6), ("intel", 1)):
+        head = TABLE.replace("time_us", "library_id,time_us")
+        (tmp_path / f"{library}.csv").write_text(head + f"bcast,binomial,4,8,{number},1.0\n")
+    chosen = open_results(tmp_path, pattern="{library}.csv", select="library=intel")["bcast"]
+    assert chosen["library_id"].values.tolist() == [1]
+
+
+def test_numeric_names_are_the_library_s_numbers_when_asked_or_known(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    path.write_text(TABLE + "".join(f"bcast,{number},4,8,{number + 1}\n" for number in (0, 1, 6)))
+    plain = open_results(path)
+    assert plain["bcast"]["method"].values.tolist() == ["0", "1", "6"]
+    assert any("such as --numbers" in note for note in json.loads(plain.attrs["sources"])[0]["notes"])
+    for hints in ({"numbers": "openmpi-5.0"}, {"library": "Open MPI", "library_version": "5.0.3"}):
+        named = open_results(path, **hints)["bcast"]
+        assert named["method"].values.tolist() == ["default", "basic_linear", "binomial"]
+        assert named["library_id"].values.tolist() == [0, 1, 6]
+        assert named.attrs["library"] == "Open MPI"
+    path.write_text(TABLE + "bcast,42,4,8,1\n")
+    with pytest.raises(LoadError, match="no algorithm 42 of bcast"):
+        open_results(path, numbers="openmpi-5.0")
+    with pytest.raises(LoadError, match="such as openmpi-5"):
+        open_results(path, numbers="mpich")
+
+
+def test_nodes_in_the_path_give_the_processes_per_node(tmp_path: Path) -> None:
+    (tmp_path / "n2.csv").write_text(TABLE + "bcast,linear,8,8,1\nbcast,linear,9,8,1\n")
+    results = open_results(tmp_path / "n2.csv", pattern="n{nodes}.csv")
+    assert results["bcast"].attrs["ppn"] == 4
+    assert json.loads(results.attrs["sources"])[0]["skipped"] == 1
+
+
+def test_a_collective_that_nobody_knows_is_refused_with_near_names(tmp_path: Path) -> None:
+    (tmp_path / "bcas_linear.csv").write_text("algorithm,comm_size,message_size,time_us\nlinear,4,8,1\n")
+    with pytest.raises(LoadError, match=r"no collective is called 'bcas'.*did you mean bcast"):
+        open_results(tmp_path, pattern="{collective}_{_}.csv")
+
+
+def test_usual_names_of_columns_are_known_and_a_file_that_lacks_a_hint_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "good.csv").write_text("collective,algorithm,NP,Size,Latency(us)\nbcast,linear,4,8,2.5\n")
+    (tmp_path / "lacks.csv").write_text("collective,comm_size,message_size,time_us\nbcast,4,8,1\n")
+    results = open_results(tmp_path)
+    assert results["bcast"]["time"].item() == pytest.approx(2.5e-6)
+    assert any("does not say algorithm" in (each["error"] or "") for each in json.loads(results.attrs["sources"]))
