@@ -158,6 +158,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "methods": "dashboard.commands.methods:methods",
     "prove": "dashboard.commands.prove:prove",
     "check-methods": "dashboard.commands.check_methods:check_methods",
+    "tune": "dashboard.commands.tune:tune",
     "tune-check": "dashboard.commands.tune_check:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",
     "serve": "dashboard.commands.serve:serve",
