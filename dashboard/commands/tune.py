@@ -52,6 +52,13 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--unchecked", action="store_true", default=None, help="do not call the methods in every way first"
     )
+    other = parser.add_argument_group("what was tuned before").add_mutually_exclusive_group()
+    other.add_argument(
+        "--again",
+        action="store_true",
+        help="check by fresh launches whether the rules still hold, and measure only those anew that do not",
+    )
+    other.add_argument("--compare", metavar="OTHER", help="what the rules of the folder OTHER cost on this one's times")
     group = parser.add_argument_group("how much of it")
     group.add_argument(
         "--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h (default 10min)"
@@ -77,23 +84,48 @@ def tune(args: argparse.Namespace) -> None:
 
 def _tune(args: argparse.Namespace) -> None:
     from dashboard.tuning import EXITS, Folder, lines_of
+    from dashboard.tuning import again as repeat
     from dashboard.tuning import answer as answer_of
     from dashboard.tuning import tune as do
 
     folder = Folder(Path(args.folder))
+    if args.compare:
+        _beside(args, folder)
+        return
     work = _work(args, folder)
     if args.dry_run:
         _preview(args, work)
         return
     with Working() as progress:
-        told = _Told(progress)
-        done = do(_telling(work, told))
+        work = _telling(work, _Told(progress))
+        checked = repeat(work) if args.again else None
+        done = {} if args.again else do(work)
     found = answer_of(folder, done)
+    found |= {} if checked is None else {"again": checked}
     show(args, found, lambda: lines_of(found))
     if found["outcome"] == "proven":
         say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
     if status := EXITS.get(str(found["outcome"]), 4):
         raise SystemExit(status)
+
+
+def _beside(args: argparse.Namespace, folder: Folder) -> None:
+    """Say what the rules of another folder cost here."""
+    from dashboard.commands.text import percent, table
+    from dashboard.tuning import Folder, beside
+
+    rows = beside(folder, Folder(Path(args.compare)))
+    if not rows:
+        raise Usage(f"{args.compare} has no collective of {args.folder}")
+    head = ["collective", "library's own", f"rules of {args.folder}", f"rules of {args.compare}"]
+    names = ("default", "own", "other")
+
+    def lines() -> list[str]:
+        cells = [["-" if row[name] is None else percent(row[name]) for name in names] for row in rows]
+        told = table(head, [[row["collective"], *each] for row, each in zip(rows, cells, strict=True)], right=(1, 2, 3))
+        return [f"mean penalty over the times measured in {args.folder}", *told]
+
+    show(args, {"folder": args.folder, "other": args.compare, "collectives": rows}, lines)
 
 
 class _Told:

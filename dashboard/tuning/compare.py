@@ -36,7 +36,7 @@ from loaders import disk, open_results
 #: Times the rest is compared anew, at most; what is slower even then is left to the library unmeasured.
 _ROUNDS = 3
 _AROUND_S = 300.0
-_POINT_S = 1.0
+_POINT_S, _LEAST_POINT_S = 1.0, 0.05
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
 #: Percent: differences that more than half of the cells cannot show are noise too large to say anything.
 _TOO_WIDE = 10.0
@@ -87,8 +87,15 @@ def compare(work: Work) -> Result:
     return Result(facts, files)
 
 
-def settled(work: Work, rules: Rules, proof: dict[str, Any]) -> tuple[dict[str, Any], list[Path]]:
+def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> tuple[dict[str, Any], list[Path]]:
     """Compare proven rules, and cut them until nothing that is left is slower.
+
+    Parameters
+    ----------
+    rules, proof
+        The rules, and what their proof came to.
+    mark
+        Tells comparisons of the same rules from each other, which are measured anew then.
 
     Returns
     -------
@@ -100,7 +107,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any]) -> tuple[dict[str, 
         The rules that are left.
     """
     try:
-        first = against(work, rules)
+        first = against(work, rules, mark)
     except PlanError as error:
         return {"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": str(error)}, []
     if _own(first) and all(one.outcome == "faster" and not one.slower for one in _own(first)):
@@ -116,7 +123,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any]) -> tuple[dict[str, 
         proof = facts_of(found)
         if not found.holds or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
-        last = against(work, left)
+        last = against(work, left, mark)
         if not _slower(last):
             return _left(work, _file(work, turn), proof, (first, last), "proven")
         kept = _kept(left, last, only_faster=False)
@@ -127,8 +134,8 @@ def _file(work: Work, turn: int) -> Path:
     return work.room("compare") / f"{turn}-{NAMES[target_of(work)]}"
 
 
-def against(work: Work, rules: Rules) -> Compared:
-    """Measure rules and the library's own decision in turns, by fresh launches; what is measured already stays.
+def against(work: Work, rules: Rules, mark: str = "") -> Compared:
+    """Measure rules and the library's own decision in turns, by fresh launches; what is measured with a mark stays.
 
     Raises
     ------
@@ -136,7 +143,9 @@ def against(work: Work, rules: Rules) -> Compared:
         The library cannot be measured so.
     """
     named = {name: one for name, one in rules.decisions.items() if not is_default(one)}
-    folder = work.room("compare") / digest([rules.text, work.asked.comparing, work.asked.launches, work.facts("look")])
+    folder = work.room("compare") / digest(
+        [rules.text, work.asked.comparing, work.asked.launches, work.facts("look"), mark]
+    )
     given = tune_check.with_rules(work.installation, tune_check.rules_of(folder))
     campaign = tune_check.prepare(folder, rules.text, _plan(work, tune_check.measurable(named), given))
     finish(work, "compare", campaign, given, work.asked.comparing + _AROUND_S)
@@ -168,7 +177,10 @@ def _plan(work: Work, collectives: tuple[str, ...], given: Any) -> Plan:
         if _seconds(work, plan) > asked.comparing:
             break
         made = plan
-    return made
+    # However much times scatter, it keeps to its time.
+    points = sum(len(methods) for _, methods in missing(made, ()))
+    longest = min(max(asked.comparing / points, _LEAST_POINT_S), _POINT_S)
+    return replace(made, protocol=replace(made.protocol, seconds=round(longest, 3)))
 
 
 def _seconds(work: Work, plan: Plan) -> float:

@@ -107,8 +107,8 @@ def _facts(prepared: Prepared, decision: DecisionFunction) -> dict[str, Any]:
     times = cube["time"].transpose("method", "comm_size", "message_size").values
     percent = float("nan")
     if own is not None:
-        with np.errstate(invalid="ignore"):
-            percent = float(np.nanmean(100 * (times[own] / np.nanmin(times, axis=0) - 1)))
+        slower = times[own] / np.min(np.where(np.isnan(times), np.inf, times), axis=0) - 1
+        percent = float(100 * slower[np.isfinite(times[own])].mean())
     used = {decision.methods[code].label for code in decision.tree.codes.tolist() if code >= 0}
     means = [float(table["penalty"].mean()) for table in tables]
     name = next(iter(prepared.measured))

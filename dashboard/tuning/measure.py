@@ -48,9 +48,14 @@ def measure(work: Work) -> Result:
     mean = sum(loss.values()) / len(loss) if loss else float("nan")
     facts["said"] = (
         f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {len(unsafe)} methods unsafe; "
-        f"expected loss of the decision {format_percent(mean)}"
+        f"expected loss of the decision {loss_words(mean)}"
     )
     return Result(facts, [campaign.results])
+
+
+def loss_words(percent: float) -> str:
+    """Write an expected loss; where next to nothing is known, its figure says nothing more."""
+    return "over 100 %" if percent > 100 else format_percent(percent)
 
 
 def campaign_for(folder: Path, plan: Plan) -> Campaign:
@@ -113,7 +118,7 @@ def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) ->
     share = min(1.0, chosen.get("spent", 0.0) / goal) if goal else done / max(1, now["points"])
     words = [f"{done:,} points" if goal else f"{done:,} of {now['points']:,} points"]
     if loss := [value for value in chosen.get("loss", {}).values() if value is not None]:
-        words.append(f"expected loss {format_percent(sum(loss) / len(loss))}")
+        words.append(f"expected loss {loss_words(sum(loss) / len(loss))}")
     if goal:
         words.append(f"{format_duration(max(0.0, goal - chosen.get('spent', 0.0)))} left")
     if now["now"]:
