@@ -218,7 +218,9 @@ def _chosen() -> _Parser:
 
 
 def _collectives(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-c", "--collective", action="append", help="the collective; may be given several times")
+    parser.add_argument(
+        "-c", "--collective", action=cli_values.Names, help="the collective; several by commas, or given again"
+    )
     parser.add_argument(
         "--ppn",
         type=cli_values.count_or_all,

@@ -38,7 +38,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-c",
         "--collective",
-        action="append",
+        action=cli_values.Names,
         metavar="NAME[,NAME…]",
         help="collectives (default: bcast, reduce, allreduce, allgather, alltoall)",
     )
@@ -168,7 +168,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "checked": False if args.unchecked else None,
     }
     if args.collective:
-        given["collectives"] = cli_values.names(args.collective)
+        given["collectives"] = args.collective
     given = {name: value for name, value in given.items() if value is not None}
     if args.slurm:
         given["slurm"] = bench_submit.request(args).record()

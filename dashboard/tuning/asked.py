@@ -19,7 +19,7 @@ MESSAGE_SIZES = "4-1MiB:x4"
 #: Every communicator size up to here; of more, powers of two and halfway between them.
 _ALL = 16
 #: Share of the budget for measuring methods; the rest is for comparing with the library's own decision.
-_MEASURING = 0.6
+_MEASURING = 0.5
 #: What rules are written as for the library that is there.
 RULES = "rules"
 

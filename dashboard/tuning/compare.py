@@ -23,7 +23,7 @@ from dashboard.benchmarks.ranges import levels
 from dashboard.decisions import trust
 from dashboard.decisions.cutting import without_slower
 from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge, region
+from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge, leaves_of, region
 from dashboard.domain.units import format_count, format_percent
 from dashboard.tuning.decide import is_default
 from dashboard.tuning.folder import Result, digest
@@ -38,7 +38,7 @@ _ROUNDS = 3
 _AROUND_S = 300.0
 _POINT_S, _LEAST_POINT_S = 1.0, 0.05
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
-#: Percent: differences that more than half of the cells cannot show are noise too large to say anything.
+#: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
 _TOO_WIDE = 10.0
 
 
@@ -48,19 +48,26 @@ class Compared:
 
     Attributes
     ----------
-    found, verdicts
-        By collective.
+    decisions, found, verdicts
+        By collective: the rules, what was measured, and what it says of each of them.
     """
 
+    decisions: Mapping[str, DecisionFunction]
     found: Mapping[str, Improvement]
     verdicts: Mapping[str, Sequence[Verdict]]
 
     @property
     def too_wide(self) -> bool:
-        """Whether more than half of the cells could not have shown a difference of `_TOO_WIDE` percent."""
-        halves = [(one.cells["high"] - one.cells["low"]).values.ravel() / 2 for one in self.found.values()]
-        known = np.concatenate([half[np.isfinite(half)] for half in halves]) if halves else np.array([])
-        return bool(known.size == 0 or np.median(known) > _TOO_WIDE)
+        """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules."""
+        halves = []
+        for name, one in self.found.items():
+            leaves = leaves_of(one, self.decisions[name])
+            for verdict in self.verdicts[name]:
+                errors = one.cells["error"].values[leaves == verdict.node]
+                errors = errors[np.isfinite(errors)]
+                if errors.size and not verdict.default:
+                    halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
+        return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
     def gain(self, name: str) -> dict[str, Any]:
         """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
@@ -154,7 +161,7 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     for name, child in open_results([str(campaign.results)]).children.items():
         cube = trust.without_doubtful(child.to_dataset())
         found[str(name)] = improvement(cube, between_launches=spread.get(str(name), 0.0))
-    return Compared(found, {name: judge(one, rules.decisions[name]) for name, one in found.items()})
+    return Compared(named, found, {name: judge(one, rules.decisions[name]) for name, one in found.items()})
 
 
 def _plan(work: Work, collectives: tuple[str, ...], given: Any) -> Plan:
