@@ -69,18 +69,18 @@ def look(work: Work) -> Result:
     load = os.getloadavg()[0]
     noted = {
         "load": round(load, 2),
-        "busy": load > _BUSY * facts["cores"],
+        "busy": work.launcher.name == "local" and load > _BUSY * facts["cores"],
         "points": estimate.points,
         "seconds": round(work.asked.seconds, 1),
-        "said": _said(work, facts, load),
     }
-    return Result(facts, noted=noted)
+    return Result(facts, noted={**noted, "said": _said(work, facts, noted)})
 
 
-def _said(work: Work, facts: dict[str, Any], load: float) -> str:
+def _said(work: Work, facts: dict[str, Any], noted: dict[str, Any]) -> str:
     counts = sum(facts["methods"].values())
-    where = format_count(facts["cores"], "core") if facts["nodes"] == 1 else f"{facts['nodes'] or 'Slurm'} nodes"
-    busy = f", load {load:.1f}: times will scatter" if load > _BUSY * facts["cores"] else ""
+    where = format_count(facts["cores"], "core") if facts["nodes"] == 1 else f"{facts['nodes']} nodes"
+    where = "Slurm" if facts["nodes"] is None else where
+    busy = f", load {noted['load']:.1f}: times will scatter" if noted["busy"] else ""
     return (
         f"{facts['library']} {facts['library_version']}, {format_count(counts, 'method')} of "
         f"{format_count(len(facts['methods']), 'collective')}, {work.asked.ranks} ranks on {where}{busy}; "
