@@ -22,7 +22,7 @@ LAYERS = [
     {"dashboard.main", "dashboard.serve", "dashboard.app_hooks"},
     {"dashboard.app"},
     {"dashboard.pages", "dashboard.report", "dashboard.server"},
-    {"dashboard.plots", "dashboard.measuring"},
+    {"dashboard.plots", "dashboard.measuring", "dashboard.tuning"},
     {"dashboard.session"},
     {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
     {"dashboard.schedules"},

@@ -2,11 +2,12 @@
 
 ::
 
-    plan.json      what is measured; never changed once there are results
+    plan.json      what is measured; never changed once there are results, but for the goal of an adaptive one
     safety.jsonl   what became of calling its methods in every way, see `dashboard.benchmarks.safety`
     results.jsonl  colltune's own run format, see `loaders.run`
     progress.json  written by the worker: points done and to do, what it does now
     state.json     written by what started it: launcher, its handle, attempt, time limit
+    chosen.json    of an adaptive campaign: expected loss, seconds spent, and why it ended
     log.txt        what the ranks printed
     jobs/          what each launch was told, and how it ended
     parts/N/       the same files for the job N of an array: it measures the N-th communicator size
@@ -19,10 +20,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.plan import Plan, point_key
@@ -84,6 +86,11 @@ class Campaign:
         return self.folder / "state.json"
 
     @property
+    def chosen(self) -> Path:
+        """How far the choice of points is, of an adaptive campaign."""
+        return self.folder / "chosen.json"
+
+    @property
     def log(self) -> Path:
         """What the ranks printed."""
         return self.folder / "log.txt"
@@ -99,15 +106,27 @@ class Campaign:
         """
         campaign = cls(folder)
         if campaign.plan_file.exists():
-            if campaign.plan() != plan:
+            known = campaign.plan()
+            if known == plan:
+                return campaign
+            if campaign.began and (plan.goal is None or replace(known, goal=plan.goal) != plan):
                 raise CampaignError(f"{folder} holds another plan; resume that one, or name another folder")
-            return campaign
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_json(campaign.plan_file, plan.to_json())
         except OSError as error:
             raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
         return campaign
+
+    @property
+    def began(self) -> bool:
+        """Whether anything of it was ever started or measured; its plan stands then, but for its goal."""
+        return self.state_file.exists() or bool(self.result_files())
+
+    def settled(self, goal: Goal | None) -> bool:
+        """Whether it is adaptive and has measured all that this goal asks for."""
+        told = read_json(self.chosen) if goal is not None else {}
+        return goal is not None and bool(told.get("ended")) and told.get("goal") == asdict(goal)
 
     def plan(self) -> Plan:
         """Read the plan.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.methods import DEFAULT, Method
 from dashboard.benchmarks.mpit import PeerCounters
 from dashboard.benchmarks.operations import Operation, Types
 from dashboard.benchmarks.plan import ROTATED_BYTES, Plan, buffer_bytes
@@ -26,6 +26,8 @@ from loaders.collectives import ROOTED
 
 _DIGITS = 10
 _HASH = 16
+#: Rounds and repetitions after which a method may be beaten, and how much longer it must take.
+_RACED_ROUNDS, _RACED_SAMPLES, _SLOWER = 2, 5, 1.5
 
 
 @dataclass
@@ -279,7 +281,8 @@ def _in_turns(
             one.tries += repetitions
             one.spent += time.perf_counter() - start
         rounds += 1
-        still = [not _enough(found[method], protocol, rounds) for method in active]
+        beaten = _beaten(found) if protocol.race and rounds >= _RACED_ROUNDS else set()
+        still = [method not in beaten and not _enough(found[method], protocol, rounds) for method in active]
         still = team.group.comm.bcast(still, 0)
         active = [method for method, more in zip(active, still, strict=True) if more]
     for one in found.values():
@@ -304,6 +307,23 @@ def _stepper(bound: Bound, first: int, roots: int) -> Callable[[int], None]:
     if roots > 1:
         return lambda turn: call(first + turn, (first + turn) % roots)
     return lambda turn: call(first + turn, 0)
+
+
+def _beaten(found: Mapping[Method, Found]) -> set[Method]:
+    """Methods whose fastest quarter takes longer than the slowest quarter of another one, and half as long again."""
+    ends = {
+        method: np.percentile(one.samples, [25, 50, 75])
+        for method, one in found.items()
+        if len(one.samples) >= _RACED_SAMPLES
+    }
+    if not ends:
+        return set()
+    best = min(ends.values(), key=lambda quarters: float(quarters[1]))
+    return {
+        method
+        for method, (low, middle, _) in ends.items()
+        if low > best[2] and middle > _SLOWER * best[1] and method.algorithm != DEFAULT
+    }
 
 
 def _enough(found: Found, protocol: Way, rounds: int) -> bool:

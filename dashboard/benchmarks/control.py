@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dashboard.benchmarks import leftovers, providers
+from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
 from dashboard.benchmarks.errors import BenchError, CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
@@ -64,6 +65,7 @@ class Wish:
     launches: int = 1
     apart: bool = False
     checked: bool = True
+    goal: Goal | None = None
     providers: tuple[str, ...] = (LIBRARY,)
 
 
@@ -112,6 +114,7 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         launches=wish.launches,
         apart=apart,
         checked=wish.checked,
+        goal=wish.goal,
         library=library.name,
         library_version=library.version,
     )
@@ -230,6 +233,8 @@ def _jobs(
     plan = campaign.plan()
     soft = seconds - min(_LAST_SECONDS, _LAST_PART * seconds)
     numbers: list[int | None] = [None]
+    if launcher.array and plan.goal is not None:
+        raise CampaignError("an adaptive campaign is one job, since it goes by all that it has measured; drop --array")
     if launcher.array:
         sizes = {cell.comm_size for cell, _ in missing(plan, campaign.done().all)}
         numbers = [number for number, size in enumerate(plan.comm_sizes) if size in sizes]
@@ -269,6 +274,8 @@ def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tu
     if plan.apart and apart:
         return apart, ()
     starts = (Start(),) * max(1, len({cell.launch for cell, _ in todo}))
+    # One start for each method would measure the whole grid.
+    apart = () if plan.goal is not None else apart
     order = order_of_plan(plan)
     if order is None or not Records.read(campaign.safety).missing(order):
         return starts, apart
@@ -325,10 +332,11 @@ class Counted(NamedTuple):
     refused: int
 
     @classmethod
-    def of(cls, plan: Plan, done: Done) -> Counted:
-        """Count them."""
+    def of(cls, plan: Plan, done: Done, *, settled: bool = False) -> Counted:
+        """Count them; of an adaptive campaign that is `settled` there are no more than were measured."""
         planned = set(plan.points())
-        return cls(len(planned), len(planned & done.measured), len(planned & set(done.refused)))
+        measured, refused = len(planned & done.measured), len(planned & set(done.refused))
+        return cls(measured + refused if settled else len(planned), measured, refused)
 
 
 def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counted | None = None) -> dict[str, Any]:
@@ -358,7 +366,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     if counted is None:
         with _readable(campaign):
             plan, done = campaign.plan(), campaign.done()
-        counted = Counted.of(plan, done)
+        counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
     answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}
     if found is None:

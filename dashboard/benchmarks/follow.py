@@ -250,7 +250,8 @@ class Following:
     def _seen(self) -> Sight:
         while self._read_on():
             pass
-        counted = control.Counted(len(self._planned), len(self._measured), len(self._refused))
+        there = len(self._measured), len(self._refused)
+        counted = control.Counted(sum(there) if self.campaign.settled(self.plan.goal) else len(self._planned), *there)
         status = control.status(self.campaign, counted=counted)
         if status["state"] in ENDED:
             status["remaining"] = self._remaining()

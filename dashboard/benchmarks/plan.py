@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
+from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.methods import Method, serves
 from dashboard.benchmarks.pace import Estimate, Pace
@@ -54,6 +55,8 @@ class Plan:
         empty then.
     checked
         Whether the methods are called in every way before they are timed (`benchmarks.safety`).
+    goal
+        When it is enough, of a campaign that chooses its points itself (`benchmarks.adaptive`); None: all are measured.
     library, library_version
         What the methods were read from; the worker refuses another version.
     """
@@ -73,6 +76,7 @@ class Plan:
     launches: int = 1
     apart: bool = False
     checked: bool = True
+    goal: Goal | None = None
     library: str = ""
     library_version: str = ""
 
@@ -95,10 +99,18 @@ class Plan:
             raise PlanError("settings: there must be one for each method of each collective, or none at all")
         if self.apart and self.settings:
             raise PlanError("settings: there must be none where each method has a launch of its own")
-        if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:
-            raise PlanError(f"launches: {self.launches!r}; allowed are 1 to {_MOST_LAUNCHES}")
+        self._check_launches()
         if self.datatype not in DATATYPES:
             raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
+
+    def _check_launches(self) -> None:
+        if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:
+            raise PlanError(f"launches: {self.launches!r}; allowed are 1 to {_MOST_LAUNCHES}")
+        if self.goal is not None and (self.apart or self.launches > 1 or len(self.ppns) > 1):
+            raise PlanError(
+                "adaptive measuring is one job of one launch at one number of processes per node, in which methods are "
+                "switched; plan without --launches, --launch-per-method and several --ppn, or without --adaptive"
+            )
 
     def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
         """Control variables that make the library take a method."""
@@ -184,6 +196,8 @@ class Plan:
             apart.update((cell.collective, method, cell.launch) for method in methods)
         starts = len(apart if self.apart else launches) * pace.start(self.ranks)
         seconds += starts
+        if self.goal is not None and self.goal.seconds is not None:
+            seconds, at_most = (min(value, self.goal.seconds + starts) for value in (seconds, at_most))
         taken = min(self.ranks, cores) if cores else self.ranks
         return Estimate(points, seconds, max(seconds, at_most + starts), seconds * taken / 3600, len(known))
 
@@ -193,6 +207,7 @@ class Plan:
         record["methods"] = {name: [m.to_json() for m in methods] for name, methods in self.methods.items()}
         record["settings"] = {name: [dict(one) for one in each] for name, each in self.settings.items()}
         record["protocol"] = asdict(self.protocol)
+        record["goal"] = None if self.goal is None else asdict(self.goal)
         return {"colltune_plan": _VERSION, **record}
 
     @classmethod
@@ -213,6 +228,7 @@ class Plan:
         try:
             given["methods"] = {n: tuple(map(Method.from_json, ms)) for n, ms in record["methods"].items()}
             given["protocol"] = Protocol(**record["protocol"])
+            given["goal"] = Goal.from_json(record.get("goal"))
             given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
             for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters"):
                 given[name] = tuple(given.get(name, ()))

@@ -40,6 +40,9 @@ class Protocol:
     counts
         Blocks of allgatherv and alltoallv: all ``equal``, or ``skewed``, in proportion to the rank + 1 with the message
         size as their mean.
+    race
+        Whether a method that is beyond doubt slower than another of its cell is repeated no more; the library's own
+        decision always is.
     """
 
     name: Literal["skampi", "occ"] = "skampi"
@@ -53,6 +56,7 @@ class Protocol:
     buffers: Literal["reuse", "rotate"] = "reuse"
     roots: Literal["first", "rotate"] = "first"
     counts: Literal["equal", "skewed"] = "equal"
+    race: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():

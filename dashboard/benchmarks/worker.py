@@ -47,6 +47,7 @@ _STATISTICS = {
 _WAIT_S = 0.0005
 _TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 _FAILED = 3
+_COMPLETE, _TIME_LIMIT = "complete", "time limit"
 
 _NO_TOOLS = (
     "methods cannot be switched within one job: plan with --algorithms default, or install Open MPI 5 or MPICH 5"
@@ -231,17 +232,37 @@ class Worker:
         writer = self._writer() if self.rank == 0 else None
         try:
             self._tell("")
-            ended = "complete"
-            for (comm_size, ppn), block in groupby(todo, key=lambda one: (one[0].comm_size, one[0].ppn)):
-                if not self._block(list(block), comm_size, ppn, writer):
-                    ended = "time limit"
-                    break
+            ended = self._adaptively(writer) if self._plan.goal else self._all_of(todo, writer)
             self._tell("", ended)
         finally:
             if writer is not None:
                 writer.close()
             if self._tools is not None:
                 self._tools.close()
+
+    def _all_of(self, todo: Todo, writer: RunWriter | None) -> str:
+        """Measure these cells; how that ended."""
+        for (comm_size, ppn), block in groupby(todo, key=lambda one: (one[0].comm_size, one[0].ppn)):
+            if not self._block(list(block), comm_size, ppn, writer):
+                return _TIME_LIMIT
+        return _COMPLETE
+
+    def _adaptively(self, writer: RunWriter | None) -> str:
+        """Measure what the first process chooses, line after line, until that is enough; how that ended."""
+        choosing = None
+        if self.rank == 0:
+            # The other ranks do without all that it brings along.
+            from dashboard.benchmarks.adaptive.worker import Choosing  # noqa: PLC0415
+
+            choosing = Choosing(self._campaign, self._plan, self._nodes)
+        while True:
+            todo: Todo
+            todo, self._points = self._world.bcast(choosing.next(self._done) if choosing else None)
+            if not todo:
+                return _COMPLETE
+            self._cell_ended = time.monotonic()
+            if self._all_of(todo, writer) != _COMPLETE:
+                return _TIME_LIMIT
 
     def _remember_memory(self) -> None:
         """Write down the shared memory of this machine's ranks, which stays when they are killed."""

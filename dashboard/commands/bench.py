@@ -13,6 +13,7 @@ from dashboard.commands import bench_parameters, bench_plan, bench_submit
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.campaign import Campaign
@@ -186,7 +187,7 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
     estimate = plan.estimate(done.all, cores, done.seconds)
-    say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {bench_plan.duration(limit)}")
+    say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {format_duration(limit)}")
     return limit
 
 

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
+    from dashboard.benchmarks.adaptive import Goal
     from dashboard.benchmarks.library import Installation
     from dashboard.benchmarks.pace import Estimate
     from dashboard.benchmarks.plan import Plan
@@ -46,6 +49,9 @@ PLANNING = (
     "launch_per_method",
     "counts",
     "seed",
+    "adaptive",
+    "budget",
+    "until",
 )
 
 
@@ -96,6 +102,16 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
         help="force each method by the environment of ranks of its own, as where the library cannot switch",
     )
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of methods (default 1)")
+    group.add_argument(
+        "--adaptive",
+        action="store_true",
+        default=None,
+        help="choose from the grid what can still change the decision, until --budget or --until",
+    )
+    group.add_argument("--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h")
+    group.add_argument(
+        "--until", type=cli_values.percent, metavar="PCT", help="mean expected loss of the decision that is low enough"
+    )
 
 
 def protocol_options(parser: argparse.ArgumentParser) -> None:
@@ -146,17 +162,18 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
     grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     wish = Wish(
         ranks=ranks,
-        collectives=_names(args.collectives),
+        collectives=cli_values.names(args.collectives),
         comm_sizes=comm_sizes,
         message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
         providers=providers,
-        algorithms=_names([args.algorithms] if args.algorithms else None),
+        algorithms=cli_values.names([args.algorithms] if args.algorithms else None),
         ppns=parse_sizes(args.ppn) if args.ppn else (),
-        variants=Variants(**sizes, grids=grids, inner=_names([args.inner] if args.inner else None)),
-        protocol=Protocol(**_protocol(args)),
+        variants=Variants(**sizes, grids=grids, inner=cli_values.names([args.inner] if args.inner else None)),
+        protocol=Protocol(**_protocol(args), race=bool(args.adaptive)),
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
         checked=not args.unchecked,
+        goal=_goal(args),
         **further,
     )
     return make_plan(wish, installation)
@@ -168,24 +185,30 @@ def cost(estimate: Estimate) -> str:
 
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
     seconds, at_most, core_hours = map(roughly, (estimate.seconds, estimate.at_most, estimate.core_hours))
-    return f"about {duration(seconds)} ({why}), at most {duration(at_most)}; about {core_hours:g} core-hours"
+    return (
+        f"about {format_duration(seconds)} ({why}), at most {format_duration(at_most)}; about {core_hours:g} core-hours"
+    )
 
 
 def left(now: Mapping[str, Any]) -> str:
     """How much longer a campaign takes, to be put behind its points; empty when that is not known."""
     from dashboard.benchmarks.pace import roughly
 
-    return "" if now["remaining"] is None else f", about {duration(roughly(now['remaining']))} left"
-
-
-def duration(seconds: float) -> str:
-    """Write how long something takes, roughly: ``45 s``, ``12 min``, ``3.5 h``."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return "" if now["remaining"] is None else f", about {format_duration(roughly(now['remaining']))} left"
 
 
 _VARIANTS = ("segment_sizes", "fan_outs", "radixes")
+
+
+def _goal(args: argparse.Namespace) -> Goal | None:
+    """When it is enough, of a campaign that chooses its points itself."""
+    from dashboard.benchmarks.adaptive import Goal
+
+    if args.adaptive:
+        return Goal(args.budget, args.until or None)
+    if args.budget is not None or args.until is not None:
+        raise Usage("--budget and --until go with --adaptive: all points of the plan are measured without it")
+    return None
 
 
 def _protocol(args: argparse.Namespace) -> dict[str, Any]:
@@ -209,9 +232,5 @@ def _providers(args: argparse.Namespace) -> tuple[str, ...]:
     from dashboard.benchmarks.providers import NAMES, orthogonal
 
     grids = (orthogonal.NAME,) if args.grids or args.inner else ()
-    named = _names(args.providers) or (LIBRARY,)
+    named = cli_values.names(args.providers) or (LIBRARY,)
     return NAMES if "all" in named else tuple(dict.fromkeys((*named, *grids)))
-
-
-def _names(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip() for text in given or [] for name in text.split(",") if name.strip()))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
 
@@ -33,10 +34,18 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         parents=[common],
     )
     parser.add_argument(
-        "-c", "--collective", action="append", default=[], help="only this one; may be given several times"
+        "-c",
+        "--collective",
+        action=cli_values.Names,
+        default=[],
+        help="only this one; several by commas, or given again",
     )
     parser.add_argument(
-        "--algorithm", action="append", default=[], metavar="NAME", help="only this one; may be given several times"
+        "--algorithm",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this one; may be given several times",
     )
     parser.add_argument(
         "--ranks", default="2-8", metavar="GRID", help="communicator sizes, such as 4 or 2-9 (default 2-8)"

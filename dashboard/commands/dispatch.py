@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import following as cli_following
 from dashboard.commands import model as cli_model
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
@@ -38,6 +39,7 @@ def info(args: argparse.Namespace) -> None:
             files = scan(args.paths, args.format, progress=progress, **hints_of(args))
         if not any(file["error"] for file in files):
             say(f"note: {error}")
+    args.first = next((name for name in cubes if name != "pt2pt"), None)
     files = [file_report(file) for file in _stored(args, files, cubes)]
     answer: dict[str, Any] = {"files": files, "facets": facets.values(files), "collectives": cubes}
     if args.outliers and cubes:
@@ -158,6 +160,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "methods": "dashboard.commands.methods:methods",
     "prove": "dashboard.commands.prove:prove",
     "check-methods": "dashboard.commands.check_methods:check_methods",
+    "tune": "dashboard.commands.tune:tune",
     "tune-check": "dashboard.commands.tune_check:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",
     "serve": "dashboard.commands.serve:serve",
@@ -174,3 +177,4 @@ def run(args: argparse.Namespace) -> None:
     cli_rules.keep(args)
     with cli_model.known(args):
         command(args)
+    cli_following.say_following(args)

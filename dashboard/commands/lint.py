@@ -54,6 +54,7 @@ def lint(args: argparse.Namespace) -> None:
         found = read_rules(args.rules, version=args.library_series)
     except RulesError as error:
         raise Usage(str(error)) from error
+    args.found_format = found.format
     faults = list(found.faults)
     prices: list[Cost] = []
     if args.paths:

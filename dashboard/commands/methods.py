@@ -58,7 +58,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "Run methods and compare every buffer with what the collective promises.",
         epilog="Exit status: 0 all cases are right, 3 one is not, 2 bad usage or input.",
     )
-    verify.add_argument("-c", "--collective", action="append", default=[], help="only this one; may be given again")
+    verify.add_argument(
+        "-c", "--collective", action=cli_values.Names, default=[], help="only this one; may be given again"
+    )
     verify.add_argument("--algorithm", metavar="NAME", help="only this one")
     verify.add_argument(
         "--processes",

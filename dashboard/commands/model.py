@@ -162,7 +162,9 @@ def _parameters(parser: argparse.ArgumentParser) -> None:
 
 def _fit(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
-    parser.add_argument("-c", "--collective", action="append", help="fit to these only; may be given several times")
+    parser.add_argument(
+        "-c", "--collective", action=cli_values.Names, help="fit to these only; several by commas, or given again"
+    )
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="fit to these methods only")
     parser.add_argument(
@@ -185,7 +187,9 @@ def _share(text: str) -> float:
 
 def _runtime(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
-    parser.add_argument("-c", "--collective", action="append", help="of these only; may be given several times")
+    parser.add_argument(
+        "-c", "--collective", action=cli_values.Names, help="of these only; several by commas, or given again"
+    )
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="of these methods only")
     parser.add_argument("--from", dest="low", type=_bytes, default=1, metavar="BYTES", help="least message size")
@@ -194,7 +198,9 @@ def _runtime(parser: argparse.ArgumentParser) -> None:
 
 def _decide(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
-    parser.add_argument("-c", "--collective", action="append", help="of these only; may be given several times")
+    parser.add_argument(
+        "-c", "--collective", action=cli_values.Names, help="of these only; several by commas, or given again"
+    )
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     _network(parser)
     _trust(parser)

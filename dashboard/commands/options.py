@@ -22,6 +22,7 @@ from dashboard.commands import serve as cli_serve
 from dashboard.commands import translate as cli_translate
 from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
+from dashboard.commands import tune as cli_tune
 from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
 from dashboard.commands import view as cli_view
@@ -184,6 +185,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_model.add_options(commands.add_parser("model", help=about, description=about), [common], [hints])
     about = "Write a rules file of one MPI library for another one, or as source code."
     cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
+    cli_tune.add_parser(commands, common)
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
     cli_methods.add_parser(commands, common)
@@ -216,7 +218,9 @@ def _chosen() -> _Parser:
 
 
 def _collectives(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-c", "--collective", action="append", help="the collective; may be given several times")
+    parser.add_argument(
+        "-c", "--collective", action=cli_values.Names, help="the collective; several by commas, or given again"
+    )
     parser.add_argument(
         "--ppn",
         type=cli_values.count_or_all,

@@ -41,7 +41,11 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on another one")
     parser.add_argument("--mpiexec", metavar="PATH", help="start command (default: beside this Python, else on PATH)")
     parser.add_argument(
-        "-c", "--collective", action="append", default=[], help="only this one; may be given several times"
+        "-c",
+        "--collective",
+        action=cli_values.Names,
+        default=[],
+        help="only this one; several by commas, or given again",
     )
     parser.add_argument(
         "--ranks", type=cli_values.count, metavar="N", help="largest communicator tried (default: as measured, else 8)"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, write
 from dashboard.commands.usage import Usage
 
@@ -20,7 +21,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``report``, all but the hints, those of measurements, of trees and of what is held out."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .html")
     parser.add_argument(
-        "-c", "--collective", action="append", help="report on this collective; may be given several times"
+        "-c",
+        "--collective",
+        action=cli_values.Names,
+        help="report on this collective; several by commas, or given again",
     )
     parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
     parser.add_argument(

@@ -44,7 +44,9 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         metavar="PATH",
         help="a rules file or a saved decision function; with --tree the benchmark files to decide by",
     )
-    parser.add_argument("-c", "--collective", action="append", help="only this one; may be given several times")
+    parser.add_argument(
+        "-c", "--collective", action=cli_values.Names, help="only this one; several by commas, or given again"
+    )
     parser.add_argument(
         "--tree", metavar="TREE:OPTION=VALUE,…", help='decide by PATH…, such as "quadtree:max_depth=3", and export that'
     )

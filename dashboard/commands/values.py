@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
+from typing import Any
 
 
 def count(text: str) -> int:
@@ -43,6 +45,39 @@ def _whole(text: str, lowest: int, highest: int | None = None) -> int:
         bound = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {bound}")
     return value
+
+
+def names(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of an option that may be repeated and may hold several, such as ``-c bcast,reduce -c scan``, each once."""
+    return tuple(dict.fromkeys(name.strip() for text in given or () for name in text.split(",") if name.strip()))
+
+
+class Names(argparse.Action):
+    """Collects the names of an option as `names` does."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        _option: str | None = None,
+    ) -> None:
+        """Take what stands behind the option once more."""
+        before = getattr(namespace, self.dest) or ()
+        setattr(namespace, self.dest, list(names([*before, str(values)])))
+
+
+def duration(text: str) -> float:
+    """Seconds of a time such as ``90s``, ``30min`` or ``2h``."""
+    from dashboard.domain.units import parse_duration
+
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0")
+    return seconds
 
 
 def percent(text: str) -> float:

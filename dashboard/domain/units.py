@@ -8,8 +8,12 @@ them here.
 from __future__ import annotations
 
 import math
+import re
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
+_CLOCK = re.compile(r"(?:(?P<days>\d{1,2})-)?(?P<first>\d{1,4}):(?P<second>\d{2})(?::(?P<third>\d{2}))?", re.ASCII)
+_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
@@ -25,6 +29,33 @@ def parse_size(text: str) -> int:
     from loaders.hints import parse_size as read  # noqa: PLC0415
 
     return read(text)
+
+
+def parse_duration(text: str) -> float:
+    """Read seconds from ``90``, ``90 s``, ``30 min``, ``2 h``, ``1 d``, ``1:30:00`` or Slurm's ``1-12:00``.
+
+    Raises
+    ------
+    ValueError
+        The text is none of these; the message says how one is written.
+    """
+    given = text.strip().lower()
+    if match := _CLOCK.fullmatch(given):
+        # As in Slurm: after days come hours, and two numbers without days are minutes and seconds.
+        long = match["days"] is not None or match["third"] is not None
+        steps = (3600, 60, 1) if long else (60, 1, 0)
+        parts = (int(match[name] or 0) for name in ("first", "second", "third"))
+        return 86400.0 * int(match["days"] or 0) + sum(n * step for n, step in zip(parts, steps, strict=True))
+    if match := _DURATION.fullmatch(given):
+        return float(match[1]) * _SECONDS[match[2]]
+    raise ValueError(f"{text!r}: right would be such as 90 s, 30 min, 2 h, 1 d or 1:30:00")
+
+
+def format_duration(seconds: float) -> str:
+    """Write how long something takes, roughly: ``45 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def format_bytes(size: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -16,13 +15,11 @@ from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launch import Launcher, LocalLauncher, launcher_of
 from dashboard.benchmarks.library import Installation, find
+from dashboard.domain import units
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import create, folder_of
 from dashboard.session.registry import Bounded
 
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
-_CLOCK = re.compile(r"(?:(?P<days>\d{1,2})-)?(?P<first>\d{1,4}):(?P<second>\d{2})(?::(?P<third>\d{2}))?", re.ASCII)
-_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 UNDER_WAY = ("queued", "running")
 SHORTEST_LIMIT, LONGEST_LIMIT = 10.0, 7 * 86400.0
 
@@ -35,17 +32,10 @@ def parse_duration(text: str) -> float:
     PlanError
         When it is none of these, or shorter or longer than a job may be.
     """
-    given = text.strip().lower()
-    if match := _CLOCK.fullmatch(given):
-        # As in Slurm: after days come hours, and two numbers without days are minutes and seconds.
-        long = match["days"] is not None or match["third"] is not None
-        steps = (3600, 60, 1) if long else (60, 1, 0)
-        parts = (int(match[name] or 0) for name in ("first", "second", "third"))
-        seconds = 86400.0 * int(match["days"] or 0) + sum(n * step for n, step in zip(parts, steps, strict=True))
-    elif match := _DURATION.fullmatch(given):
-        seconds = float(match[1]) * _SECONDS[match[2]]
-    else:
-        raise PlanError(f"time limit {text!r}: right would be such as 90 s, 30 min, 2 h, 1 d or 1:30:00")
+    try:
+        seconds = units.parse_duration(text)
+    except ValueError as error:
+        raise PlanError(f"time limit {error}") from None
     if not SHORTEST_LIMIT <= seconds <= LONGEST_LIMIT:
         raise PlanError(f"time limit {text!r}: allowed are {SHORTEST_LIMIT:g} s to {LONGEST_LIMIT / 86400:g} days")
     return seconds

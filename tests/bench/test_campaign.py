@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaign import Campaign, read_done, read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.methods import Method
@@ -62,11 +64,24 @@ def test_refused_points_are_told_apart_and_not_called_again(tmp_path: Path) -> N
     assert missing(PLAN, done.all) == []
 
 
-def test_a_folder_takes_one_plan_only(tmp_path: Path) -> None:
-    Campaign.create(tmp_path / "deep" / "er", PLAN)
-    assert Campaign.create(tmp_path / "deep" / "er", PLAN).plan() == PLAN
+def test_a_folder_takes_another_plan_only_before_anything_was_measured(tmp_path: Path) -> None:
+    folder, other = tmp_path / "deep" / "er", Plan(4, {"bcast": (LINEAR,)}, (2,), (8,))
+    Campaign.create(folder, other)
+    assert Campaign.create(folder, PLAN).plan() == PLAN
+    measure(Campaign(folder))
     with pytest.raises(CampaignError, match="another plan"):
-        Campaign.create(tmp_path / "deep" / "er", Plan(4, {"bcast": (LINEAR,)}, (2,), (8,)))
+        Campaign.create(folder, other)
+    assert Campaign.create(folder, PLAN).plan() == PLAN
+
+
+def test_the_goal_of_an_adaptive_campaign_may_change_and_settles_it(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, replace(PLAN, launches=1, goal=Goal(seconds=5)))
+    measure(campaign)
+    write_json(campaign.chosen, {"goal": {"seconds": 5, "percent": None}, "ended": "the time is up"})
+    assert campaign.settled(campaign.plan().goal)
+    Campaign.create(tmp_path, replace(PLAN, launches=1, goal=Goal(seconds=9)))
+    assert campaign.plan().goal == Goal(seconds=9)
+    assert not campaign.settled(campaign.plan().goal)
 
 
 @pytest.mark.parametrize(("content", "told"), [(None, "bench plan"), ("{", "cannot be read"), ("{}", "not a plan")])

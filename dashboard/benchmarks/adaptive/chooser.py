@@ -1,0 +1,203 @@
+"""What a campaign measures next, from its own run file: asked by the worker, after every line that it has measured."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
+from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.adaptive.goal import Goal
+from dashboard.benchmarks.campaign import Done, key_of, seconds_of
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.methods import DEFAULT, Method
+from dashboard.benchmarks.pace import Pace
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.protocol import Cell, PointKey
+
+FloatArray = npt.NDArray[np.float64]
+Todo = list[tuple[Cell, list[Method]]]
+
+#: Standard error of the logarithm of a time that was measured once.
+_ONCE = 0.2
+#: Why it ends, in the words that the campaign keeps.
+ENOUGH, TIME_UP, NOTHING_LEFT = "the expected loss is as low as asked for", "the time is up", "nothing is left"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured point: seconds in the middle of its repetitions, standard error of its logarithm, seconds it took."""
+
+    time: float
+    error: float
+    took: float
+
+    @classmethod
+    def of(cls, samples: list[float], took: float) -> Point:
+        """Take the median and what it is sure to."""
+        middle = float(np.median(samples))
+        if len(samples) < 3:
+            return cls(middle, _ONCE, took)
+        quarter = np.subtract(*np.percentile(np.log(samples), [75, 25])) / 1.349
+        return cls(middle, float(max(1.2533 * quarter / math.sqrt(len(samples)), 1e-3)), took)
+
+
+@dataclass
+class Chooser:
+    """Knows what a campaign has measured, and says what comes next.
+
+    Parameters
+    ----------
+    plan
+        Whose grid is chosen from; its goal says when it is enough.
+    cores
+        Of the one machine that all ranks are on; None: each has one.
+    weights
+        By collective ``(comm_size, message_size)``: what sizes count; those that are not there count alike.
+    """
+
+    plan: Plan
+    cores: int | None = None
+    weights: Mapping[str, FloatArray] = field(default_factory=dict)
+    points: dict[PointKey, Point] = field(default_factory=dict)
+    refused: set[PointKey] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if self.plan.goal is None:
+            raise PlanError("this plan has no goal, so that all of its points are measured")
+        self.goal: Goal = self.plan.goal
+        self._able = {name: self._able_at(name) for name in self.plan.methods}
+        self._known: dict[str, Known] = {}
+        self._read = 0
+
+    def read(self, results: Path) -> None:
+        """Take in what a run file has got since it was read last."""
+        if not results.exists():
+            return
+        with results.open("rb") as stream:
+            stream.seek(self._read)
+            new = stream.read(os.fstat(stream.fileno()).st_size - self._read)
+        whole = new.rfind(b"\n") + 1
+        self._read += whole
+        for line in new[:whole].splitlines():
+            self.take(line)
+
+    def take(self, line: bytes | str) -> None:
+        """Take in one line of a run file; what is no point is passed over."""
+        try:
+            record = json.loads(line)
+            key = key_of(record)
+            samples = [float(sample) for sample in record.get("samples") or ()]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return
+        if "error" in record:
+            self.refused.add(key)
+        elif samples:
+            self.points[key] = Point.of(samples, seconds_of(record) or 0.0)
+        self._known.pop(key[0], None)
+
+    def forget(self) -> None:
+        """Work all that is known out again."""
+        self._known.clear()
+
+    @property
+    def spent(self) -> float:
+        """Seconds that measuring has taken."""
+        return math.fsum(point.took for point in self.points.values())
+
+    @property
+    def done(self) -> Done:
+        """What needs not be measured any more."""
+        return Done(frozenset(self.points), dict.fromkeys(self.refused, ""))
+
+    def known(self) -> dict[str, Known]:
+        """What is known of each collective."""
+        for name in self.plan.methods:
+            if name not in self._known:
+                self._known[name] = self._known_of(name)
+        return {name: self._known[name] for name in self.plan.methods}
+
+    def loss(self) -> dict[str, float | None]:
+        """Expected loss of each collective in percent; None where nothing is measured."""
+        return {name: one.mean_loss if one.cells.any() else None for name, one in self.known().items()}
+
+    def next(self) -> tuple[Todo, str]:
+        """What is measured next, all of one communicator size; where it is nothing, why it ends."""
+        known, pace = self.known(), Pace(self.plan.protocol, self.cores, self._took())
+
+        def cost(name: str, row: int, column: int) -> float:
+            return pace.point(self._cell(name, row, column))
+
+        left = math.inf if self.goal.seconds is None else self.goal.seconds - self.spent
+        begun = list(beginning(known, cost))
+        if begun and not self.points:
+            # The first line is measured however little time there is: without it nothing is known at all.
+            return self._todo(begun[0]), ""
+        if (line := next((step for step in begun if step.seconds <= left), None)) is not None:
+            return self._todo(line), ""
+        if begun and not all(one.cells.any() for one in known.values()):
+            return [], TIME_UP
+        steps = following(known, cost, self.goal.percent)
+        if not steps:
+            worst = max((one or 0.0 for one in self.loss().values()), default=0.0)
+            return [], NOTHING_LEFT if self.goal.percent is None or worst > self.goal.percent else ENOUGH
+        affordable = next((step for step in steps if step.seconds <= left), None)
+        return (self._todo(affordable), "") if affordable is not None else ([], TIME_UP)
+
+    def _took(self) -> dict[PointKey, float]:
+        return {key: point.took for key, point in self.points.items() if point.took}
+
+    def _todo(self, step: Step) -> Todo:
+        methods = self.plan.methods[step.collective]
+        return [
+            (self._cell(step.collective, step.row, column), [methods[place] for place in places])
+            for column, places in step.cells
+        ]
+
+    def _sizes(self, name: str) -> tuple[int, ...]:
+        return (0,) if name == "barrier" else self.plan.message_sizes
+
+    def _cell(self, name: str, row: int, column: int) -> Cell:
+        return Cell(name, self.plan.comm_sizes[row], self._sizes(name)[column], self._ppn)
+
+    @property
+    def _ppn(self) -> int | None:
+        return self.plan.ppns[0] if self.plan.ppns else None
+
+    def _able_at(self, name: str) -> npt.NDArray[np.bool_]:
+        """Where each method can be measured: ``(method, comm_size, message_size)``."""
+        methods = self.plan.methods[name]
+        able = np.zeros((len(methods), len(self.plan.comm_sizes), len(self._sizes(name))), dtype=np.bool_)
+        for row in range(able.shape[1]):
+            for column in range(able.shape[2]):
+                cell = self._cell(name, row, column)
+                if self.plan.why_left_out(cell) is None:
+                    here = set(self.plan.methods_of(cell))
+                    able[:, row, column] = [method in here for method in methods]
+        return able
+
+    def _known_of(self, name: str) -> Known:
+        methods, able = self.plan.methods[name], self._able[name].copy()
+        places = [
+            {value: place for place, value in enumerate(axis)}
+            for axis in (methods, self.plan.comm_sizes, self._sizes(name))
+        ]
+        logs, errors = np.full(able.shape, np.nan), np.full(able.shape, np.nan)
+        for key, point in self.points.items():
+            if key[0] == name:
+                place = tuple(axis[value] for axis, value in zip(places, key[1:4], strict=True))
+                logs[place], errors[place] = math.log(point.time), point.error
+        for key in self.refused - set(self.points):
+            if key[0] == name:
+                able[tuple(axis[value] for axis, value in zip(places, key[1:4], strict=True))] = False
+        default = next((n for n, method in enumerate(methods) if method.algorithm == DEFAULT), None)
+        sizes = np.array(self.plan.comm_sizes), np.array(self._sizes(name))
+        weights = self.weights.get(name, np.ones(able.shape[1:]))
+        return Known(*sizes, logs, errors, able, weights * able.any(axis=0), default)

@@ -1,0 +1,126 @@
+"""What the present decision is expected to lose at each size of a grid, and which methods can still be the best there.
+
+At each size the logarithm of each method's time is taken to be normal: about what its surface predicts there, as wide
+as the surface's band and the scatter of its repetitions. The loss is the mean of what the method of the smallest
+prediction takes longer than the fastest one, in percent, over draws of all times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.surfaces import Surfaces
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+DRAWS = 96
+"""Draws of all times at each size; always the same ones, so that the same measurements give the same choice."""
+
+RIVALS = 8
+"""Methods that are drawn at a size: those that may be the fastest there, by the lower ends of their bands."""
+
+SURE = 1.645
+"""Half of a band that holds 90 % of such times, in standard deviations."""
+
+UNKNOWN = 0.5
+"""Standard deviation of the logarithm where a method could be measured and nothing near tells its time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of the methods of one collective over a grid of sizes.
+
+    Attributes
+    ----------
+    comm_sizes, message_sizes
+        The grid, ascending.
+    logs, errors
+        ``(method, comm_size, message_size)``: logarithm of the time in seconds, NaN where not measured, and standard
+        error of that.
+    able
+        Likewise: where a method could be measured, or was.
+    weights
+        ``(comm_size, message_size)``: what each size counts, at least one above 0.
+    incumbent
+        Place of the library's own decision, which is measured wherever anything is; None where it is no method.
+    """
+
+    comm_sizes: IntArray
+    message_sizes: IntArray
+    logs: FloatArray
+    errors: FloatArray
+    able: BoolArray
+    weights: FloatArray
+    incumbent: int | None = None
+
+    @cached_property
+    def measured(self) -> BoolArray:
+        """``(method, comm_size, message_size)``."""
+        return np.asarray(np.isfinite(self.logs))
+
+    @cached_property
+    def cells(self) -> BoolArray:
+        """``(comm_size, message_size)``: where anything was measured."""
+        return np.asarray(self.measured.any(axis=0))
+
+    @cached_property
+    def predicted(self) -> tuple[FloatArray, FloatArray]:
+        """Expected logarithm and its standard deviation, ``(method, comm_size, message_size)``; inf where not able."""
+        rows, columns = np.flatnonzero(self.cells.any(axis=1)), np.flatnonzero(self.cells.any(axis=0))
+        times = np.exp(self.logs[:, rows][:, :, columns])
+        surfaces = Surfaces(times, self.comm_sizes[rows], self.message_sizes[columns])
+        found = surfaces.at(self.comm_sizes, self.message_sizes)
+        logs, spread = found.log_time.copy(), found.half_width / SURE
+        noise = np.where(self.measured, self.errors, np.nanmedian(self.errors) if self.measured.any() else UNKNOWN)
+        logs = np.where(self.measured, self.logs, logs)
+        spread = np.hypot(np.where(self.measured, 0.0, spread), noise)
+        for method, row, column in zip(*np.nonzero(self.able & ~np.isfinite(logs)), strict=True):
+            logs[method, row, column], spread[method, row, column] = self._nearest(method, row, column), UNKNOWN
+        return np.where(self.able, logs, np.inf), spread
+
+    def _nearest(self, method: int, row: int, column: int) -> float:
+        """What the method took at the nearest size that it was measured at; where at none, the fastest one there."""
+        places = np.argwhere(self.measured[method])
+        if not len(places):
+            places = np.argwhere(self.cells)
+            nearest = places[np.abs(places - (row, column)).sum(axis=1).argmin()]
+            return float(np.nanmin(self.logs[:, nearest[0], nearest[1]]))
+        nearest = places[np.abs(places - (row, column)).sum(axis=1).argmin()]
+        return float(self.logs[method, nearest[0], nearest[1]])
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """Expected loss of the present decision in percent, ``(comm_size, message_size)``; 0 where nothing is able."""
+        logs, spread = self.predicted
+        count = min(RIVALS, len(logs))
+        order = np.argsort(logs - SURE * spread, axis=0)[:count]
+        # What is decided is always among those that are drawn.
+        order[-1] = np.where((order == logs.argmin(axis=0)).any(axis=0), order[-1], logs.argmin(axis=0))
+        chosen, wide = (np.take_along_axis(one, order, axis=0) for one in (logs, spread))
+        there = np.isfinite(chosen)
+        centre = np.where(there, chosen, 0.0)
+        draws = np.random.default_rng(1).standard_normal((DRAWS, *chosen.shape))
+        drawn = np.where(there, centre + wide * draws, np.inf)
+        decided = chosen.argmin(axis=0)[None, None]
+        took = np.take_along_axis(drawn, np.broadcast_to(decided, (DRAWS, 1, *decided.shape[2:])), axis=1)[:, 0]
+        with np.errstate(invalid="ignore"):
+            lost = np.expm1(np.clip(took - drawn.min(axis=1), 0.0, 10.0)).mean(axis=0)
+        return np.where(there.any(axis=0), 100.0 * lost, 0.0)
+
+    @cached_property
+    def rivals(self) -> BoolArray:
+        """Where a method can still be the fastest: the lower end of its band is below the upper one of the best."""
+        logs, spread = self.predicted
+        highest = (logs + SURE * spread).min(axis=0)
+        return np.asarray(self.able & (logs - SURE * spread <= highest))
+
+    @property
+    def mean_loss(self) -> float:
+        """Expected loss in percent over all sizes of the grid, by their weights."""
+        return float((self.loss * self.weights).sum() / (self.weights.sum() or 1.0))

@@ -1,0 +1,73 @@
+"""What the first process of an adaptive campaign does: it reads what was measured, and chooses what comes next."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
+from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.plan import Plan, placed, point_key
+
+_DIGITS = 4
+
+
+class Choosing:
+    """Chooses points of a campaign, and keeps in its folder what the choice rests on.
+
+    Parameters
+    ----------
+    campaign
+        Whose run file is read.
+    plan
+        Its plan, with a goal.
+    nodes
+        Name of each rank's node.
+    """
+
+    def __init__(self, campaign: Campaign, plan: Plan, nodes: Sequence[str]) -> None:
+        self._campaign, self._nodes = campaign, nodes
+        self._chooser = Chooser(plan, os.cpu_count() if len(set(nodes)) == 1 else None)
+        self._choosing, self._steps = 0.0, 0
+
+    def next(self, done: int) -> tuple[Todo, int]:
+        """What is measured next, nothing at the end; and how many points it will be in all, by how far the time is.
+
+        Parameters
+        ----------
+        done
+            Points of this start.
+        """
+        began = time.monotonic()
+        self._chooser.read(self._campaign.results)
+        todo, ended = self._chooser.next()
+        while todo and placed(self._nodes, todo[0][0].comm_size, todo[0][0].ppn) is None:
+            # It needs more nodes than there are: never measured here.
+            self._chooser.refused |= {point_key(cell, method) for cell, methods in todo for method in methods}
+            self._chooser.forget()
+            todo, ended = self._chooser.next()
+        self._steps += 1
+        self._choosing += time.monotonic() - began
+        self._keep(ended)
+        return todo, self._in_all(done, sum(len(methods) for _, methods in todo))
+
+    def _in_all(self, done: int, following: int) -> int:
+        goal, spent = self._chooser.goal, self._chooser.spent
+        by_time = int(done * goal.seconds / spent) if goal.seconds and spent else 0
+        return max(done + following, by_time)
+
+    def _keep(self, ended: str) -> None:
+        chooser = self._chooser
+        record: dict[str, Any] = {
+            "goal": asdict(chooser.goal),
+            "loss": {name: None if one is None else round(one, _DIGITS) for name, one in chooser.loss().items()},
+            "spent": round(chooser.spent, 3),
+            "points": len(chooser.points),
+            "steps": self._steps,
+            "choosing": round(self._choosing, 3),
+            "ended": ended,
+        }
+        write_json(self._campaign.chosen, record)

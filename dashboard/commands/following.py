@@ -1,0 +1,123 @@
+"""What comes next after a command, in one line that can be typed as it stands."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from dashboard.commands import trees as cli_trees
+from dashboard.commands.output import say
+from dashboard.session.treatment import OPTIONS
+
+#: Options that say what files do not, by the names that arguments have for them.
+_HINTS = ("format", "pattern", "algorithm", "segment_size", "comm_size", "system", "network", "library", "statistic")
+#: Targets that are rules of a library, which can be linted.
+_RULES = ("openmpi", "openmpi-json", "mpich", "intel", "ucc")
+#: Rules that can be proven.
+_PROVEN = ("openmpi", "mpich")
+
+
+def say_following(args: argparse.Namespace) -> None:
+    """Say what comes next on standard error, unless a program reads the answer."""
+    if getattr(args, "json", False):
+        return
+    after = _AFTER.get(args.command)
+    words = after(args) if after is not None else None
+    if words:
+        say(f"next: colltune {shlex.join(words)}")
+
+
+def _reading(args: argparse.Namespace) -> list[str]:
+    """The files of a command, with what they do not say themselves."""
+    words = list(map(str, args.paths))
+    for name in _HINTS:
+        if (value := getattr(args, name, None)) is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return words
+
+
+def _collectives(args: argparse.Namespace) -> list[str]:
+    given = getattr(args, "collective", None)
+    names = [given] if isinstance(given, str) else list(given or ())
+    return ["-c", ",".join(names)] if names else []
+
+
+def _info(args: argparse.Namespace) -> list[str] | None:
+    first = getattr(args, "first", None)
+    return ["map", *_reading(args), "-c", first] if first else None
+
+
+def _decide(args: argparse.Namespace) -> list[str]:
+    return ["decide", *_reading(args), *_collectives(args)]
+
+
+def _export(args: argparse.Namespace) -> list[str]:
+    name = "-".join(_collectives(args)[1:]).replace(",", "-") or "rules"
+    words = ["export", *_reading(args), *_collectives(args), *_deciding(args)]
+    return [*words, "--to", "openmpi", "-o", f"{name}.conf"]
+
+
+def _deciding(args: argparse.Namespace) -> list[str]:
+    """The tree and what is made of measurements before it, as they were asked for."""
+    from dashboard.decisions.families import family
+
+    words = ["--tree", args.tree] if args.tree != cli_trees.DEFAULT else []
+    for name, value in cli_trees.chosen(args).items():
+        words += family(args.tree).option(name).typed(value)
+    for option in OPTIONS:
+        if (value := getattr(args, option.name, None)) is not None:
+            words += option.typed(value)
+    words += [word for name in args.without for word in ("--without", name)]
+    return [*words, "--weights", args.weights] if args.weights else words
+
+
+def _after_export(args: argparse.Namespace) -> list[str] | None:
+    if args.to not in _RULES or args.output == "-":
+        return None
+    return ["lint", args.output, "--over", *_reading(args)]
+
+
+def _after_lint(args: argparse.Namespace) -> list[str] | None:
+    return ["prove", args.rules] if getattr(args, "found_format", "").startswith(_PROVEN) else None
+
+
+def _after_check(args: argparse.Namespace) -> list[str] | None:
+    if not args.paths:
+        return None
+    if args.output:
+        return ["prove", args.output]
+    kept = Path(args.paths[0]).with_suffix(".kept.conf")
+    return ["tune-check", *map(str, args.paths), "--folder", args.folder, "--drop-slower", "-o", str(kept)]
+
+
+def _after_bench(args: argparse.Namespace) -> list[str] | None:
+    results = str(Path(args.folder) / "results.jsonl")
+    orders = {
+        "plan": ["bench", "run", args.folder],
+        "run": ["info", results],
+        "resume": ["info", results],
+        "submit": ["bench", "status", args.folder, "--follow"],
+        "cancel": ["bench", "resume", args.folder],
+    }
+    if getattr(args, "detach", False):
+        return ["bench", "status", args.folder, "--follow"]
+    return None if getattr(args, "dry_run", False) else orders.get(args.order)
+
+
+_AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
+    "info": _info,
+    "convert": lambda args: ["info", args.output],
+    "map": _decide,
+    "compare": _decide,
+    "frontier": _decide,
+    "decide": _export,
+    "export": _after_export,
+    "translate": lambda args: ["lint", args.output] if args.output != "-" and args.to in _RULES else None,
+    "lint": _after_lint,
+    "prove": lambda args: ["tune-check", args.rules],
+    "tune-check": _after_check,
+    "bench": _after_bench,
+    "check-methods": lambda args: ["tune", "tuned", *_collectives(args)],
+}

@@ -1,0 +1,225 @@
+"""``colltune tune``: from nothing to a proven gain, and back again whenever the machine changes.
+
+Exit status: 0 proven, and nothing slower; 3 nothing is better than the library's own decision; 4 unsafe or unproven;
+5 too noisy to say; 2 on bad usage or input, as everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import bench_submit
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.launch import Launcher
+    from dashboard.benchmarks.library import Installation
+    from dashboard.tuning import Asked, Folder, Work
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``tune`` to the subcommands of ``colltune``."""
+    about = "Tune the installed MPI: measure, decide, export, prove, compare with its own decision, and bundle."
+    parser = commands.add_parser(
+        "tune",
+        help=about,
+        description=f"{about} Called again it goes on where it was, and does only what has changed.",
+        epilog="Exit status: 0 proven, nothing slower; 3 nothing better than the library's own decision; 4 unsafe or "
+        "unproven; 5 too noisy to say; 2 bad usage or input.",
+        parents=[common],
+    )
+    parser.add_argument("folder", metavar="FOLDER", help="where all of it is kept")
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    group = parser.add_argument_group("what is tuned")
+    group.add_argument(
+        "-c",
+        "--collective",
+        action=cli_values.Names,
+        metavar="NAME[,NAME…]",
+        help="collectives (default: bcast, reduce, allreduce, allgather, alltoall)",
+    )
+    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes (default: the cores)")
+    group.add_argument("--sizes", metavar="GRID", help="message sizes to choose from (default 4-1MiB:x4)")
+    group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes to choose from (default: up to ranks)")
+    group.add_argument("--workload", metavar="FILE", help="collective, comm_size, message_size, calls")
+    group.add_argument(
+        "--target", metavar="NAME", help="what else the decision is written as, such as c (default: rules and preload)"
+    )
+    group.add_argument(
+        "--unchecked", action="store_true", default=None, help="do not call the methods in every way first"
+    )
+    other = parser.add_argument_group("what was tuned before").add_mutually_exclusive_group()
+    other.add_argument(
+        "--again",
+        action="store_true",
+        help="check by fresh launches whether the rules still hold, and measure only those anew that do not",
+    )
+    other.add_argument("--compare", metavar="OTHER", help="what the rules of the folder OTHER cost on this one's times")
+    group = parser.add_argument_group("how much of it")
+    group.add_argument(
+        "--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h (default 10min)"
+    )
+    group.add_argument("--launches", type=cli_values.count, metavar="N", help="of each comparison, ranks anew (3)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
+    where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
+    bench_submit.slurm_options(parser)
+
+
+def tune(args: argparse.Namespace) -> None:
+    """Do what is missing, and leave with the status that it came to."""
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.export import ExportError
+    from dashboard.export.rules import RulesError
+
+    try:
+        _tune(args)
+    except (BenchError, ExportError, RulesError) as error:
+        raise Usage(str(error)) from error
+
+
+def _tune(args: argparse.Namespace) -> None:
+    from dashboard.tuning import EXITS, Folder, lines_of
+    from dashboard.tuning import again as repeat
+    from dashboard.tuning import answer as answer_of
+    from dashboard.tuning import tune as do
+
+    folder = Folder(Path(args.folder))
+    if args.compare:
+        _beside(args, folder)
+        return
+    work = _work(args, folder)
+    if args.dry_run:
+        _preview(args, work)
+        return
+    with Working() as progress:
+        work = _telling(work, _Told(progress))
+        checked = repeat(work) if args.again else None
+        done = {} if args.again else do(work)
+    found = answer_of(folder, done)
+    found |= {} if checked is None else {"again": checked}
+    show(args, found, lambda: lines_of(found))
+    if found["outcome"] == "proven":
+        say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
+    if status := EXITS.get(str(found["outcome"]), 4):
+        raise SystemExit(status)
+
+
+def _beside(args: argparse.Namespace, folder: Folder) -> None:
+    """Say what the rules of another folder cost here."""
+    from dashboard.commands.text import percent, table
+    from dashboard.tuning import Folder, beside
+
+    rows = beside(folder, Folder(Path(args.compare)))
+    if not rows:
+        raise Usage(f"{args.compare} has no collective of {args.folder}")
+    head = ["collective", "library's own", f"rules of {args.folder}", f"rules of {args.compare}"]
+    names = ("default", "own", "other")
+
+    def lines() -> list[str]:
+        cells = [["-" if row[name] is None else percent(row[name]) for name in names] for row in rows]
+        told = table(head, [[row["collective"], *each] for row, each in zip(rows, cells, strict=True)], right=(1, 2, 3))
+        return [f"mean penalty over the times measured in {args.folder}", *told]
+
+    show(args, {"folder": args.folder, "other": args.compare, "collectives": rows}, lines)
+
+
+class _Told:
+    """Says how far it is: a line that changes on a terminal, else a line for each stage."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+
+    def __call__(self, stage: str, share: float | None, words: str) -> None:
+        if share is None:
+            say(f"{stage}: {words}")
+        elif self._progress is not None:
+            self._progress(share, f"{stage}: {words}")
+
+
+def _telling(work: Work, told: _Told) -> Work:
+    from dataclasses import replace
+
+    return replace(work, tell=told, report=_report)
+
+
+def _work(args: argparse.Namespace, folder: Folder) -> Work:
+    from dashboard.tuning import Asked, Work
+
+    asked = Asked.of(folder.asked(), _given(args))
+    installation = _installation(args)
+    return Work(folder, asked, installation, _launcher(asked, installation))
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """What was asked now, by the names of `Asked`."""
+    given: dict[str, Any] = {
+        "ranks": args.ranks,
+        "seconds": args.budget,
+        "message_sizes": args.sizes,
+        "comm_sizes": args.comm_sizes,
+        "workload": args.workload,
+        "target": args.target,
+        "launches": args.launches,
+        "checked": False if args.unchecked else None,
+    }
+    if args.collective:
+        given["collectives"] = args.collective
+    given = {name: value for name, value in given.items() if value is not None}
+    if args.slurm:
+        given["slurm"] = bench_submit.request(args).record()
+    elif args.here:
+        given["slurm"] = None
+    return given
+
+
+def _installation(args: argparse.Namespace) -> Installation:
+    from dashboard.benchmarks.library import find
+
+    return bench_submit.installation(args, find) if args.slurm else find()
+
+
+def _launcher(asked: Asked, installation: Installation) -> Launcher:
+    from dashboard.benchmarks.launch import LocalLauncher
+    from dashboard.benchmarks.slurm import Request, SlurmLauncher
+
+    if asked.slurm is None:
+        return LocalLauncher((str(installation.mpiexec),))
+    return SlurmLauncher(Request.from_record(asked.slurm), str(installation.mpiexec))
+
+
+def _preview(args: argparse.Namespace, work: Work) -> None:
+    """Say what would be done, and what it costs; nothing is run or written."""
+    import tempfile
+
+    from dashboard.benchmarks import control
+    from dashboard.benchmarks.campaign import Campaign
+    from dashboard.tuning.look import look, plan_of
+
+    looked = look(work)
+    plan = plan_of(work.asked, work.installation)
+    with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
+        campaign = Campaign.create(Path(aside) / "measure", plan)
+        text = control.preview(campaign, work.launcher, work.installation, work.asked.measuring)
+        text = text.replace(str(campaign.folder.resolve()), str(work.folder.path / "measure"))
+    found = {"asked": work.asked.to_json(), "look": {**looked.facts, **looked.noted}, "runs": text}
+    show(args, found, lambda: [looked.noted["said"], text])
+
+
+def _report(results: Path, output: Path) -> None:
+    """Write the report of the bundle."""
+    from dashboard.commands.output import write
+    from dashboard.report import Contents, to_html
+    from dashboard.session.choice import Choice
+    from dashboard.session.registry import register
+    from dashboard.session.state import State
+    from loaders import open_results
+
+    state = State()
+    state.show(register(open_results([str(results)])))
+    state.choose(Choice.of("recommended"))
+    write(output, to_html(state.view, Contents(frontier=False, held_out=None)))

@@ -1,0 +1,118 @@
+"""Back again after an upgrade, a new network or a month: which rules still hold, and what is measured anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.domain.units import format_percent
+from dashboard.export.provenance import today
+from dashboard.tuning.compare import Compared, against, settled
+from dashboard.tuning.decide import is_default
+from dashboard.tuning.folder import Folder, Result
+from dashboard.tuning.order import STAGES, tune
+from dashboard.tuning.rules import NAMES, facts_of, proven, read, rewritten, target_of
+from dashboard.tuning.stages import Work, run
+from loaders import disk
+
+_HISTORY, _ROOM = "history.json", "again"
+
+
+def again(work: Work) -> dict[str, Any]:
+    """Check the rules of the last time, and tune anew what does not hold.
+
+    The rules are proven on the library that is there now and compared with its own decision by fresh launches. Of
+    collectives that are no longer proven, slower somewhere, or no faster any more, everything is measured anew, in a
+    folder within this one; the others keep their rules.
+
+    Returns
+    -------
+    dict
+        ``checked``: for each collective its gain ``before`` and ``now`` in percent, and whether it ``holds``;
+        ``anew``: the collectives that were measured anew.
+
+    Raises
+    ------
+    CampaignError
+        There are no rules of a last time.
+    """
+    with work.folder.held():
+        file = _rules_of(work.folder)
+        if file is None:
+            raise CampaignError(
+                f"{work.folder.path} holds no rules to be checked again; tune into another folder to measure anew"
+            )
+        number = len(history(work.folder)) + 1
+        before = work.facts("compare").get("gain", {})
+        run(work, STAGES, until="look")
+        rules = read(work, disk.read_text(file))
+        proof = proven(work, file, "prove")
+        work.tell("prove", None, facts_of(proof)["said"])
+        compared = against(work, rules, f"again {number}")
+        bad = {one.region.collective for one in proof.verdicts if one.state in ("other", "failed")}
+        checked = {name: _checked(compared, name, before, proven_still=name not in bad) for name in rules.decisions}
+        if proof.taken == "no":
+            checked = {name: {**one, "holds": False} for name, one in checked.items()}
+        anew = [name for name, one in checked.items() if not one["holds"]]
+        record = {"date": today(), "library_version": work.facts("look")["library_version"], "checked": checked}
+        work.tell("compare", None, "; ".join(_words(name, one) for name, one in checked.items()))
+        if anew:
+            _anew(work, rules.decisions, anew, number)
+        told = {**record, "anew": anew}
+        disk.write_text(work.folder.path / _HISTORY, json.dumps([*history(work.folder), told], indent=1) + "\n")
+    return told
+
+
+def history(folder: Folder) -> list[dict[str, Any]]:
+    """What came of earlier checks, in their order."""
+    file = folder.path / _HISTORY
+    return list(json.loads(disk.read_text(file))) if file.exists() else []
+
+
+def _rules_of(folder: Folder) -> Any:
+    named = folder.facts("compare").get("rules")
+    return folder.path / named if named else None
+
+
+def _checked(compared: Compared, name: str, before: Mapping[str, Any], *, proven_still: bool) -> dict[str, Any]:
+    """How the rules of a collective stand now, beside the last time."""
+    own = [one for one in compared.verdicts.get(name, ()) if not one.default and one.cells]
+    slower = sum(one.outcome == "slower" or one.slower > 0 for one in own)
+    faster = any(one.outcome == "faster" for one in own)
+    return {
+        "before": before.get(name, {}).get("mean"),
+        "now": compared.gain(name)["mean"] if name in compared.found else None,
+        "proven": proven_still,
+        "slower": slower,
+        "holds": proven_still and faster and not slower,
+    }
+
+
+def _words(name: str, one: Mapping[str, Any]) -> str:
+    then, now = (format_percent(one[key]) if one[key] is not None else "unknown" for key in ("before", "now"))
+    why = "" if one["proven"] else ", no longer proven"
+    return f"{name} {'holds' if one['holds'] else 'does not hold'}{why} (gain {then} then, {now} now)"
+
+
+def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) -> None:
+    """Tune these collectives within the folder, join their rules to those that hold, and bundle anew."""
+    inner = Folder(work.room(_ROOM) / str(number))
+    part = replace(work, folder=inner, asked=replace(work.asked, collectives=tuple(names)), report=None)
+    tune(part, until="compare")
+    decisions = [one for name, one in kept.items() if name not in names and not is_default(one)]
+    if named := part.facts("compare").get("rules"):
+        decisions += read(part, disk.read_text(inner.path / named)).decisions.values()
+    facts: dict[str, Any] = {**part.facts("compare"), "rules": None}
+    files = []
+    if decisions:
+        file = work.room("compare") / f"again-{number}-{NAMES[target_of(work)]}"
+        joined = rewritten(work, decisions, file)
+        facts, files = settled(work, joined, facts_of(proven(work, file, "prove")), f"again {number} joined")
+    compare = next(stage for stage in STAGES if stage.name == "compare")
+    work.folder.finish("compare", compare.inputs(work), Result(facts, files), 0.0)
+    work.tell("compare", None, facts["said"])
+    bundle = STAGES[-1]
+    run(work, [bundle])

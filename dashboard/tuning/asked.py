@@ -1,0 +1,137 @@
+"""What was asked of a tuning: kept in its folder, so that the same command without options goes on with it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.ranges import parse_sizes
+from loaders import disk
+
+#: Collectives that most programs call most.
+COLLECTIVES = ("bcast", "reduce", "allreduce", "allgather", "alltoall")
+MESSAGE_SIZES = "4-1MiB:x4"
+#: Every communicator size up to here; of more, powers of two and halfway between them.
+_ALL = 16
+#: Share of the budget for measuring methods; the rest is for comparing with the library's own decision.
+_MEASURING = 0.5
+#: What rules are written as for the library that is there.
+RULES = "rules"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be tuned.
+
+    Attributes
+    ----------
+    collectives
+        At least one.
+    ranks
+        Processes that are started.
+    comm_sizes, message_sizes
+        Grids of sizes that are chosen from, as `dashboard.benchmarks.ranges` reads them; no communicator sizes: up to
+        `ranks`.
+    seconds
+        Of measuring, methods and comparison together.
+    workload
+        File with the calls that count; empty: all sizes count alike.
+    workload_digest
+        Of its content.
+    target
+        What the bundle switches on: ``rules`` of the library that is there, or a target of ``colltune export``.
+    launches
+        Of the comparison: the ranks are started so often anew.
+    checked
+        Whether methods are called in every way before they are timed.
+    slurm
+        What is asked of Slurm, see `dashboard.benchmarks.slurm.Request`; None: here.
+    """
+
+    collectives: tuple[str, ...] = COLLECTIVES
+    ranks: int = 2
+    comm_sizes: str = ""
+    message_sizes: str = MESSAGE_SIZES
+    seconds: float = 600.0
+    workload: str = ""
+    workload_digest: str = ""
+    target: str = RULES
+    launches: int = 3
+    checked: bool = True
+    slurm: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.collectives:
+            raise PlanError("no collective is to be tuned: name at least one (-c)")
+        if self.ranks < 2:
+            raise PlanError(f"{self.ranks} ranks: collectives need at least 2 (--ranks)")
+        if not self.seconds > 0:
+            raise PlanError(f"budget of {self.seconds:g} s: allowed are times above 0 (--budget)")
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any], given: Mapping[str, Any]) -> Asked:
+        """What was asked before, with what is asked now in its place.
+
+        Raises
+        ------
+        PlanError
+            A value is not allowed, or a workload cannot be read.
+        """
+        known = {one.name for one in fields(cls)}
+        told = {**{name: value for name, value in kept.items() if name in known}, **given}
+        told["collectives"] = tuple(told.get("collectives") or COLLECTIVES)
+        told.setdefault("ranks", default_ranks())
+        return cls(**told).with_digest()
+
+    def with_digest(self) -> Asked:
+        """The same with the digest of the workload as it is now."""
+        if not self.workload:
+            return replace(self, workload_digest="")
+        try:
+            content = disk.read_bytes(Path(self.workload))
+        except OSError as error:
+            raise PlanError(f"workload {self.workload} cannot be read: {error.strerror or error}") from error
+        return replace(self, workload_digest=hashlib.sha256(content).hexdigest()[:16])
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the folder."""
+        return asdict(self)
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Communicator sizes that are chosen from."""
+        if self.comm_sizes:
+            return parse_sizes(self.comm_sizes)
+        if self.ranks <= _ALL:
+            return tuple(range(2, self.ranks + 1))
+        powers = [1 << n for n in range(1, self.ranks.bit_length())]
+        halves = [3 * power // 2 for power in powers if power > 1]
+        return tuple(sorted({size for size in (*powers, *halves) if size <= self.ranks} | {self.ranks}))
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Message sizes that are chosen from, bytes."""
+        return parse_sizes(self.message_sizes)
+
+    @property
+    def measuring(self) -> float:
+        """Seconds for measuring methods."""
+        return _MEASURING * self.seconds
+
+    @property
+    def comparing(self) -> float:
+        """Seconds for each comparison with the library's own decision; there may be two."""
+        return (self.seconds - self.measuring) / 2
+
+
+def default_ranks() -> int:
+    """Processes where nobody says how many: those of the allocation, else one for each core."""
+    for name in ("SLURM_NTASKS", "PBS_NP", "LSB_DJOB_NUMPROC"):
+        if os.environ.get(name, "").isdecimal() and int(os.environ[name]) > 1:
+            return int(os.environ[name])
+    return max(2, len(os.sched_getaffinity(0)))

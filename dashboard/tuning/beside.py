@@ -1,0 +1,70 @@
+"""Two tunings beside each other: what one site's rules cost on the other's measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.decisions.default import FAMILY as DEFAULT
+from dashboard.decisions.penalty import penalty, summarise
+from dashboard.domain.errors import OptionError
+from dashboard.export.rules.lint import read_rules
+from dashboard.export.rules.over import costs
+from dashboard.session.prepared import prepare
+from dashboard.tuning.folder import Folder
+from loaders import open_results
+from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
+
+
+def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
+    """Judge the rules of both tunings by the measurements of the first.
+
+    Returns
+    -------
+    list of dict
+        For each collective that both have: ``collective``, and mean penalties over the measured cells in percent of
+        the library's own decision (``default``), of its own rules (``own``) and of the other's (``other``); None where
+        there are none, since all of it is left to the library.
+
+    Raises
+    ------
+    CampaignError
+        One of them holds no measurements.
+    """
+    names = [_collectives(one) for one in (folder, other)]
+    results = open_results([str(folder.path / folder.facts("measure")["results"])])
+    shared = [name for name in names[0] if name in names[1] and name in results.children]
+    prepared = {name: prepare(results[name].to_dataset()) for name in shared}
+    cubes = {name: one.problem.slices[0].cube for name, one in prepared.items()}
+    means = [_means(one, cubes) for one in (folder, other)]
+    found = []
+    for name, one in prepared.items():
+        try:
+            default = summarise(penalty(cubes[name], DEFAULT.grow(one.problem))).mean
+        except OptionError:
+            default = None
+        pair = (each.get(name) for each in means)
+        found.append({"collective": name, "default": default, **dict(zip(("own", "other"), pair, strict=True))})
+    return found
+
+
+def _collectives(folder: Folder) -> list[str]:
+    measured = folder.facts("measure")
+    if not measured or not (folder.path / measured["results"]).exists():
+        raise CampaignError(f"{folder.path} holds no measurements of colltune tune")
+    return list(folder.facts("look")["methods"])
+
+
+def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
+    """Mean penalty of a tuning's rules over measurements."""
+    named = folder.facts("compare").get("rules")
+    if not named:
+        return {}
+    try:
+        version = series(folder.facts("look")["library_version"])
+    except ValueError:
+        version = DEFAULT_VERSION
+    version = version if version in VERSIONS else DEFAULT_VERSION
+    found = read_rules(Path(folder.path / named), version=version)
+    return {one.name: one.acted.mean for one in costs(found, cubes, version, {})[0] if one.acted is not None}

@@ -1,0 +1,192 @@
+"""Stage *bundle*: what an administrator installs and a user switches on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dashboard.domain.units import format_bytes, format_percent
+from dashboard.export import TARGETS as WRITERS
+from dashboard.export import ExportError
+from dashboard.export.preload import BUILD
+from dashboard.export.provenance import generator
+from dashboard.tuning import switches
+from dashboard.tuning.folder import Result
+from dashboard.tuning.rules import NAMES, read, target_of, version_of
+from dashboard.tuning.stages import Work
+from loaders import disk
+
+_SCRIPT, _LMOD, _TCL, _MCA = "colltune.sh", "colltune.lua", "colltune", "mca-params.conf"
+_PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json", "README.md"
+#: Files that later users of the bundle go by.
+RULES_KEY = "rules"
+
+
+def bundled(work: Work) -> Result:
+    """Make the bundle anew; empty of rules where none is better."""
+    folder = work.room("bundle")
+    with disk.aside(folder) as partial:
+        partial.mkdir()
+        summary = _fill(work, partial)
+        disk.write_text(partial / _SUMMARY, json.dumps(summary, indent=1) + "\n")
+        disk.write_text(partial / _README, readme(summary))
+    files = sorted(folder.iterdir())
+    packed = Path(shutil.make_archive(str(work.folder.path / "bundle"), "zip", work.folder.path, "bundle"))
+    facts = {"outcome": summary["outcome"], "rules": summary["rules"], "said": f"{len(files)} files in {folder}"}
+    return Result(facts, [*files, packed])
+
+
+def _fill(work: Work, folder: Path) -> dict[str, Any]:
+    """Write the files of the bundle, and give its summary."""
+    compared, look, target = work.facts("compare"), work.facts("look"), target_of(work)
+    summary = _summary(work, compared, look)
+    if named := compared.get("rules"):
+        text = disk.read_text(work.folder.path / named)
+        name = NAMES[target]
+        disk.write_text(folder / name, text)
+        summary[RULES_KEY] = name
+        said = switches.variables(target, name, nodes=look["nodes"] or 2)
+        words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {look['system']}"
+        disk.write_text(folder / _SCRIPT, switches.environment_script(said))
+        disk.write_text(folder / _LMOD, switches.lmod(said, words))
+        disk.write_text(folder / _TCL, switches.tcl(said, words))
+        here = str((work.folder.path / "bundle").resolve())
+        if parameters := switches.mca_parameters(said, here):
+            disk.write_text(folder / _MCA, parameters)
+        summary["preload"] = _preload(work, text, folder / _PRELOAD)
+        summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
+    if work.report is not None:
+        work.tell("bundle", 0.5, "the report")
+        work.report(work.folder.path / work.facts("measure")["results"], folder / _REPORT)
+        summary["report"] = _REPORT
+    return summary
+
+
+def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
+    """Write the same decisions as a library to preload; None where that cannot be."""
+    if target_of(work) != "openmpi":
+        return None
+    try:
+        source = WRITERS["preload"].write(list(read(work, text).decisions.values()), None, version=version_of(work))
+    except ExportError:
+        return None
+    disk.write_text(file, source)
+    library = "libcolltune.so"
+    return {"file": file.name, "build": BUILD.format(library=library, source=file.name), "library": library}
+
+
+def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -> dict[str, Any]:
+    """All that is known, as programs read it."""
+    asked, measured = work.asked, work.facts("measure")
+    records = [*measured["unsafe"]]
+    return {
+        "format": "colltune tune",
+        "generator": generator(),
+        "outcome": compared["outcome"],
+        "library": look["library"],
+        "library_version": look["library_version"],
+        "system": look["system"],
+        "nodes": look["nodes"],
+        "ranks": asked.ranks,
+        "collectives": list(asked.collectives),
+        "comm_sizes": [min(asked.rows), max(asked.rows)],
+        "message_sizes": [min(asked.columns), max(asked.columns)],
+        "workload": asked.workload,
+        RULES_KEY: None,
+        "gain": compared["gain"],
+        "compared": compared["compared"],
+        "proof": compared.get("proof") or work.facts("prove"),
+        "not_as_decided": work.facts("export").get("notes", []),
+        "excluded": records,
+        "decided": work.facts("decide")["collectives"],
+        "measured": {name: measured[name] for name in ("measured", "refused", "spent", "expected_loss")},
+        "launches": asked.launches,
+        "preload": None,
+        "report": None,
+        "variables": {},
+        "load": os.getloadavg()[0],
+    }
+
+
+#: What came of it, in words.
+OUTCOMES = {
+    "proven": "The rules are proven, and nothing of them is slower than the library's own decision.",
+    "nothing": "Nothing is faster than the library's own decision beyond noise: there is nothing to switch on.",
+    "noise": "Times scattered too much to say what is faster: measure again on a quiet machine.",
+    "unproven": "The rules are not proven, so that none are given.",
+}
+
+
+def readme(summary: Mapping[str, Any]) -> str:
+    """Write what the bundle is, for administrators and users."""
+    sizes, rows = [format_bytes(size) for size in summary["message_sizes"]], summary["comm_sizes"]
+    measured = f"{summary['ranks']} processes: {', '.join(summary['collectives'])}"
+    lines = [
+        f"# MPI collectives tuned for {summary['library']} {summary['library_version']} on {summary['system']}",
+        "",
+        f"Made by {summary['generator']}. {OUTCOMES[summary['outcome']]}",
+        f"Measured with {measured}, communicators of {rows[0]} to {rows[1]}, messages of {sizes[0]} to {sizes[1]}.",
+        "What lies beyond is left to the library.",
+        "",
+    ]
+    if summary[RULES_KEY]:
+        lines += _switching(summary)
+    lines += ["## What is gained", "", *_gains(summary), "", "## What is not", "", *_not(summary), ""]
+    return "\n".join(lines)
+
+
+def _switching(summary: Mapping[str, Any]) -> list[str]:
+    lines = [
+        "## Switch it on, and off",
+        "",
+        "In this folder, for all programs that are started then, by sh or bash:",
+        "",
+        f"    . ./{_SCRIPT}            # on",
+        f"    . ./{_SCRIPT} off        # off",
+        "",
+        "As a module: copy this folder to a place of your MODULEPATH. The rules must lie beside the modulefile:",
+        f"`{_LMOD}` is for Lmod, `{_TCL}` for Tcl modules; `module load` switches on, `module unload` off.",
+    ]
+    if any(name.startswith("OMPI_MCA_") for name in summary["variables"]):
+        lines.append(f"For everybody: append `{_MCA}` to the library's `etc/openmpi-mca-params.conf`.")
+    if own := summary["preload"]:
+        lines += [
+            "Or as a library to preload, which decides by the same rules (not proven by itself):",
+            "",
+            f"    {own['build']}",
+            f"    mpirun -x LD_PRELOAD=$PWD/{own['library']} ./program",
+        ]
+    return [*lines, ""]
+
+
+def _gains(summary: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"- {name}: {format_percent(one['mean'])} less time than the library's own decision (95 %: {one['low']} to "
+        f"{one['high']} %), in the mean of {one['cells']} sizes, {summary['launches']} fresh launches"
+        for name, one in summary["gain"].items()
+        if one["mean"] is not None
+    ]
+    return lines or ["- nothing"]
+
+
+def _not(summary: Mapping[str, Any]) -> list[str]:
+    proof = summary["proof"]
+    lines = [f"- proof: {proof['said']}"]
+    counts = proof.get("counts", {})
+    if counts.get("same graph"):
+        lines.append(f"- {counts['same graph']} regions send the messages that other methods send, too")
+    if counts.get("not run"):
+        lines.append(f"- {counts['not run']} regions could not be run here, so they are not proven")
+    dropped = [one for one in summary["compared"] if not one["kept"]]
+    lines += [
+        f"- left to the library: {one['collective']}, {one['rule']}: {one['method']} is "
+        f"{'no faster beyond noise' if one['verdict'] == 'same' else one['verdict']}"
+        for one in dropped
+    ]
+    lines += [f"- excluded as unsafe: {one['collective']} {one['why']}" for one in summary["excluded"]]
+    lines += [f"- not as decided: {note}" for note in summary["not_as_decided"]]
+    return lines

@@ -1,0 +1,277 @@
+"""Stage *compare*: rules against the library's own decision by fresh launches; only what is faster is kept.
+
+What is kept is cut out of the rules, written, linted, proven and compared again, until nothing of it is slower. What is
+no faster beyond noise is left to the library, as is all that was not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks import control, tune_check
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.pace import Pace
+from dashboard.benchmarks.plan import Plan, missing
+from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.ranges import levels
+from dashboard.decisions import trust
+from dashboard.decisions.cutting import without_slower
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge, leaves_of, region
+from dashboard.domain.units import format_count, format_percent
+from dashboard.tuning.decide import is_default
+from dashboard.tuning.folder import Result, digest
+from dashboard.tuning.launches import between_launches
+from dashboard.tuning.measure import finish
+from dashboard.tuning.rules import NAMES, Rules, facts_of, file_of, linted, proven, read, rewritten, target_of
+from dashboard.tuning.stages import Work
+from loaders import disk, open_results
+
+#: Times the rest is compared anew, at most; what is slower even then is left to the library unmeasured.
+_ROUNDS = 3
+_AROUND_S = 300.0
+_POINT_S, _LEAST_POINT_S = 1.0, 0.05
+_WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
+#: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
+_TOO_WIDE = 10.0
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Rules against the library's own decision.
+
+    Attributes
+    ----------
+    decisions, found, verdicts
+        By collective: the rules, what was measured, and what it says of each of them.
+    """
+
+    decisions: Mapping[str, DecisionFunction]
+    found: Mapping[str, Improvement]
+    verdicts: Mapping[str, Sequence[Verdict]]
+
+    @property
+    def too_wide(self) -> bool:
+        """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules."""
+        halves = []
+        for name, one in self.found.items():
+            leaves = leaves_of(one, self.decisions[name])
+            for verdict in self.verdicts[name]:
+                errors = one.cells["error"].values[leaves == verdict.node]
+                errors = errors[np.isfinite(errors)]
+                if errors.size and not verdict.default:
+                    halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
+        return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
+
+    def gain(self, name: str) -> dict[str, Any]:
+        """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
+        parts = [one for one in self.verdicts.get(name, ()) if not one.default and one.cells]
+        cells = self.found[name].cells
+        tuned = ~cells["same"].values & np.isfinite(cells["gain"].values)
+        if not parts or not tuned.any():
+            return {"cells": 0, "mean": None, "low": None, "high": None}
+        gains, errors = cells["gain"].values[tuned], np.nan_to_num(cells["error"].values[tuned])
+        mean, half = float(gains.mean()), 1.96 * float(np.sqrt(errors.sum())) / gains.size
+        ends = {"mean": mean, "low": mean - half, "high": mean + half}
+        return {"cells": int(tuned.sum()), **{name: round(100 * (1 - np.exp(-end)), 2) for name, end in ends.items()}}
+
+
+def compare(work: Work) -> Result:
+    """Compare, cut, prove and compare again."""
+    file = file_of(work)
+    if file is None:
+        return Result({"rules": None, "compared": [], "gain": {}, "outcome": "nothing", "said": "no rules to compare"})
+    if not work.facts("prove")["holds"]:
+        said = "not compared: the rules are not proven"
+        return Result({"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": said})
+    facts, files = settled(work, read(work, disk.read_text(file)), work.facts("prove"))
+    return Result(facts, files)
+
+
+def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> tuple[dict[str, Any], list[Path]]:
+    """Compare proven rules, and cut them until nothing that is left is slower.
+
+    Parameters
+    ----------
+    rules, proof
+        The rules, and what their proof came to.
+    mark
+        Tells comparisons of the same rules from each other, which are measured anew then.
+
+    Returns
+    -------
+    facts
+        ``rules`` (the file that is left, None where none is), ``proof`` of it, ``compared`` (every rule that was
+        judged, with whether it is kept), ``gain`` by collective, and ``outcome``: ``proven``, ``nothing``, ``noise``,
+        ``unproven``.
+    files
+        The rules that are left.
+    """
+    try:
+        first = against(work, rules, mark)
+    except PlanError as error:
+        return {"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": str(error)}, []
+    if _own(first) and all(one.outcome == "faster" and not one.slower for one in _own(first)):
+        file = _file(work, 0)
+        disk.write_text(file, rules.text)
+        return _left(work, file, proof, (first, first), "proven")
+    kept, last = _kept(rules, first, only_faster=True), first
+    for turn in range(1, _ROUNDS):
+        if not kept:
+            break
+        left = rewritten(work, kept, _file(work, turn))
+        found = proven(work, _file(work, turn), "compare")
+        proof = facts_of(found)
+        if not found.holds or linted(work, left.text)["errors"]:
+            return _left(work, None, proof, (first, last), "unproven")
+        last = against(work, left, mark)
+        if not _slower(last):
+            return _left(work, _file(work, turn), proof, (first, last), "proven")
+        kept = _kept(left, last, only_faster=False)
+    return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide else "nothing")
+
+
+def _file(work: Work, turn: int) -> Path:
+    return work.room("compare") / f"{turn}-{NAMES[target_of(work)]}"
+
+
+def against(work: Work, rules: Rules, mark: str = "") -> Compared:
+    """Measure rules and the library's own decision in turns, by fresh launches; what is measured with a mark stays.
+
+    Raises
+    ------
+    PlanError
+        The library cannot be measured so.
+    """
+    named = {name: one for name, one in rules.decisions.items() if not is_default(one)}
+    folder = work.room("compare") / digest(
+        [rules.text, work.asked.comparing, work.asked.launches, work.facts("look"), mark]
+    )
+    given = tune_check.with_rules(work.installation, tune_check.rules_of(folder))
+    campaign = tune_check.prepare(folder, rules.text, _plan(work, tune_check.measurable(named), given))
+    finish(work, "compare", campaign, given, work.asked.comparing + _AROUND_S)
+    spread = between_launches(campaign.results, DEFAULT, TUNED)
+    found = {}
+    for name, child in open_results([str(campaign.results)]).children.items():
+        cube = trust.without_doubtful(child.to_dataset())
+        found[str(name)] = improvement(cube, between_launches=spread.get(str(name), 0.0))
+    return Compared(named, found, {name: judge(one, rules.decisions[name]) for name, one in found.items()})
+
+
+def _plan(work: Work, collectives: tuple[str, ...], given: Any) -> Plan:
+    """So many sizes as the time allows, the ends first: all communicator sizes, then ever more message sizes."""
+    asked = work.asked
+    rows, columns = asked.rows, asked.columns
+    wish = control.Wish(
+        ranks=asked.ranks,
+        collectives=collectives,
+        comm_sizes=_to_level(rows, 1),
+        message_sizes=_to_level(columns, 0),
+        protocol=Protocol(min_repetitions=9, max_repetitions=45, relative_error=0.02, seconds=_POINT_S),
+        launches=asked.launches,
+        checked=False,
+    )
+    made = control.make_plan(wish, given)
+    for level in range(1, max(levels(len(columns))) + 1):
+        finer = replace(wish, comm_sizes=_to_level(rows, level + 1), message_sizes=_to_level(columns, level))
+        plan = control.make_plan(finer, given)
+        if _seconds(work, plan) > asked.comparing:
+            break
+        made = plan
+    # However much times scatter, it keeps to its time.
+    points = sum(len(methods) for _, methods in missing(made, ()))
+    longest = min(max(asked.comparing / points, _LEAST_POINT_S), _POINT_S)
+    return replace(made, protocol=replace(made.protocol, seconds=round(longest, 3)))
+
+
+def _seconds(work: Work, plan: Plan) -> float:
+    """What a comparison takes, by what points of these sizes took when methods were measured."""
+    results = work.folder.path / work.facts("measure")["results"]
+    pace = Pace(plan.protocol, work.cores, Campaign(results.parent).done().seconds)
+    return sum(len(methods) * pace.point(cell) for cell, methods in missing(plan, ()))
+
+
+def _to_level(sizes: tuple[int, ...], level: int) -> tuple[int, ...]:
+    return tuple(size for size, its in zip(sizes, levels(len(sizes)), strict=True) if its <= level)
+
+
+def _slower(compared: Compared) -> bool:
+    """Whether any rule is slower, as a whole or at some cell."""
+    return any(one.outcome == "slower" or one.slower for one in _own(compared))
+
+
+def _own(compared: Compared) -> list[Verdict]:
+    """Verdicts on rules that do not leave the decision to the library."""
+    return [one for each in compared.verdicts.values() for one in each if not one.default]
+
+
+def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[DecisionFunction]:
+    """The decisions without what is slower; `only_faster`: without what is not faster, too."""
+    kept = []
+    for name, decision in rules.decisions.items():
+        verdicts = list(compared.verdicts.get(name, ()))
+        bad = [one for one in verdicts if one.outcome != "faster"] if only_faster else []
+        bad += [one for one in verdicts if not only_faster and (one.outcome == "slower" or one.slower)]
+        judged = [replace(one, outcome="slower") if one in bad else one for one in verdicts]
+        left = without_slower(decision, judged, compared.found.get(name))[0] if verdicts else None
+        if left is not None and not is_default(left):
+            kept.append(left)
+    return kept
+
+
+def _left(
+    work: Work, file: Path | None, proof: Mapping[str, Any], compared: tuple[Compared, Compared], outcome: str
+) -> tuple[dict[str, Any], list[Path]]:
+    """What stages after it and the bundle tell of the first comparison and of that of what is left."""
+    first, last = compared
+    judged = _records(first, kept=file is not None and first is last)
+    if file is not None and first is not last:
+        judged = [*(one for one in judged if one["verdict"] != "faster"), *_records(last, kept=True)]
+    facts: dict[str, Any] = {
+        "rules": None if file is None else str(file.relative_to(work.folder.path)),
+        "proof": dict(proof),
+        "compared": judged,
+        "gain": {} if file is None else {name: last.gain(name) for name in last.found},
+        "outcome": outcome,
+    }
+    return {**facts, "said": _said(outcome, facts)}, [] if file is None else [file]
+
+
+def _records(compared: Compared, *, kept: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "collective": name,
+            "rule": region(one.bounds),
+            "method": one.method,
+            "cells": one.cells,
+            "improvement": round(one.mean, 2),
+            "p": float(f"{one.p:.3g}"),
+            "verdict": _WORDS[one.outcome],
+            "kept": kept,
+        }
+        for name, each in compared.verdicts.items()
+        for one in each
+        if one.cells and not one.default
+    ]
+
+
+def _said(outcome: str, facts: Mapping[str, Any]) -> str:
+    if outcome == "proven":
+        gains = [
+            f"{name} {format_percent(one['mean'])} faster ({one['low']:.1f} to {one['high']:.1f}) in "
+            f"{format_count(one['cells'], 'cell')}"
+            for name, one in facts["gain"].items()
+            if one["mean"] is not None
+        ]
+        return "; ".join(gains)
+    return {
+        "nothing": "nothing is faster than the library's own decision",
+        "noise": "times scatter too much to say what is faster",
+        "unproven": "what is left of the rules is not proven",
+    }[outcome]

@@ -1,0 +1,139 @@
+"""Stage *decide*: the recommended tree of each collective, the library's own decision as the one to be beaten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from dashboard.decisions.cutting import within_measured
+from dashboard.decisions.default import default_of
+from dashboard.decisions.folds import with_cubes
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.map import methods_of
+from dashboard.decisions.problem import Problem
+from dashboard.decisions.surfaces import recommended
+from dashboard.domain.errors import DecisionError
+from dashboard.domain.units import format_count, format_percent
+from dashboard.session.prepared import Prepared, prepare
+from dashboard.session.treatment import Treatment, Workload
+from dashboard.tuning.folder import Result
+from dashboard.tuning.stages import Work
+from loaders import disk, open_results
+from loaders.workload import read_workload
+
+#: Percent by which another method must be faster than the library's own decision to be taken instead.
+MARGIN = 3.0
+_FILE = "decisions.json"
+
+
+def decide(work: Work) -> Result:
+    """Decide each collective by what was measured."""
+    results = work.folder.path / work.facts("measure")["results"]
+    decisions, facts = [], {}
+    for name, prepared in prepared_of(results, work).items():
+        try:
+            decisions.append(decided(prepared))
+        except DecisionError as error:
+            facts[name] = {"why_not": str(error)}
+        else:
+            facts[name] = _facts(prepared, decisions[-1])
+    file = work.room("decide") / _FILE
+    save(file, decisions)
+    return Result({"collectives": facts, "said": _said(facts)}, [file])
+
+
+def prepared_of(results: Path, work: Work) -> dict[str, Prepared]:
+    """The measurements of each collective, as every page and command prepares them."""
+    workload = Workload.of(read_workload(work.asked.workload)) if work.asked.workload else None
+    children = open_results([str(results)]).children
+    names = [name for name in work.asked.collectives if name in children]
+    return {name: prepare(children[name].to_dataset(), Treatment(workload=workload)) for name in names}
+
+
+def decided(prepared: Prepared) -> DecisionFunction:
+    """Grow the recommended tree; what lies beyond the measured sizes is left to the library.
+
+    Raises
+    ------
+    DecisionError
+        There is nothing to decide by.
+    """
+    return within_measured(recommended(favoured(prepared.learnt)))
+
+
+def favoured(problem: Problem, percent: float = MARGIN) -> Problem:
+    """The same problem, in which the library's own decision takes so many percent less than was measured."""
+    return with_cubes(problem, [_favoured(part.cube, percent) for part in problem.slices])
+
+
+def _favoured(cube: xr.Dataset, percent: float) -> xr.Dataset:
+    place = default_of(methods_of(cube))
+    if place is None:
+        return cube
+    factor = np.where(np.arange(cube.sizes["method"]) == place, 1 - percent / 100, 1.0)
+    return cube.assign(time=cube["time"] * xr.DataArray(factor, dims="method"))
+
+
+def save(file: Path, decisions: Sequence[DecisionFunction]) -> None:
+    """Write decision functions."""
+    disk.write_text(file, json.dumps([one.to_dict() for one in decisions], indent=1, allow_nan=False) + "\n")
+
+
+def load(file: Path) -> list[DecisionFunction]:
+    """Read what `save` wrote."""
+    return [DecisionFunction.from_dict(one) for one in json.loads(disk.read_text(file))]
+
+
+def decisions_of(work: Work) -> list[DecisionFunction]:
+    """What the stage decided."""
+    return load(work.folder.path / "decide" / _FILE)
+
+
+def is_default(decision: DecisionFunction) -> bool:
+    """Whether it leaves everything to the library."""
+    used = {code for code in decision.tree.codes.tolist() if code >= 0}
+    return all(default_of([decision.methods[code]]) == 0 for code in used)
+
+
+def _facts(prepared: Prepared, decision: DecisionFunction) -> dict[str, Any]:
+    cube = prepared.problem.slices[0].cube
+    tables = prepared.problem.penalties(decision)
+    own = default_of(methods_of(cube))
+    times = cube["time"].transpose("method", "comm_size", "message_size").values
+    percent = float("nan")
+    if own is not None:
+        slower = times[own] / np.min(np.where(np.isnan(times), np.inf, times), axis=0) - 1
+        percent = float(100 * slower[np.isfinite(times[own])].mean())
+    used = {decision.methods[code].label for code in decision.tree.codes.tolist() if code >= 0}
+    means = [float(table["penalty"].mean()) for table in tables]
+    name = next(iter(prepared.measured))
+    return {
+        "leaves": decision.leaves,
+        "methods": sorted(used),
+        "default": is_default(decision),
+        "penalty": _finite(means[0]),
+        "penalty_of_default": _finite(percent),
+        "doubtful": len(prepared.doubtful[name]),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return round(value, 4) if np.isfinite(value) else None
+
+
+def _said(facts: dict[str, dict[str, Any]]) -> str:
+    parts = []
+    for name, one in facts.items():
+        if "why_not" in one:
+            parts.append(f"{name}: {one['why_not']}")
+            continue
+        own = "the library's own" if one["penalty_of_default"] is None else format_percent(one["penalty_of_default"])
+        told = "all left to the library" if one["default"] else format_count(one["leaves"], "leaf", "leaves")
+        mean = format_percent(float("nan") if one["penalty"] is None else one["penalty"])
+        parts.append(f"{name} {told}, {mean} from the best (by itself {own})")
+    return "; ".join(parts)

@@ -1,0 +1,164 @@
+"""The folder of a tuning: what was asked, how far each stage is, and what it came to.
+
+::
+
+    asked.json     what was asked
+    state.json     each stage: its state, digests of what it depends on and of what it gave, seconds, facts, files
+    measure/       campaign (`dashboard.benchmarks.campaign`); measure-2/ … of other plans
+    decide/ export/ prove/ compare/ bundle/
+                   what the stages wrote
+    .lock          held by the process that works in it
+
+State is written whole after each step, so that whoever comes after a kill finds what was done, and does the rest.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.campaign import read_json, write_json
+from dashboard.benchmarks.errors import CampaignError
+from loaders import disk
+
+_VERSION = 1
+_SHORT = 16
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a stage came to.
+
+    Attributes
+    ----------
+    facts
+        Plain data; later stages go by them, and are done again when they have changed.
+    files
+        That it wrote; done again when one of them is gone or has changed.
+    noted
+        Plain data that nothing goes by, such as the load of the machine.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    files: Sequence[Path] = ()
+    noted: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of one tuning."""
+
+    path: Path
+
+    @property
+    def asked_file(self) -> Path:
+        """What was asked."""
+        return self.path / "asked.json"
+
+    @property
+    def state_file(self) -> Path:
+        """How far each stage is."""
+        return self.path / "state.json"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder; CampaignError when another process does, or it cannot be written."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise CampaignError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise CampaignError(f"{self.path}: another colltune tune works in it; wait for its end") from None
+            yield
+
+    def asked(self) -> dict[str, Any]:
+        """What was asked before; empty when nothing was."""
+        return read_json(self.asked_file)
+
+    def keep_asked(self, record: Mapping[str, Any]) -> None:
+        """Keep what is asked."""
+        write_json(self.asked_file, record)
+
+    def state(self) -> dict[str, dict[str, Any]]:
+        """How far each stage is, by its name.
+
+        Raises
+        ------
+        CampaignError
+            The file is of another version.
+        """
+        record = read_json(self.state_file)
+        if record and record.get("colltune_tune") != _VERSION:
+            raise CampaignError(f"{self.state_file} is not of this version of colltune; name another folder")
+        stages = record.get("stages", {})
+        return dict(stages) if isinstance(stages, dict) else {}
+
+    def facts(self, name: str) -> dict[str, Any]:
+        """What a stage came to; empty where it was not done."""
+        return dict(self.state().get(name, {}).get("facts", {}))
+
+    def _write(self, name: str, record: Mapping[str, Any]) -> None:
+        write_json(self.state_file, {"colltune_tune": _VERSION, "stages": {**self.state(), name: dict(record)}})
+
+    def begin(self, name: str, inputs: str) -> None:
+        """Write down that a stage is at work."""
+        self._write(name, {"state": "running", "inputs": inputs, "began": time.time()})
+
+    def finish(self, name: str, inputs: str, result: Result, seconds: float) -> None:
+        """Write down what a stage came to."""
+        files = {self._named(file): digest_of_file(file) for file in result.files}
+        facts = json.loads(json.dumps(result.facts))
+        self._write(
+            name,
+            {
+                "state": "done",
+                "inputs": inputs,
+                "output": digest({"facts": facts, "files": files}),
+                "seconds": round(seconds, 3),
+                "facts": facts,
+                "noted": dict(result.noted),
+                "files": files,
+            },
+        )
+
+    def fail(self, name: str, inputs: str, state: str, reason: str, seconds: float) -> None:
+        """Write down that a stage ended without a result."""
+        self._write(name, {"state": state, "inputs": inputs, "reason": reason, "seconds": round(seconds, 3)})
+
+    def stands(self, name: str, inputs: str) -> bool:
+        """Whether a stage was done with these inputs, and its files are as it left them."""
+        known = self.state().get(name, {})
+        if known.get("state") != "done" or known.get("inputs") != inputs:
+            return False
+        return all(digest_of_file(self.path / file) == told for file, told in known["files"].items())
+
+    def output(self, name: str) -> str:
+        """Digest of what a stage gave; empty where it was not done."""
+        return str(self.state().get(name, {}).get("output", ""))
+
+    def _named(self, file: Path) -> str:
+        return str(file.resolve().relative_to(self.path.resolve()))
+
+
+def digest(record: Any) -> str:
+    """Of plain data, whatever the order of its names."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:_SHORT]
+
+
+def digest_of_file(file: Path) -> str:
+    """Of a file's content; empty where there is none."""
+    try:
+        return hashlib.sha256(disk.read_bytes(file, 1 << 32)).hexdigest()[:_SHORT]
+    except OSError:
+        return ""

@@ -1,0 +1,64 @@
+"""How much the difference of two methods changes from launch to launch, beyond what repetitions within one show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks.campaign import key_of
+
+#: Median of a chi-squared variable by its degrees of freedom, divided by these.
+_MEDIAN = {1: 0.455, 2: 0.693, 3: 0.789, 4: 0.839}
+_FEWEST = 2
+
+
+def between_launches(results: Path, default: str, tuned: str) -> dict[str, float]:
+    """Relative standard deviation in percent of one method's launch that explains how the difference of both changes.
+
+    Both are measured in turns within each launch, so what a launch does to both alike drops out. Of each cell the
+    variance of the differences over the launches is taken, of all cells of a collective its median.
+
+    Parameters
+    ----------
+    results
+        Run file of a campaign of several launches.
+    default, tuned
+        Algorithms.
+
+    Returns
+    -------
+    dict
+        By collective, of a mean over all launches, as `dashboard.decisions.improvement.improvement` takes it; 0 where
+        there are no two launches.
+    """
+    medians = _medians(results)
+    found: dict[str, float] = {}
+    for collective in {cell[0] for cell, _ in medians}:
+        variances, launches = [], 1
+        for cell in {cell for cell, _ in medians if cell[0] == collective}:
+            both = [medians.get((cell, name), {}) for name in (default, tuned)]
+            gaps = [np.log(both[0][number] / both[1][number]) for number in both[0] if number in both[1]]
+            if len(gaps) >= _FEWEST:
+                launches = max(launches, len(gaps))
+                variances.append(float(np.var(gaps, ddof=1)) / _MEDIAN.get(len(gaps) - 1, 0.9))
+        spread = float(np.median(variances)) if variances else 0.0
+        found[collective] = 100 * float(np.sqrt(spread / (2 * launches)))
+    return found
+
+
+def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
+    """Median seconds by cell and algorithm, then launch."""
+    found: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
+    for line in results.read_text(encoding="utf-8").splitlines():
+        try:
+            record = json.loads(line)
+            collective, method, comm_size, message_size, ppn, launch = key_of(record)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if samples := record.get("samples"):
+            place = (collective, comm_size, message_size, ppn), method.algorithm
+            found.setdefault(place, {})[launch] = float(np.median(samples))
+    return found

@@ -1,0 +1,88 @@
+"""Stage *look*: what is there to tune, and what that will cost."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Fixed
+from dashboard.benchmarks.own_settings import added, allocated_nodes, kept
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.protocol import Protocol
+from dashboard.domain.units import format_count, format_duration
+from dashboard.tuning.asked import Asked
+from dashboard.tuning.folder import Result
+from dashboard.tuning.stages import Work
+
+_SHORTEST_POINT, _LONGEST_POINT, _POINTS = 0.3, 5.0, 60
+#: A machine that is so much busier than it has cores is not quiet.
+_BUSY = 0.5
+
+
+def plan_of(asked: Asked, installation: Installation) -> Plan:
+    """Plan the campaign of what was asked: a grid of sizes to choose from, and the time to do it in.
+
+    Raises
+    ------
+    PlanError
+        It cannot be measured; the message says what can.
+    """
+    if isinstance(installation.library, Fixed):
+        raise PlanError(f"{installation.library.why}; there is nothing to tune")
+    seconds = min(max(asked.measuring / _POINTS, _SHORTEST_POINT), _LONGEST_POINT)
+    wish = control.Wish(
+        ranks=asked.ranks,
+        collectives=asked.collectives,
+        comm_sizes=asked.rows,
+        message_sizes=asked.columns,
+        protocol=Protocol(min_repetitions=9, max_repetitions=45, seconds=seconds, race=True),
+        checked=asked.checked,
+        goal=Goal(seconds=asked.measuring),
+    )
+    return control.make_plan(wish, installation)
+
+
+def look(work: Work) -> Result:
+    """Look at library, machine and launcher, and plan."""
+    library, plan = work.installation.library, plan_of(work.asked, work.installation)
+    own = library.environment(one_node=work.launcher.one_node(work.asked.ranks), graphs=True)
+    estimate = plan.estimate(cores=work.cores)
+    methods = {name: len(each) for name, each in plan.methods.items()}
+    facts: dict[str, Any] = {
+        "library": library.name,
+        "library_version": library.version,
+        "mpiexec": str(work.installation.mpiexec),
+        "launcher": work.launcher.record(),
+        "system": platform.node() if work.launcher.name == "local" else work.launcher.name,
+        "cores": len(os.sched_getaffinity(0)),
+        "nodes": allocated_nodes() if work.launcher.name == "local" else None,
+        "environment": kept(own),
+        "added": added(own),
+        "methods": methods,
+        "grid": len(plan.cells()),
+    }
+    load = os.getloadavg()[0]
+    noted = {
+        "load": round(load, 2),
+        "busy": work.launcher.name == "local" and load > _BUSY * facts["cores"],
+        "points": estimate.points,
+        "seconds": round(work.asked.seconds, 1),
+    }
+    return Result(facts, noted={**noted, "said": _said(work, facts, noted)})
+
+
+def _said(work: Work, facts: dict[str, Any], noted: dict[str, Any]) -> str:
+    counts = sum(facts["methods"].values())
+    where = format_count(facts["cores"], "core") if facts["nodes"] == 1 else f"{facts['nodes']} nodes"
+    where = "Slurm" if facts["nodes"] is None else where
+    busy = f", load {noted['load']:.1f}: times will scatter" if noted["busy"] else ""
+    return (
+        f"{facts['library']} {facts['library_version']}, {format_count(counts, 'method')} of "
+        f"{format_count(len(facts['methods']), 'collective')}, {work.asked.ranks} ranks on {where}{busy}; "
+        f"{format_duration(work.asked.seconds)} of measuring at most, start and checks beside it"
+    )

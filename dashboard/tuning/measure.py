@@ -1,0 +1,126 @@
+"""Stage *measure*: methods called in every way, then timed where the decision can still change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.campaign import Campaign, read_json
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launch import Launcher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.safety.check import faulty_of
+from dashboard.domain.units import format_duration, format_percent
+from dashboard.tuning.folder import Result
+from dashboard.tuning.look import plan_of
+from dashboard.tuning.stages import Work
+
+_WATCH_S = 0.2
+#: Seconds beside the budget for starting, checking methods and ending.
+_AROUND_S = 600.0
+_UNDER_WAY = ("queued", "running")
+
+
+def measure(work: Work) -> Result:
+    """Measure what is missing of the campaign; one that runs already is waited for."""
+    campaign = campaign_for(work.folder.path, plan_of(work.asked, work.installation))
+    finish(work, "measure", campaign, work.installation, work.asked.measuring + _AROUND_S)
+    done, chosen = campaign.done(), read_json(campaign.chosen)
+    unsafe = [
+        {"collective": one.collective, "method": str(one.method), "why": str(one)}
+        for one in faulty_of(campaign)
+        if one.excluded
+    ]
+    loss = {name: value for name, value in chosen.get("loss", {}).items() if value is not None}
+    facts = {
+        "results": str(campaign.results.relative_to(work.folder.path)),
+        "measured": len(done.measured),
+        "refused": len(done.refused),
+        "unsafe": unsafe,
+        "expected_loss": loss,
+        "spent": chosen.get("spent"),
+        "ended": chosen.get("ended", ""),
+    }
+    mean = sum(loss.values()) / len(loss) if loss else float("nan")
+    facts["said"] = (
+        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {len(unsafe)} methods unsafe; "
+        f"expected loss of the decision {loss_words(mean)}"
+    )
+    return Result(facts, [campaign.results])
+
+
+def loss_words(percent: float) -> str:
+    """Write an expected loss; where next to nothing is known, its figure says nothing more."""
+    return "over 100 %" if percent > 100 else format_percent(percent)
+
+
+def campaign_for(folder: Path, plan: Plan) -> Campaign:
+    """The campaign of a plan: the one that was begun with it, whatever its goal, else a new one beside it."""
+    number = 1
+    while True:
+        campaign = Campaign(folder / ("measure" if number == 1 else f"measure-{number}"))
+        if not campaign.plan_file.exists() or not campaign.began or _same(campaign.plan(), plan):
+            return Campaign.create(campaign.folder, plan)
+        number += 1
+
+
+def _same(known: Plan, plan: Plan) -> bool:
+    return replace(known, goal=plan.goal) == plan
+
+
+def finish(work: Work, stage: str, campaign: Campaign, installation: Installation, seconds: float) -> None:
+    """Have all of a campaign measured, and wait for it; one that is under way is joined.
+
+    Raises
+    ------
+    CampaignError
+        It ended before.
+    """
+    finished(campaign, work.launcher, installation, seconds, lambda now: _tell(work, stage, campaign, now))
+
+
+def finished(
+    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, tell: Any = None
+) -> None:
+    """Have all of a campaign measured, and wait for it; one that is under way is joined, interrupted it is cancelled.
+
+    Raises
+    ------
+    CampaignError
+        It ended before everything was measured.
+    """
+    now = control.status(campaign, launcher)
+    if now["state"] not in _UNDER_WAY:
+        if now["measured"] + now["refused"] >= now["points"]:
+            return
+        control.start(campaign, launcher, installation, seconds)
+    try:
+        now = control.wait(campaign, launcher, _WATCH_S, tell)
+    except KeyboardInterrupt:
+        control.cancel(campaign, launcher)
+        raise
+    if now["state"] != "finished":
+        log = "; ".join(campaign.tail(2))
+        raise CampaignError(
+            f"{campaign.folder}: {now['state']}: {now['reason']}{f' ({log})' if log else ''}; the same command "
+            "measures what is missing"
+        )
+
+
+def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) -> None:
+    chosen = read_json(campaign.chosen)
+    done = now["measured"] + now["refused"]
+    goal = (chosen.get("goal") or {}).get("seconds")
+    share = min(1.0, chosen.get("spent", 0.0) / goal) if goal else done / max(1, now["points"])
+    words = [f"{done:,} points" if goal else f"{done:,} of {now['points']:,} points"]
+    if loss := [value for value in chosen.get("loss", {}).values() if value is not None]:
+        words.append(f"expected loss {loss_words(sum(loss) / len(loss))}")
+    if goal:
+        words.append(f"{format_duration(max(0.0, goal - chosen.get('spent', 0.0)))} left")
+    if now["now"]:
+        words.append(str(now["now"]))
+    work.tell(stage, share, ", ".join(words))

@@ -1,0 +1,76 @@
+"""The stages in their order, and what came of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dashboard.domain.units import format_duration
+from dashboard.tuning import bundled, compare, decide, look, measure, rules
+from dashboard.tuning.folder import Folder
+from dashboard.tuning.stages import Stage, Work, run, said
+
+_SIZES = ("collectives", "ranks", "comm_sizes", "message_sizes", "seconds", "slurm")
+STAGES = (
+    Stage("look", look.look, asks=(*_SIZES, "checked"), always=True),
+    Stage("measure", measure.measure, after=("look",), asks=(*_SIZES, "checked")),
+    Stage("decide", decide.decide, after=("measure",), asks=("collectives", "workload_digest")),
+    Stage("export", rules.export, after=("look", "decide")),
+    Stage("lint", rules.lint, after=("export",)),
+    Stage("prove", rules.prove_stage, after=("look", "export", "lint"), asks=("ranks",)),
+    Stage("compare", compare.compare, after=("look", "measure", "prove", "export"), asks=(*_SIZES, "launches")),
+    Stage("bundle", bundled.bundled, after=("look", "measure", "decide", "compare"), asks=("target",)),
+)
+
+#: Exit status by what came of it.
+EXITS: Mapping[str, int] = {"proven": 0, "nothing": 3, "unproven": 4, "noise": 5}
+
+
+def tune(work: Work, until: str = "") -> dict[str, bool]:
+    """Do all that is missing or has changed.
+
+    Returns
+    -------
+    dict
+        For each stage whether it was done now.
+    """
+    with work.folder.held():
+        work.folder.keep_asked(work.asked.to_json())
+        return run(work, STAGES, until)
+
+
+def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
+    """What ``colltune tune --json`` says."""
+    state, compared = folder.state(), folder.facts("compare")
+    proof = compared.get("proof") or folder.facts("prove")
+    stages = {
+        stage.name: {
+            "state": state.get(stage.name, {}).get("state", "waiting"),
+            "seconds": state.get(stage.name, {}).get("seconds"),
+            "again": done.get(stage.name, False),
+            "said": said(state.get(stage.name, {})) or state.get(stage.name, {}).get("reason", ""),
+        }
+        for stage in STAGES
+    }
+    named = state.get("bundle", {}).get("files", {})
+    return {
+        "folder": str(folder.path),
+        "stages": stages,
+        "files": [str(folder.path / file) for file in named],
+        "outcome": folder.facts("bundle").get("outcome"),
+        "proven": proof.get("ran", 0) if proof.get("holds") and compared.get("rules") else 0,
+        "regions": proof.get("regions", 0),
+        "compared": compared.get("compared", []),
+        "gain": compared.get("gain", {}),
+        "excluded": folder.facts("measure").get("unsafe", []),
+        "expected_loss": folder.facts("measure").get("expected_loss", {}),
+    }
+
+
+def lines_of(found: Mapping[str, Any]) -> list[str]:
+    """What is said at the end, in about ten lines."""
+    lines = [
+        f"{name:8} {one['state']:5} {format_duration(one['seconds'] or 0.0):>6}  {one['said']}"
+        for name, one in found["stages"].items()
+    ]
+    return [*lines, bundled.OUTCOMES.get(str(found["outcome"]), "")]

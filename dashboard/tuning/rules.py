@@ -1,0 +1,167 @@
+"""Rules of the library that is there: written from decision functions, linted, proven, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.proof.prove import Wish, prove
+from dashboard.benchmarks.proof.report import lines_of
+from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.decisions.function import DecisionFunction
+from dashboard.export import TARGETS as WRITERS
+from dashboard.export import ExportError, bundle
+from dashboard.export.provenance import today
+from dashboard.export.rules.lint import read_text
+from dashboard.tuning.decide import decisions_of, is_default, prepared_of
+from dashboard.tuning.folder import Result
+from dashboard.tuning.stages import Work
+from loaders import disk
+from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
+
+#: Target of rules by the name of the library that reads them.
+TARGETS = {"Open MPI": "openmpi", "MPICH": "mpich"}
+#: Of the file, in the stage's folder and in the bundle.
+NAMES = {"openmpi": "rules.conf", "mpich": "rules.json"}
+#: So many processes are proven at most: more of them show nothing else on the cores of one machine.
+_PROVEN_RANKS = 16
+_PROOF_S = 300.0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A rules file: its text, and what it decides as it is read back, by collective."""
+
+    text: str
+    decisions: Mapping[str, DecisionFunction]
+
+
+def target_of(work: Work) -> str:
+    """Target that rules of the library are written as; empty where there is none."""
+    return TARGETS.get(work.facts("look")["library"], "")
+
+
+def version_of(work: Work) -> str:
+    """Series of the library, as writers and readers of its rules know it."""
+    try:
+        found = series(work.facts("look")["library_version"])
+    except ValueError:
+        return DEFAULT_VERSION
+    return found if found in VERSIONS else DEFAULT_VERSION
+
+
+def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> bundle.Order:
+    """What is to be written of decision functions, with the measurements they are judged by."""
+    results = work.folder.path / work.facts("measure")["results"]
+    names = {one.collective for one in decisions}
+    parts = {name: one.problem.slices[0] for name, one in prepared_of(results, work).items() if name in names}
+    return bundle.Order(
+        target=target,
+        decisions=tuple(decisions),
+        cubes={name: part.cube for name, part in parts.items()},
+        weights={name: part.weights for name, part in parts.items() if part.weights is not None},
+        provenance={"sources": {name: part.cube.attrs.get("sources") for name, part in parts.items()}},
+        version=version_of(work),
+    )
+
+
+def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tuple[Rules | None, dict[str, Any]]:
+    """Write the rules of what is not left to the library, and say what that costs; no rules where all of it is."""
+    kept = [one for one in decisions if not is_default(one)]
+    target = target_of(work)
+    if not kept or not target:
+        return None, {"losses": {}, "notes": [] if target else ["this library reads no rules"]}
+    try:
+        made = bundle.write(order_of(work, kept, target))
+    except ExportError as error:
+        return None, {"losses": {}, "notes": [str(error)]}
+    disk.write_text(file, made.text)
+    facts = {
+        "losses": {part.source.collective: round(part.loss, 4) for part in made.parts if part.loss},
+        "notes": [f"{part.source.collective}: {note}" for part in made.parts for note in part.notes]
+        + [f"{name}: {why}" for name, why in made.left_out.items()],
+    }
+    return read(work, made.text), facts
+
+
+def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> Rules:
+    """Write the rules of decision functions that were read back, as what is left of other rules."""
+    text = WRITERS[target_of(work)].write(list(decisions), None, version=version_of(work))
+    head, _, rest = text.partition("\n")
+    note = f"# What is faster than the library's own decision, compared on {today()}; the rest is left to it."
+    text = "\n".join([head, note, rest] if head.startswith("rule") else [note, text])
+    disk.write_text(file, text)
+    return read(work, text)
+
+
+def read(work: Work, text: str) -> Rules:
+    """Rules as the library reads them."""
+    return Rules(text, read_text(text, version=version_of(work)).decisions)
+
+
+def linted(work: Work, text: str) -> dict[str, Any]:
+    """What is wrong with the text of rules."""
+    found = read_text(text, version=version_of(work))
+    return {"errors": found.errors, "faults": [fault.to_dict() for fault in found.faults]}
+
+
+def proven(work: Work, file: Path, stage: str) -> Proof:
+    """Run the library with the file, as far as processes and time go."""
+    ranks = max(2, min(work.asked.ranks, _PROVEN_RANKS))
+    wish = Wish(file, work.installation.mpiexec, ranks=ranks, seconds=_PROOF_S)
+    return prove(wish, lambda share, words: work.tell(stage, share, words))
+
+
+def export(work: Work) -> Result:
+    """Stage *export*."""
+    file = work.room("export") / NAMES.get(target_of(work), "rules")
+    rules, facts = written(work, decisions_of(work), file)
+    if rules is None:
+        said = "; ".join(facts["notes"]) or "everything is left to the library's own decision"
+        return Result({"rules": None, **facts, "said": said})
+    count = sum(one.leaves for one in rules.decisions.values())
+    lost = "; ".join(f"{name} loses {points:.2f} points" for name, points in facts["losses"].items())
+    said = f"{count} rules for {', '.join(rules.decisions)}" + (f"; {lost}" if lost else "")
+    return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, [file])
+
+
+def lint(work: Work) -> Result:
+    """Stage *lint*."""
+    if (file := file_of(work)) is None:
+        return Result({"errors": 0, "faults": [], "said": "no rules"})
+    facts = linted(work, disk.read_text(file))
+    others = len(facts["faults"]) - facts["errors"]
+    return Result({**facts, "said": f"{facts['errors']} errors, {others} warnings and notes"})
+
+
+def prove_stage(work: Work) -> Result:
+    """Stage *prove*."""
+    if (file := file_of(work)) is None:
+        return Result({"holds": None, "said": "no rules"})
+    if work.facts("lint")["errors"]:
+        return Result({"holds": False, "said": "not run: the rules have errors"})
+    if work.launcher.name != "local":
+        why = f"not run: run 'colltune prove {file}' inside an allocation"
+        return Result({"holds": False, "said": why})
+    proof = proven(work, file, "prove")
+    report = work.room("prove") / "proof.txt"
+    disk.write_text(report, "\n".join(lines_of(proof)) + "\n")
+    return Result(facts_of(proof), [report])
+
+
+def facts_of(proof: Proof) -> dict[str, Any]:
+    """What of a proof later stages and the bundle tell."""
+    told = proof.to_dict()
+    kept = {name: told[name] for name in ("holds", "taken", "counts", "ranks", "notes", "unsafe")}
+    ran = proof.count("proven", "same graph")
+    word = "proven" if proof.holds else "NOT PROVEN"
+    said = f"{word}: {ran} of {len(proof.verdicts)} regions run as asked"
+    return {**kept, "regions": len(proof.verdicts), "ran": ran, "said": said}
+
+
+def file_of(work: Work) -> Path | None:
+    """The rules that *export* wrote; None where there are none."""
+    named = work.facts("export").get("rules")
+    return work.folder.path / named if named else None

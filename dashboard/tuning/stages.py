@@ -1,0 +1,154 @@
+"""The stages from nothing to a bundle: each says what it depends on, and is done when that has changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.launch import Launcher
+from dashboard.benchmarks.library import Installation
+from dashboard.tuning.asked import Asked
+from dashboard.tuning.folder import Folder, Result, digest
+
+#: Told the stage, how far it is (0 to 1, None: it has ended), and in words.
+Tell = Callable[[str, float | None, str], None]
+#: Writes a report on results into a file; given by who may draw.
+Report = Callable[[Path, Path], None]
+
+
+def _silent(_stage: str, _share: float | None, _words: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What stages work with.
+
+    Attributes
+    ----------
+    folder, asked
+        Of the tuning.
+    installation
+        The MPI.
+    launcher
+        Where it runs.
+    tell
+        Told how far it is.
+    report
+        Writes the report of the bundle; None: there is none.
+    """
+
+    folder: Folder
+    asked: Asked
+    installation: Installation
+    launcher: Launcher
+    tell: Tell = _silent
+    report: Report | None = None
+
+    def facts(self, name: str) -> dict[str, Any]:
+        """What an earlier stage came to."""
+        return self.folder.facts(name)
+
+    def room(self, name: str) -> Path:
+        """Folder of a stage, made if need be."""
+        path = self.folder.path / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    @property
+    def cores(self) -> int | None:
+        """Of this machine, where all ranks run on it."""
+        return os.cpu_count() if self.launcher.one_node(self.asked.ranks) else None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage.
+
+    Attributes
+    ----------
+    name
+        Of the stage.
+    run
+        Does it; may raise `BenchError` and its like, after which the same command goes on.
+    after
+        Stages whose outputs it depends on.
+    asks
+        What was asked that it depends on, by the names of `Asked`.
+    always
+        Whether it is done at every call: what it looks at may have changed.
+    """
+
+    name: str
+    run: Callable[[Work], Result]
+    after: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    always: bool = field(default=False)
+
+    def inputs(self, work: Work) -> str:
+        """Digest of all that it depends on."""
+        asked = work.asked.to_json()
+        return digest(
+            [{name: asked[name] for name in self.asks}, {name: work.folder.output(name) for name in self.after}]
+        )
+
+
+def run(work: Work, stages: Sequence[Stage], until: str = "") -> dict[str, bool]:
+    """Run what is missing or has changed, one stage after the other.
+
+    Parameters
+    ----------
+    work
+        What they work with.
+    stages
+        In their order.
+    until
+        The last one; empty: all.
+
+    Returns
+    -------
+    dict
+        For each stage whether it was done now.
+
+    Raises
+    ------
+    BenchError
+        A stage cannot be done; what was done before stays.
+    """
+    done: dict[str, bool] = {}
+    for stage in stages:
+        inputs = stage.inputs(work)
+        done[stage.name] = stage.always or not work.folder.stands(stage.name, inputs)
+        if done[stage.name]:
+            _do(work, stage, inputs)
+        else:
+            work.tell(stage.name, None, "nothing has changed")
+        if stage.name == until:
+            break
+    return done
+
+
+def _do(work: Work, stage: Stage, inputs: str) -> None:
+    began = time.monotonic()
+    if not stage.always:
+        work.folder.begin(stage.name, inputs)
+    work.tell(stage.name, 0.0, "")
+    try:
+        result = stage.run(work)
+    except KeyboardInterrupt:
+        work.folder.fail(stage.name, inputs, "interrupted", "interrupted", time.monotonic() - began)
+        raise
+    except Exception as error:
+        work.folder.fail(stage.name, inputs, "failed", str(error), time.monotonic() - began)
+        raise
+    work.folder.finish(stage.name, inputs, result, time.monotonic() - began)
+    work.tell(stage.name, None, said(work.folder.state()[stage.name]))
+
+
+def said(record: Mapping[str, Any]) -> str:
+    """What a stage says of itself at its end, in one line."""
+    return str(record.get("noted", {}).get("said") or record.get("facts", {}).get("said", ""))

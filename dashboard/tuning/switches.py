@@ -1,0 +1,92 @@
+"""What switches rules on and off: environment script, modulefiles for Lmod and Tcl, MCA parameter file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Stands for the folder that the bundle is installed in.
+HERE = "@HERE@"
+
+
+def variables(target: str, name: str, *, nodes: int) -> dict[str, str]:
+    """Environment variables under which a library heeds a rules file; empty of a target that has none.
+
+    Parameters
+    ----------
+    target
+        ``openmpi`` or ``mpich``.
+    name
+        Of the file, in the folder `HERE`.
+    nodes
+        That it was compared on: on several, Open MPI's tuned component must be asked before HAN, as it was then.
+    """
+    file = f"{HERE}/{name}"
+    if target == "mpich":
+        return {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": file, "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
+    if target != "openmpi":
+        return {}
+    found = {
+        "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+        "OMPI_MCA_coll_tuned_dynamic_rules_filename": file,
+    }
+    return found if nodes == 1 else {**found, "OMPI_MCA_coll_tuned_priority": "100"}
+
+
+def environment_script(said: Mapping[str, str]) -> str:
+    """Script to be sourced by sh or bash; with the word ``off`` it takes back what it set."""
+    names = " ".join(said)
+    lines = [
+        "# Source it: '. colltune.sh' switches the rules on, '. colltune.sh off' switches them off.",
+        'if [ "${1:-}" = off ]; then',
+        f"    unset {names}",
+        "else",
+        '    colltune_here=$(cd "$(dirname "${BASH_SOURCE:-$0}")" && pwd)',
+        *(f'    export {name}="{_placed(value, "$colltune_here")}"' for name, value in said.items()),
+        "    unset colltune_here",
+        "fi",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def lmod(said: Mapping[str, str], words: str) -> str:
+    """Modulefile for Lmod, which finds the rules beside itself."""
+    lines = [
+        f"whatis([[{words}]])",
+        "local here = myFileName():match('(.*)/')",
+        *(f"setenv({name!r}, {_lua(value)})" for name, value in said.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tcl(said: Mapping[str, str], words: str) -> str:
+    """Modulefile for Tcl modules, which finds the rules beside itself."""
+    lines = [
+        "#%Module1.0",
+        f"module-whatis {{{words}}}",
+        "set here [file dirname $ModulesCurrentModulefile]",
+        *(f'setenv {name} "{_placed(value, "$here")}"' for name, value in said.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def mca_parameters(said: Mapping[str, str], here: str) -> str:
+    """File of MCA parameters, as lines of ``openmpi-mca-params.conf``; empty of another library than Open MPI.
+
+    Parameters
+    ----------
+    here
+        Folder of the rules: such a file knows no variables.
+    """
+    prefix = "OMPI_MCA_"
+    own = {name.removeprefix(prefix): value for name, value in said.items() if name.startswith(prefix)}
+    lines = [f"{name} = {_placed(value, here)}" for name, value in own.items()]
+    head = f"# The rules lie in {here}; change the line that names them when they are moved."
+    return "\n".join([head, *lines, ""]) if own else ""
+
+
+def _placed(value: str, here: str) -> str:
+    return value.replace(HERE, here)
+
+
+def _lua(value: str) -> str:
+    return f"here .. {value.removeprefix(HERE)!r}" if value.startswith(HERE) else repr(value)

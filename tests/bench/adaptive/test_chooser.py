@@ -1,0 +1,130 @@
+"""An adaptive campaign by its run file: it goes on from what is there, and ends at its goal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.methods import DEFAULT, Method
+from dashboard.benchmarks.plan import Plan, point_key
+from loaders import RunWriter
+
+METHODS = (Method(DEFAULT, library_id=0), Method("linear", library_id=1), Method("pipeline", 1024, library_id=3))
+SIZES = tuple(4 * 4**n for n in range(8))
+
+
+def plan_of(goal: Goal | None, **changes: Any) -> Plan:
+    return Plan(
+        **{
+            "ranks": 6,
+            "methods": {"bcast": METHODS},
+            "comm_sizes": (2, 3, 4, 5, 6),
+            "message_sizes": SIZES,
+            "goal": goal,
+            **changes,
+        }
+    )
+
+
+def seconds(method: Method, comm_size: int, message_size: int) -> float:
+    if method.algorithm == "linear":
+        return 1e-6 * comm_size * (1 + message_size / 500)
+    return 1e-6 * (6 if method.algorithm == "pipeline" else 9) * (1 + message_size / 2000)
+
+
+def write(campaign: Campaign, todo: Todo) -> None:
+    with RunWriter(campaign.results, {"library": "test"}) as writer:
+        for cell, methods in todo:
+            for method in methods:
+                time = seconds(method, cell.comm_size, cell.message_size)
+                point = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
+                point |= {
+                    "message_size": cell.message_size,
+                    "samples": [time, 1.01 * time, 0.99 * time],
+                    "seconds": 0.5,
+                }
+                writer.append(point)
+
+
+def measured(campaign: Campaign, most: int = 1000) -> tuple[str, list[Any]]:
+    """Measure what is chosen, by a chooser that reads the run file anew; why it ended, and all points in order."""
+    chooser, keys = Chooser(campaign.plan()), []
+    for _ in range(most):
+        chooser.read(campaign.results)
+        todo, ended = chooser.next()
+        if not todo:
+            return ended, keys
+        assert len({cell.comm_size for cell, _ in todo}) == 1
+        keys += [point_key(cell, method) for cell, methods in todo for method in methods]
+        write(campaign, todo)
+    return "", keys
+
+
+def test_it_ends_in_its_time_and_measures_nothing_twice(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=25)))
+    ended, keys = measured(campaign)
+    assert ended == TIME_UP
+    assert 0.5 * len(keys) <= 25
+    assert len(set(keys)) == len(keys)
+
+
+def test_killed_after_any_line_it_chooses_as_if_it_had_not_been(tmp_path: Path) -> None:
+    _, whole = measured(Campaign.create(tmp_path / "whole", plan_of(Goal(seconds=30))))
+    campaign, parts = Campaign.create(tmp_path / "parts", plan_of(Goal(seconds=30))), []
+    while step := measured(campaign, 1)[1]:
+        parts += step
+    assert parts == whole
+
+
+def test_more_time_goes_on_from_what_is_there(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=20)))
+    first = measured(campaign)[1]
+    Campaign.create(tmp_path, plan_of(Goal(seconds=40)))
+    more = measured(campaign)[1]
+    assert more
+    assert not set(first) & set(more)
+
+
+def test_it_ends_at_the_expected_loss_that_is_asked_for(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(percent=2.0)))
+    ended, keys = measured(campaign)
+    chooser = Chooser(campaign.plan())
+    chooser.read(campaign.results)
+    loss = chooser.loss()["bcast"]
+    assert ended in (ENOUGH, NOTHING_LEFT)
+    assert loss is not None
+    assert (loss <= 2.0) == (ended == ENOUGH)
+    assert len(keys) < len(list(campaign.plan().points()))
+
+
+def test_what_is_refused_is_not_chosen_again(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=10)))
+    chooser = Chooser(campaign.plan())
+    todo, _ = chooser.next()
+    cell, methods = todo[0]
+    record = {
+        "collective": "bcast",
+        **methods[1].to_json(),
+        "comm_size": cell.comm_size,
+        "message_size": cell.message_size,
+    }
+    chooser.take(json.dumps({**record, "error": "refused"}))
+    write(campaign, [(cell, [methods[0]])])
+    chooser.read(campaign.results)
+    again = chooser.next()[0]
+    assert (cell.message_size, methods[1]) not in {(c.message_size, m) for c, ms in again for m in ms}
+
+
+def test_a_goal_and_several_launches_exclude_each_other() -> None:
+    with pytest.raises(PlanError, match="one launch"):
+        plan_of(Goal(seconds=1), launches=2)
+    with pytest.raises(PlanError, match="needs an end"):
+        Goal()
+    assert Plan.from_json(json.loads(json.dumps(plan_of(Goal(seconds=3)).to_json()))) == plan_of(Goal(seconds=3))

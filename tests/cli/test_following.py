@@ -1,0 +1,45 @@
+"""What comes next: one line that can be typed as it stands, and leads from files to a proof."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dashboard import cli
+from tests.cli.command import Run
+from tests.conftest import FAST_ETHERNET_PATTERN
+
+
+def following(err: str) -> list[str]:
+    (line,) = (line for line in err.splitlines() if line.startswith("colltune: next: "))
+    words = shlex.split(line.removeprefix("colltune: next: "))
+    assert words[0] == "colltune"
+    return words[1:]
+
+
+def test_each_line_that_is_said_can_be_typed_until_the_rules_are_linted(
+    bcast_files: Sequence[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [str(file) for file in bcast_files if "__seg0" in file.name]
+    words, gone = ["info", *files, "--pattern", FAST_ETHERNET_PATTERN], []
+    while words[0] != "prove":
+        gone.append(words[0])
+        assert cli.main(words) == 0
+        words = following(capsys.readouterr().err)
+    assert gone == ["info", "map", "decide", "export", "lint"]
+    assert words == ["prove", "bcast.conf"]
+
+
+def test_a_program_that_reads_the_answer_is_told_nothing_more(colltune: Run, bcast_files: Sequence[Path]) -> None:
+    assert "next:" not in colltune("map", *bcast_files, "--json").err
+
+
+def test_the_tree_that_was_shown_is_the_one_that_is_exported(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["decide", str(results), "-c", "reduce", "--max-depth", "2", "--tolerance", "5"]) == 0
+    said = following(capsys.readouterr().err)
+    assert said[:4] == ["export", str(results), "-c", "reduce"]
+    assert "--tree quadtree --max-depth 2 --tolerance 5" in " ".join(said)

@@ -1,0 +1,166 @@
+"""A machine of formulas in place of MPI: what campaigns measure there, and what proofs see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
+from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import DEFAULT
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.plan import missing
+from dashboard.benchmarks.proof.prove import Wish
+from dashboard.benchmarks.proof.regions import regions_of
+from dashboard.benchmarks.proof.verdict import Proof, State, Verdict
+from dashboard.benchmarks.tune_check import TUNED, WithRules
+from dashboard.export.rules.lint import read_rules, read_text
+from dashboard.tuning import Asked, Folder, Work, measure, rules
+from loaders import RunWriter
+
+LIBRARY = OpenMpi(
+    "5.0.11",
+    {
+        "bcast": {1: "basic_linear", 3: "pipeline", 6: "binomial"},
+        "allreduce": {1: "basic_linear", 3: "recursive_doubling", 4: "ring"},
+    },
+    {
+        "coll_tuned_priority": 30,
+        "coll_tuned_bcast_algorithm": 0,
+        "coll_tuned_bcast_algorithm_segmentsize": 0,
+        "coll_tuned_allreduce_algorithm": 0,
+    },
+)
+INSTALLATION = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+#: Seconds of an algorithm at a communicator and message size.
+Times = Callable[[str, str, int, int], float]
+
+
+def better(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+    """The library's own decision is the best for small messages of bcast only; ring is, for large ones of allreduce."""
+    size = 1e-6 * comm_size * (1 + message_size / 4096)
+    if collective == "bcast":
+        factor = {DEFAULT: 1.0, "binomial": 1.2, "basic_linear": 3.0, "pipeline": 0.4 if message_size > 65536 else 4.0}
+    else:
+        factor = {DEFAULT: 1.5, "ring": 1.0 if message_size > 16384 else 5.0, "recursive_doubling": 1.4}
+    return size * factor.get(algorithm, 6.0)
+
+
+def default_best(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+    """Nothing is faster than the library's own decision."""
+    return 1e-6 * comm_size * (1 + message_size / 4096) * (1.0 if algorithm == DEFAULT else 2.0)
+
+
+@dataclass
+class Machine:
+    """Stands in for MPI.
+
+    Attributes
+    ----------
+    times
+        When methods are measured.
+    fresh
+        When rules are compared with the library's own decision; None: the same.
+    noise
+        Standard deviation of the logarithm of a repetition, and of what a launch does to one method.
+    proves
+        Whether the library does as rules ask.
+    campaigns
+        Folders of those that measured anything, each time that they did.
+    fails
+        Names of stages, measure or compare, whose next campaign ends half-way.
+    """
+
+    times: Times = better
+    fresh: Times | None = None
+    noise: float = 0.01
+    proves: bool = True
+    campaigns: list[str] = field(default_factory=list)
+    fails: list[str] = field(default_factory=list)
+
+    def finished(
+        self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any
+    ) -> None:
+        """Measure what is missing of a campaign, as `dashboard.tuning.measure.finished`."""
+        plan, library = campaign.plan(), installation.library
+        if plan.goal is not None:
+            self._adaptively(campaign)
+            return
+        todo = missing(plan, campaign.done().all)
+        if not todo:
+            return
+        self.campaigns.append(campaign.folder.name)
+        assert isinstance(library, WithRules)
+        decisions = read_text(Path(library.rules).read_text(encoding="utf-8"), version="5.0").decisions
+
+        def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+            if algorithm == TUNED:
+                decision = decisions[collective]
+                algorithm = decision.methods[decision.predict_one(comm_size, message_size)].algorithm
+            return (self.fresh or self.times)(collective, algorithm, comm_size, message_size)
+
+        if "compare" in self.fails:
+            self.fails.remove("compare")
+            self._write(campaign, todo[: len(todo) // 2], seconds)
+            raise CampaignError("the node is gone")
+        self._write(campaign, todo, seconds)
+
+    def _adaptively(self, campaign: Campaign) -> None:
+        chooser, steps = Chooser(campaign.plan()), 0
+        while True:
+            chooser.read(campaign.results)
+            todo, ended = chooser.next()
+            record = {"goal": asdict(chooser.goal), "spent": chooser.spent, "loss": chooser.loss(), "ended": ended}
+            write_json(campaign.chosen, record)
+            if not todo:
+                return
+            if not steps:
+                self.campaigns.append(campaign.folder.name)
+            steps += 1
+            self._write(campaign, todo, self.times)
+            if steps == 3 and "measure" in self.fails:
+                self.fails.remove("measure")
+                raise CampaignError("the node is gone")
+
+    def _write(self, campaign: Campaign, todo: Todo, times: Times) -> None:
+        attrs = {"library": LIBRARY.name, "library_version": LIBRARY.version, "benchmark": "colltune bench, skampi"}
+        with RunWriter(campaign.results, attrs) as writer:
+            for cell, methods in todo:
+                for method in methods:
+                    sizes = cell.comm_size, cell.message_size
+                    name = [*method.algorithm.encode(), *cell.collective.encode()]
+                    random = np.random.default_rng([*sizes, cell.launch, *name])
+                    scatter = self.noise * random.standard_normal() + self.noise * random.standard_normal(12)
+                    samples = times(cell.collective, method.algorithm, *sizes) * np.exp(scatter)
+                    point = {"collective": cell.collective, **method.to_json(), "comm_size": sizes[0]}
+                    point |= {"message_size": sizes[1], "samples": samples.tolist(), "seconds": 0.1}
+                    writer.append(point if cell.launch == 1 else {**point, "launch": cell.launch})
+
+    def prove(self, wish: Wish, _progress: Any) -> Proof:
+        """See what is asked for in every region, or something else, as `dashboard.benchmarks.proof.prove.prove`."""
+        state: State = "proven" if self.proves else "other"
+        decisions = read_rules(wish.rules, version="5.0").decisions
+        regions = [one for each in decisions.values() for one in regions_of(each, wish.ranks, wish.memory)]
+        verdicts = tuple(Verdict(one, "not run" if one.why_not else state) for one in regions)
+        return Proof(str(wish.rules), "", LIBRARY.name, "", wish.ranks, "yes" if self.proves else "no", verdicts)
+
+    def put(self, monkeypatch: pytest.MonkeyPatch) -> Machine:
+        """Take the place of MPI."""
+        monkeypatch.setattr(measure, "finished", self.finished)
+        monkeypatch.setattr(rules, "prove", self.prove)
+        return self
+
+
+def work_in(folder: Path, **asked: Any) -> Work:
+    """Ask for two collectives of six ranks, where nothing else is."""
+    given = {"collectives": ["bcast", "allreduce"], "ranks": 6, "seconds": 60.0, "message_sizes": "64-1MiB:x8"}
+    kept = Folder(folder)
+    return Work(kept, Asked.of(kept.asked() or given, asked), INSTALLATION, LocalLauncher(("/nowhere/mpiexec",)))

@@ -1,0 +1,82 @@
+"""One small tuning on the real library, killed on its way: what is unsafe is excluded, and what is said is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks.campaign import Campaign
+from tests.conftest import ROOT, need
+
+#: Collective of few methods, of which one gives wrong results in place (Open MPI from 5.0 on).
+ASKED = ("-c", "allgather", "--ranks", "2", "--sizes", "64,4KiB,64KiB", "--budget", "8s", "--launches", "2", "--json")
+PATIENCE_S = 90.0
+
+
+def measured(folder: Path) -> int:
+    return len(Campaign(folder / "measure").done().measured) if (folder / "measure" / "plan.json").exists() else 0
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory, mpiexec: str) -> tuple[Path, int, int]:
+    """A folder whose first ``colltune tune`` was killed while it measured: points until then, status of the second."""
+    folder = tmp_path_factory.mktemp("tune") / "allgather"
+    first = subprocess.Popen(
+        [sys.executable, "-m", "dashboard.cli", "tune", str(folder), *ASKED],
+        cwd=ROOT,
+        env={**os.environ},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + PATIENCE_S
+    while not measured(folder) and first.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    points = measured(folder)
+    need(points, f"{mpiexec}: nothing was measured within {PATIENCE_S:g} s")
+    return folder, points, cli.main(["tune", str(folder), "--json"])
+
+
+def test_a_killed_tuning_goes_on_with_the_ranks_that_still_run(
+    tuned: tuple[Path, int, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, points, status = tuned
+    state: dict[str, Any] = json.loads((folder / "state.json").read_text())["stages"]
+    assert {one["state"] for one in state.values()} == {"done"}
+    assert status in (0, 3, 5)
+    assert state["measure"]["facts"]["measured"] >= points
+    # The ranks outlived the command that started them, so they were started once.
+    assert Campaign(folder / "measure").state()["attempt"] == 1
+    lines = [json.loads(line) for line in (folder / "measure" / "results.jsonl").read_text().splitlines()]
+    keys = [(one["algorithm"], one["comm_size"], one["message_size"]) for one in lines if "algorithm" in one]
+    assert len(set(keys)) == len(keys)
+
+
+def test_what_is_unsafe_is_excluded_with_the_case(tuned: tuple[Path, int, int]) -> None:
+    folder, *_ = tuned
+    unsafe = json.loads((folder / "bundle" / "summary.json").read_text())["excluded"]
+    methods = Campaign(folder / "measure").plan().methods["allgather"]
+    if "sparbit" in {one.algorithm for one in methods}:
+        assert any("sparbit" in one["method"] and "in place" in one["why"] for one in unsafe)
+        assert "sparbit" in (folder / "bundle" / "README.md").read_text()
+
+
+def test_again_nothing_is_measured(tuned: tuple[Path, int, int], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _, status = tuned
+    results = folder / "measure" / "results.jsonl"
+    before = results.stat().st_mtime_ns
+    assert cli.main(["tune", str(folder), "--json"]) == status
+    found = json.loads(capsys.readouterr().out)
+    assert [name for name, one in found["stages"].items() if one["again"]] == ["look"]
+    assert results.stat().st_mtime_ns == before
+    assert {Path(file).name for file in found["files"]} >= {"README.md", "summary.json", "report.html", "bundle.zip"}

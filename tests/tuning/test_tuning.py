@@ -1,0 +1,210 @@
+"""A tuning from nothing to its bundle, on a machine of formulas: what is kept, what is done again, what is said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks import library
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.export.rules.lint import read_rules
+from dashboard.tuning import EXITS, STAGES, answer, bundled, compare, decide, lines_of, look, rules, tune
+from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
+
+NAMES = [stage.name for stage in STAGES]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine().put(monkeypatch)
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "bundle" / "summary.json").read_text(encoding="utf-8")))
+
+
+def test_from_nothing_to_rules_that_are_faster_where_they_say(tmp_path: Path, machine: Machine) -> None:
+    done = tune(work_in(tmp_path))
+    assert list(done) == NAMES
+    found = answer(work_in(tmp_path).folder, done)
+    assert {one["state"] for one in found["stages"].values()} == {"done"}
+    assert found["outcome"] == "proven"
+    assert found["proven"] > 0
+    kept = [one for one in found["compared"] if one["kept"]]
+    assert {one["verdict"] for one in kept} == {"faster"}
+    assert {one["method"] for one in kept} >= {"ring"}
+    told = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0")
+    assert not told.errors
+    for collective, decision in told.decisions.items():
+        for comm_size in (2, 4, 6):
+            for message_size in (64, 512, 4096, 32768, 262144):
+                chosen = decision.methods[decision.predict_one(comm_size, message_size)].algorithm
+                place = (comm_size, message_size)
+                # Three percent are left to the library's own decision, which is the one to be beaten.
+                assert better(collective, chosen, *place) <= 1.001 * better(collective, "default", *place)
+    # Half of the time at the largest message, so that the gain of the mean must be some of it.
+    assert 10 < found["gain"]["allreduce"]["low"] <= found["gain"]["allreduce"]["mean"] < 34
+    assert len(lines_of(found)) <= 10
+
+
+def test_called_again_nothing_is_done_but_to_look(tmp_path: Path, machine: Machine) -> None:
+    tune(work_in(tmp_path))
+    before = {
+        file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file() and file.name != "state.json"
+    }
+    campaigns = list(machine.campaigns)
+    assert tune(work_in(tmp_path)) == {name: name == "look" for name in NAMES}
+    assert machine.campaigns == campaigns
+    after = {file: file.stat().st_mtime_ns for file in before}
+    assert {file.name for file in before if before[file] != after[file]} <= {"asked.json", ".lock"}
+
+
+@pytest.mark.parametrize("stage", ["measure", "compare"])
+def test_a_campaign_that_was_killed_is_gone_on_with_and_measures_nothing_twice(
+    tmp_path: Path, machine: Machine, stage: str
+) -> None:
+    machine.fails.append(stage)
+    with pytest.raises(CampaignError, match="the node is gone"):
+        tune(work_in(tmp_path / "killed"))
+    assert work_in(tmp_path / "killed").folder.state()[stage]["state"] == "failed"
+    done = tune(work_in(tmp_path / "killed"))
+    assert [name for name in NAMES if done[name]] == ["look", *NAMES[NAMES.index(stage) :]]
+    tune(work_in(tmp_path / "whole"))
+    lines = [(tmp_path / name / "measure" / "results.jsonl").read_text().splitlines() for name in ("killed", "whole")]
+    points = [[line for line in each if "colltune_run" not in line] for each in lines]
+    assert points[0] == points[1]
+    assert summary(tmp_path / "killed")["compared"] == summary(tmp_path / "whole")["compared"]
+
+
+_INSIDE = {
+    "look": (look, "plan_of"),
+    "decide": (decide, "decided"),
+    "export": (rules, "written"),
+    "lint": (rules, "linted"),
+    "prove": (rules, "proven"),
+    "compare": (compare, "against"),
+    "bundle": (bundled, "readme"),
+}
+
+
+@pytest.mark.parametrize("stage", _INSIDE)
+def test_interrupted_in_any_stage_the_rest_is_done_later(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*_INSIDE[stage], interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tune(work_in(tmp_path))
+    assert not (tmp_path / "bundle" / "README.md").exists()
+    done = tune(work_in(tmp_path))
+    assert [name for name in NAMES if not done[name]] == NAMES[1 : NAMES.index(stage)]
+    assert summary(tmp_path)["outcome"] == "proven"
+
+
+def test_only_what_depends_on_a_change_is_done_again(tmp_path: Path, machine: Machine) -> None:
+    tune(work_in(tmp_path))
+    (tmp_path / "export" / "rules.conf").write_text("spoilt\n")
+    assert [name for name, again in tune(work_in(tmp_path)).items() if again] == ["look", "export"]
+    calls = tmp_path / "calls.csv"
+    calls.write_text("collective,comm_size,message_size,calls\nbcast,4,64,10\nallreduce,4,262144,5\n")
+    done = tune(work_in(tmp_path, workload=str(calls)))
+    assert not done["measure"]
+    assert done["decide"]
+    assert tune(work_in(tmp_path, launches=4))["compare"]
+    done = tune(work_in(tmp_path, collectives=["allreduce"]))
+    assert done["measure"]
+    assert Campaign(tmp_path / "measure-2").plan().methods.keys() == {"allreduce"}
+
+
+def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(default_best).put(monkeypatch)
+    found = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert EXITS[found["outcome"]] == 3
+    assert sorted(file.name for file in (tmp_path / "bundle").iterdir()) == ["README.md", "summary.json"]
+    assert "nothing to switch on" in (tmp_path / "bundle" / "README.md").read_text()
+
+
+def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        worse = 3.0 if algorithm == "pipeline" else 1.0
+        return worse * better(collective, algorithm, comm_size, message_size)
+
+    Machine(fresh=fresh).put(monkeypatch)
+    tune(work_in(tmp_path))
+    found = summary(tmp_path)
+    assert found["outcome"] == "proven"
+    assert not [one for one in found["compared"] if one["kept"] and one["method"].startswith("pipeline")]
+    assert [one for one in found["compared"] if one["verdict"] == "slower" and not one["kept"]]
+    rules_file = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0")
+    assert "bcast" not in rules_file.decisions
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "said"),
+    [({"proves": False}, 4, "not proven"), ({"noise": 1.5}, 5, "scattered too much")],
+)
+def test_what_is_unproven_or_too_noisy_gives_no_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], status: int, said: str
+) -> None:
+    Machine(**given).put(monkeypatch)
+    found = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert EXITS[found["outcome"]] == status
+    assert not (tmp_path / "bundle" / "rules.conf").exists()
+    assert said in (tmp_path / "bundle" / "README.md").read_text()
+
+
+def test_the_script_switches_the_rules_on_and_off(tmp_path: Path, machine: Machine) -> None:
+    tune(work_in(tmp_path))
+    script = tmp_path / "bundle" / "colltune.sh"
+    show = "env | grep -c ^OMPI_MCA_coll_tuned; ls $OMPI_MCA_coll_tuned_dynamic_rules_filename"
+    ran = subprocess.run(["bash", "-c", f". {script}; {show}"], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["2", str(tmp_path / "bundle" / "rules.conf")]
+    off = f". {script}; . {script} off; env | grep -c ^OMPI_MCA_coll_tuned || true"
+    assert subprocess.run(["bash", "-c", off], capture_output=True, text=True, check=True).stdout == "0\n"
+    for name in ("colltune.lua", "colltune", "mca-params.conf", "preload.c", "README.md", "summary.json"):
+        assert (tmp_path / "bundle" / name).stat().st_size
+    assert (
+        f"coll_tuned_dynamic_rules_filename = {tmp_path}/bundle/rules.conf"
+        in (tmp_path / "bundle" / "mca-params.conf").read_text()
+    )
+
+
+def test_two_processes_do_not_work_in_one_folder(tmp_path: Path, machine: Machine) -> None:
+    work = work_in(tmp_path)
+    with work.folder.held(), pytest.raises(CampaignError, match="another colltune tune"):
+        tune(work)
+
+
+def test_the_command_says_the_stages_and_leaves_with_the_status(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(library, "find", lambda: INSTALLATION)
+    monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, file: file.write_text("report"))
+    words = ["tune", str(tmp_path / "t"), "-c", "bcast,allreduce", "--ranks", "6", "--budget", "60s", "--json"]
+    assert cli.main([*words, "--dry-run"]) == 0
+    assert "worker" in json.loads(capsys.readouterr().out)["runs"]
+    assert not (tmp_path / "t").exists()
+    assert cli.main(words) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert list(found["stages"]) == NAMES
+    assert all(Path(file).exists() for file in found["files"])
+    assert "next: . " in err
+    machine.times = default_best
+    assert cli.main(["tune", str(tmp_path / "t"), "-c", "bcast", "--json"]) == 3
+    capsys.readouterr()
+    assert cli.main(["tune", str(tmp_path / "u"), "-c", "nosuch"]) == 2
+    assert "'nosuch' cannot be measured" in capsys.readouterr().err
