@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dashboard.commands import online_folder as cli_online_folder
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
@@ -31,43 +32,37 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         return made
 
     simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
+    _simulate_options(simulate)
+    cli_online_folder.add_parsers(add, learning)
+
+
+def _simulate_options(simulate: argparse.ArgumentParser) -> None:
     simulate.add_argument(
         "--scenario", required=True, metavar="NAME|FILE", help="one that is known by name, or a JSON file of that form"
     )
     simulate.add_argument(
-        "--seed", type=_seed, default=1, metavar="N", help="the same seed, the same figures (default 1)"
+        "--seed",
+        type=cli_online_folder.seed,
+        default=1,
+        metavar="N",
+        help="the same seed, the same figures (default 1)",
     )
     simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
     simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that a scenario replays")
     simulate.add_argument("-c", "--collective", action="append", help="of these; may be given several times")
-    simulate.add_argument("--traces", metavar="FOLDER", help="write the timings as traces, as real runs leave them")
-    _learning(simulate)
+    learning(simulate)
 
 
-def _learning(parser: argparse.ArgumentParser) -> None:
+def learning(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen of the learning."""
     group = parser.add_argument_group("learning", "what is made of the timings")
     for option in OPTIONS:
         cli_trees.add_option(group, option)
 
 
-def _seed(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2147483647")
-    return value
-
-
-def learning_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Settings that were given."""
-    return {option.name: value for option in OPTIONS if (value := getattr(args, option.name, None)) is not None}
-
-
 def online(args: argparse.Namespace) -> None:
     """Run the subcommand of ``online`` that was called."""
-    {"simulate": _simulate}[args.online_command](args)
+    {"simulate": _simulate, **cli_online_folder.COMMANDS}[args.online_command](args)
 
 
 def _simulate(args: argparse.Namespace) -> None:
@@ -86,7 +81,7 @@ def _simulate(args: argparse.Namespace) -> None:
         results = load(args)
         cubes = cubes_of(args, args.collective or list(results.children), results)
     scenario = read(args.scenario, cubes)
-    given = {**scenario.learning.to_dict(), **learning_of(args)}
+    given = {**scenario.learning.to_dict(), **cli_online_folder.learning_of(args)}
     scenario = replace(scenario, learning=Learning.of(given))
     judged: list[Judged] = []
     with Working() as progress:

@@ -196,7 +196,9 @@ def learn(
     choices = {}
     for name, methods in table.methods.items():
         own = cells[cells["collective"] == name]
-        learnt = {alg: each for (collective, alg), each in found.items() if collective == name and alg <= len(methods)}
+        learnt = {
+            alg: each for (collective, alg), each in found.items() if collective == name and 0 < alg <= len(methods)
+        }
         bins = (
             Bins.seen(own["message_size"], own["nodes"], own["ppn"])
             if settings.bins == "seen" and len(own)

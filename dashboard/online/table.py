@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from dashboard.decisions.nodes import Method
 from dashboard.decisions.saved import methods_to_data
-from dashboard.export.library_names import DEFAULT_VERSION, algorithms, choice_of, normal, takes_fan_out, takes_segments
+from dashboard.export.known_faults import known_fault
+from dashboard.export.library_names import DEFAULT_VERSION, algorithms, normal, takes_fan_out, takes_segments
 from dashboard.online.errors import OnlineError
 from loaders.cube import method_label
 from loaders.rows import MethodKey
@@ -111,6 +112,9 @@ def default_table(
 ) -> AlgTable:
     """Table of all algorithms of an Open MPI with these values of their parameters.
 
+    Algorithms that are known to give wrong results are left out; those that only do so for operations that do not
+    commute are there, since such calls are passed on.
+
     Raises
     ------
     OnlineError
@@ -124,9 +128,15 @@ def default_table(
         made[name] = tuple(
             method
             for number, algorithm in known.items()
+            if not _faulty(name, number, version)
             for method in _variants(name, number, algorithm, segment_sizes, fan_outs, max_requests)
         )
     return AlgTable("Open MPI", version, made)
+
+
+def _faulty(collective: str, number: int, version: str) -> bool:
+    fault = known_fault("Open MPI", version, collective, number=number)
+    return fault is not None and not fault.only_commutative
 
 
 def _variants(
@@ -190,13 +200,3 @@ def doubles(methods: tuple[Method, ...], largest: float) -> BoolArray:
         found.append(key in seen)
         seen.add(key)
     return np.array(found, dtype=np.bool_)
-
-
-def checked_for(table: AlgTable) -> None:
-    """Raise `OnlineError` where the library of the table has no such algorithm."""
-    for name, methods in table.methods.items():
-        for method in methods:
-            try:
-                choice_of(method, name, table.version)
-            except LookupError as error:
-                raise OnlineError(f"the table of methods: {error}") from None

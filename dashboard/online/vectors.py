@@ -74,7 +74,7 @@ def prefix(probability: Any) -> npt.NDArray[np.float32]:
     sums = np.cumsum(given, axis=-1).astype(np.float32)
     # What comes after it has nothing left: a number below 1 never reaches it.
     able = given > 0
-    after = np.cumsum(able[..., ::-1], axis=-1)[..., ::-1] - able == 0
+    after: BoolArray = np.cumsum(able[..., ::-1], axis=-1)[..., ::-1] - able == 0
     return np.where(after & (given.sum(axis=-1, keepdims=True) > 0), np.float32(1), np.minimum(sums, np.float32(1)))
 
 
