@@ -223,7 +223,7 @@ def _evaluate(folder: Folder, plan: Plan, iteration: int) -> None:
 
 def judged(out: Path, run: str) -> dict[str, float]:
     """Seconds in collectives (the sum of all calls' times), calls, and seconds of the whole run."""
-    totals = json.loads(disk.read_texttotals_of(out, run))
+    totals = json.loads(disk.read_text(totals_of(out, run)))
     try:
         _, calls = run_of(Source(out / f"{run}.0.trace"))
     except LoadError as error:
