@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import sys
@@ -14,13 +15,14 @@ import pytest
 
 from dashboard.benchmarks import library
 from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.decisions.nodes import Method
 from dashboard.export.library_names import series
 from dashboard.online.bins import Bins
 from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.library import source
 from dashboard.online.model_file import save
 from dashboard.online.running import loop, read_plan
-from dashboard.online.selection import Choice, SelectionModel
+from dashboard.online.selection import Calls, Choice, SelectionModel
 from dashboard.online.settings import Learning
 from dashboard.online.skeletons import skeleton
 from dashboard.online.state import Folder, totals_of
@@ -29,7 +31,7 @@ from dashboard.online.vectors import prefix
 from loaders.online import read_file, run_of, siblings
 from loaders.source import Source
 from tests.bench.preloading import LIBRARY, Bench
-from tests.conftest import need
+from tests.conftest import ROOT, need
 
 RANKS = 6
 #: What the root and the others send in one broadcast on six processes, by the algorithms' definitions.
@@ -129,13 +131,15 @@ def test_the_messages_are_those_of_the_method_that_was_learnt(
 
 
 def test_calls_are_left_out_by_share_number_and_process(
-    bench: Bench, program: Path, tuner: Path, tmp_path: Path
+    bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
 ) -> None:
     run = (program, "graph", "300", "64")
     bench.run(2, *run, preload=tuner, said=said(tmp_path, fraction="0.25", ranks="1"))
     calls = calls_of(tmp_path)
     header, comm = read_file(tmp_path / "one.0.trace")[0], calls["comm"].iloc[0]
-    expected = draws(stream(int(header["seed"]), comm), 0 * 0 + 1, np.arange(300), SAMPLED) < 0.25
+    expected = (
+        draws(stream(int(header["seed"]), comm), table.collectives.index("bcast"), np.arange(300), SAMPLED) < 0.25
+    )
     assert np.array_equal(calls["call"], np.flatnonzero(expected))
     assert len(siblings(tmp_path / "one.0.trace")) == 1
     bench.run(2, *run, preload=tuner, said=said(tmp_path, run="two", calls="40"))
@@ -220,8 +224,35 @@ def test_choosing_and_noting_costs_little_beside_a_call(
 ) -> None:
     save(always(table, "allgather", "bruck"), tmp_path / "one.model")
     cost = bench.program("preload_cost", "-DALLGATHER")
-    for mode, most in (("tuned", 1000), ("tuning", 2000)):
+    for mode, most in (("tuned", 300), ("tuning", 500)):
         told = said(tmp_path, mode, mode, model=str(tmp_path / "one.model"))
         done = bench.run(2, cost, preload=tuner, said=told)
         added = float(re.findall(r"[\d.]+", done.stdout)[0])
         assert 0 < added < most
+
+
+def test_a_solver_in_python_stays_right_while_it_is_tuned(bench: Bench, tuner: Path, tmp_path: Path) -> None:
+    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "40")
+    assert bench.run(3, *solver, preload=tuner, said=said(tmp_path)).stdout == "right\n"
+    calls = calls_of(tmp_path)
+    assert set(calls["collective"]) >= {"allreduce", "allgather"}
+    assert calls.loc[calls["collective"] == "allreduce", "alg"].nunique() > 4
+
+
+def test_a_program_in_python_tunes_its_own_methods(bench: Bench, tmp_path: Path) -> None:
+    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "40")
+    own = {"COLLTUNE_ONLINE_TUNER": "1", "PYTHONPATH": str(ROOT)}
+    assert bench.run(3, *solver, said={**said(tmp_path), **own}).stdout == "right\n"
+    methods = ("own", "library")
+    table = AlgTable("own", "1", {"allreduce": tuple(Method(label, label) for label in methods)})
+    folder = Folder(tmp_path / "tuning", table, (1, 4), Learning(min_samples=20, rounds=20))
+    folder.save()
+    assert folder.collect(traces=tmp_path).runs == ["one"]
+    model = folder.train()
+    # Gather and broadcast of Python objects is slower by far.
+    assert model.choices["allreduce"].tuned(Calls.even([8], [1], [3])).tolist() == [2]
+    told = {**said(tmp_path, "tuned", "two", model=str(folder.model)), **own}
+    assert bench.run(3, *solver, said=told).stdout == "right\n"
+    assert set(calls_of(tmp_path, "two")["alg"]) == {2}
