@@ -22,6 +22,7 @@ _USER_ERRORS = {
     "dashboard.domain.errors": "DecisionError",
     "dashboard.export.target": "ExportError",
     "dashboard.models.errors": "ModelError",
+    "dashboard.online.errors": "OnlineError",
     "dashboard.schedules.errors": "ScheduleError",
 }
 _INTERRUPTED = 130

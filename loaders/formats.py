@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loaders import imb, mpi4py_run, occ, ompi_tuning, osu, pico, reprompi, run, skampi, skampi4, storage, table
+from loaders import imb, mpi4py_run, occ, ompi_tuning, online, osu, pico, reprompi, run, skampi, skampi4, storage, table
 from loaders.source import Format
 
 #: By name. Formats with an unmistakable mark come first, plain tables last.
@@ -12,6 +12,7 @@ FORMATS: dict[str, Format] = {
         storage.NETCDF,
         storage.ZARR,
         run.FORMAT,
+        online.FORMAT,
         skampi.FORMAT,
         skampi4.FORMAT,
         reprompi.FORMAT,

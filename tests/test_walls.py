@@ -24,6 +24,7 @@ LAYERS = [
     {"dashboard.pages", "dashboard.report", "dashboard.server"},
     {"dashboard.plots", "dashboard.measuring", "dashboard.tuning"},
     {"dashboard.session"},
+    {"dashboard.online"},
     {"dashboard.decisions", "dashboard.models", "dashboard.export", "dashboard.benchmarks"},
     {"dashboard.schedules"},
     {"dashboard.domain"},

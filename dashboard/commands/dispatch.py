@@ -156,6 +156,7 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "portability": "dashboard.commands.portability:portability",
     "view": "dashboard.commands.view:view",
     "report": "dashboard.commands.report:report",
+    "online": "dashboard.commands.online:online",
     "orthogonal": "dashboard.commands.orthogonal:orthogonal",
     "methods": "dashboard.commands.methods:methods",
     "prove": "dashboard.commands.prove:prove",

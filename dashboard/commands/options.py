@@ -14,6 +14,7 @@ from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import methods as cli_methods
 from dashboard.commands import model as cli_model
+from dashboard.commands import online as cli_online
 from dashboard.commands import orthogonal as cli_orthogonal
 from dashboard.commands import portability as cli_portability
 from dashboard.commands import prove as cli_prove
@@ -189,6 +190,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     cli_bench.add_parser(commands, common)
     cli_prove.add_parser(commands, common)
     cli_methods.add_parser(commands, common)
+    cli_online.add_parser(commands, common, hints)
     for each in cli_orthogonal.add_parser(commands, common, hints):
         cli_treatment.add_options(each)
     cli_check_methods.add_parser(commands, common)

@@ -53,7 +53,7 @@ Open MPI's algorithms that cut messages, which its own decision takes as well, w
 message as equally many elements of equally large types.
 Threads: calls on several communicators at once are fine (MPI_THREAD_MULTIPLE). A communicator that another thread \
 makes at the very moment when one is prepared may take its method as well."""
-_RUNTIME = Path(__file__).with_name("preload_runtime.c")
+RUNTIME = Path(__file__).with_name("preload_runtime.c")
 _DYNAMIC, _PRIORITY, _HIGHEST = "coll_tuned_use_dynamic_rules", "coll_tuned_priority", 100
 _BOUNDS = """\
 /* Communicators made for one of the program's, and for all of them; tries to get them beside other threads. */
@@ -162,7 +162,7 @@ def to_preload(
         for one in per_collective(decisions)
     ]
     names = names_of([part.decision for part in parts])
-    tables = _Tables()
+    tables = Tables()
     for part in parts:
         tables.add(part, wanted)
     if not tables.settings and not tables.live:
@@ -170,10 +170,10 @@ def to_preload(
     functions = [_function(part.decision, name) for part, name in zip(parts, names, strict=True)]
     headers, helpers = helpers_of(line for function in functions for line in function)
     lines = [*comment(_head(parts, wanted, provenance), hanging=""), ""]
-    lines += _includes(headers) + [line for code in helpers for line in ("", code)]
+    lines += includes(headers) + [line for code in helpers for line in ("", code)]
     for part, function in zip(parts, functions, strict=True):
         lines += ["", *comment(about(part.decision, provenance, part.notes, part.cost)), *function]
-    lines += ["", *tables.lines(parts), "", _RUNTIME.read_text(encoding="ascii").rstrip()]
+    lines += ["", *tables.lines(parts), "", RUNTIME.read_text(encoding="ascii").rstrip()]
     for part, name in zip(parts, names, strict=True):
         lines += ["", *wrapper(part.decision.collective, _call(part.decision, name))]
     lines += ["", *fortran(part.decision.collective for part in parts)]
@@ -220,7 +220,8 @@ def _head(parts: Sequence[Part], version: str, provenance: Mapping[str, Any] | N
     ]
 
 
-def _includes(headers: Iterable[str]) -> list[str]:
+def includes(headers: Iterable[str]) -> list[str]:
+    """Lines that include these headers and those that the runtime needs."""
     needed = {*headers, *(f"<{name}.h>" for name in ("limits", "mpi", "pthread", "stdio", "stdlib", "string"))}
     return [f"#include {header}" for header in sorted(needed)]
 
@@ -240,7 +241,7 @@ def _call(decision: DecisionFunction, name: str) -> str:
     return f"{name}(state->size, bytes)"
 
 
-class _Tables:
+class Tables:
     """Numbers every control variable, setting and method of the file."""
 
     def __init__(self) -> None:

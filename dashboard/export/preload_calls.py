@@ -104,7 +104,7 @@ static long long colltune_block$suffix(int size, const $count recvcounts[], MPI_
 """)
 
 
-def wrapper(collective: str, decide: str) -> list[str]:
+def wrapper(collective: str, decide: str, template: Template = _WRAPPER) -> list[str]:
     """Lines that define the calls of a collective: the usual one, and where MPI has it that of large counts.
 
     Parameters
@@ -113,15 +113,24 @@ def wrapper(collective: str, decide: str) -> list[str]:
         One of `CALLS`.
     decide
         C expression of the method's number, of ``state->size`` and ``bytes``.
+    template
+        Of the call.
     """
     call = CALLS[collective]
-    usual = _definition(collective, decide, "int", "")
+    usual = _definition(collective, decide, ("int", ""), template)
     if not any("COUNT" in parameter for parameter in call.parameters):
         return usual
-    return [*usual, "", "#if MPI_VERSION >= 4", *_definition(collective, decide, "MPI_Count", "_c"), "#endif"]
+    return [
+        *usual,
+        "",
+        "#if MPI_VERSION >= 4",
+        *_definition(collective, decide, ("MPI_Count", "_c"), template),
+        "#endif",
+    ]
 
 
-def _definition(collective: str, decide: str, count: str, suffix: str) -> list[str]:
+def _definition(collective: str, decide: str, kind: tuple[str, str], template: Template) -> list[str]:
+    count, suffix = kind
     call = CALLS[collective]
     number = f"COLLTUNE_{collective.upper()}"
     parts = {
@@ -134,4 +143,4 @@ def _definition(collective: str, decide: str, count: str, suffix: str) -> list[s
         "decide": decide,
     }
     before = _BLOCK.substitute(suffix=suffix, count=count) + "\n" if "colltune_block(" in call.size else ""
-    return (before + _WRAPPER.substitute(parts)).splitlines()
+    return (before + template.substitute(parts)).splitlines()

@@ -8,6 +8,12 @@ struct colltune_state {
     unsigned char refused[COLLTUNE_METHODS];  /* why a method is not to be had here, or 0 */
     unsigned char tries[COLLTUNE_METHODS];
     MPI_Comm prepared[COLLTUNE_METHODS];      /* the communicator that has the method, or MPI_COMM_NULL */
+#ifdef COLLTUNE_ONLINE
+    int nodes, each;                          /* nodes, and processes on each of them */
+    int row[COLLTUNE_COLLECTIVES];            /* bins of these two */
+    uint32_t calls, chosen;                   /* so far, and those of them that were chosen and noted */
+    uint64_t id, stream;                      /* the same on all processes */
+#endif
 };
 
 enum {
@@ -215,6 +221,11 @@ static int colltune_ppn(MPI_Comm comm)
 }
 #endif
 
+#ifdef COLLTUNE_ONLINE
+static void colltune_settle(struct colltune_state *state, MPI_Comm comm);
+static void colltune_finish(void);
+#endif
+
 static struct colltune_state *colltune_adopt(MPI_Comm comm)
 {
     struct colltune_state *state = malloc(sizeof *state);
@@ -236,6 +247,11 @@ static struct colltune_state *colltune_adopt(MPI_Comm comm)
 #if COLLTUNE_NEEDS_PPN
     if (!state->skip) {
         state->ppn = colltune_ppn(comm);
+    }
+#endif
+#ifdef COLLTUNE_ONLINE
+    if (!state->skip) {
+        colltune_settle(state, comm);
     }
 #endif
     PMPI_Comm_set_attr(comm, colltune_key, state);
@@ -431,6 +447,9 @@ int MPI_Finalize(void)
     int found = 0, number;
 
     pthread_once(&colltune_once, colltune_start);
+#ifdef COLLTUNE_ONLINE
+    colltune_finish();
+#endif
     colltune_report();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, colltune_key, &state, &found);
     if (found) {

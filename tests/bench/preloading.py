@@ -32,9 +32,9 @@ class Bench:
         assert done.returncode == 0, done.stderr
         return made
 
-    def program(self, name: str) -> Path:
+    def program(self, name: str, *options: str) -> Path:
         """One of the programs beside this module."""
-        return self.build(name, (HERE / f"{name}.c").read_text(encoding="ascii"), "-rdynamic")
+        return self.build(name, (HERE / f"{name}.c").read_text(encoding="ascii"), "-rdynamic", *options)
 
     def run(
         self, ranks: int, *program: str | Path, preload: Path | None = None, said: Mapping[str, str] | None = None

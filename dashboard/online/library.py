@@ -1,0 +1,196 @@
+"""The library that tunes online: one file of C, preloaded, for any dynamically linked MPI program, unchanged.
+
+It stands on the runtime of the preloaded decisions (`dashboard.export.preload`): communicators that have a method are
+made at its first call. New are the draw (a counter-based generator that all processes share), the look-up in a mapped
+model file, and the notes of what calls took.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from string import Template
+
+from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.decisions.saved import methods_to_data
+from dashboard.export import provenance as origin
+from dashboard.export.c_text import comment, string
+from dashboard.export.library_names import choice_of
+from dashboard.export.preload import BUILD, RUNTIME, Part, Tables, includes
+from dashboard.export.preload_calls import wrapper
+from dashboard.export.preload_fortran import fortran
+from dashboard.online.errors import OnlineError
+from dashboard.online.table import AlgTable, need_of
+from loaders.openmpi import series
+
+HERE = Path(__file__).parent
+LOOKUP = HERE / "lookup.c"
+_MOST_COMMUNICATORS = 64
+_SECONDS = 120
+_OWN = Method("default", "default")
+_HEADERS = ("<fcntl.h>", "<stdint.h>", "<sys/mman.h>", "<sys/stat.h>", "<unistd.h>")
+_USE = """\
+COLLTUNE_ONLINE=off|trace|tuning|tuned; COLLTUNE_ONLINE_OUT=FOLDER for traces, which must be there; \
+COLLTUNE_ONLINE_MODEL=FILE, what was learnt (none: all methods alike); COLLTUNE_ONLINE_SEED=NUMBER; \
+COLLTUNE_ONLINE_RUN=NAME of the run, by default made of time and process; COLLTUNE_ONLINE_CALLS=NUMBER of calls that \
+are chosen and noted on each communicator (1000); COLLTUNE_ONLINE_FRACTION=SHARE of the calls, likewise (1); \
+COLLTUNE_ONLINE_RANKS=NUMBER of processes that note their calls (all); COLLTUNE_ONLINE_COLLECTIVES=NAMES. The first \
+process's environment counts. COLLTUNE_REPORT=1 prints at the end what was called."""
+_WRAPPER = Template("""\
+int MPI_$name($parameters)
+{
+    struct colltune_state *state = colltune_find($id, comm);
+    struct colltune_record record;
+    MPI_Comm used = comm;
+
+    record.comm_size = 0;
+    if ($there) {
+        const long long bytes = $size;
+
+        if (bytes >= 0) {
+            used = colltune_online($id, state, comm, bytes, &record);
+        }
+    }
+    return colltune_done(colltune_note(PMPI_$name($arguments), &record), comm, used);
+}""")
+_FORTRAN_START = """\
+#ifndef COLLTUNE_NO_FORTRAN
+/* Programs in Fortran begin here. */
+void mpi_init_(MPI_Fint *ierror)
+{
+    int code = MPI_Init(NULL, NULL);
+
+    if (ierror != NULL) {
+        *ierror = code;
+    }
+}
+
+void ompi_init_f(MPI_Fint *ierror)
+{
+    mpi_init_(ierror);
+}
+
+void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    int code = MPI_Init_thread(NULL, NULL, *required, provided);
+
+    if (ierror != NULL) {
+        *ierror = code;
+    }
+}
+
+void ompi_init_thread_f(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    mpi_init_thread_(required, provided, ierror);
+}
+#endif"""
+
+
+def source(table: AlgTable) -> str:
+    """The library as C99, for the Open MPI of the table.
+
+    Raises
+    ------
+    OnlineError
+        The library has not one of the methods.
+    """
+    parts = [_part(name, methods, table.version) for name, methods in table.methods.items()]
+    tables = Tables()
+    for part in parts:
+        tables.add(part, table.version)
+    names = list(table.methods)
+    lines = [*comment(_head(table, names), hanging=""), "", "#define _POSIX_C_SOURCE 200809L"]
+    lines += [*includes(_HEADERS), "", "#define COLLTUNE_ONLINE 1", f"#define COLLTUNE_MOST {_MOST_COMMUNICATORS}"]
+    lines += [
+        f"#define COLLTUNE_TABLE {string(table.digest)}",
+        f"#define COLLTUNE_VERSION {string(table.version)}",
+        f"#define COLLTUNE_SERIES {string(series(table.version))}",
+        "",
+        *tables.lines(parts),
+        *_numbers(table, tables),
+        "",
+        RUNTIME.read_text(encoding="ascii").rstrip(),
+        "",
+        LOOKUP.read_text(encoding="ascii").rstrip(),
+        "",
+        (HERE / "runtime.c").read_text(encoding="ascii").rstrip(),
+    ]
+    for name in names:
+        lines += ["", *wrapper(name, "", _WRAPPER)]
+    lines += ["", *fortran(names), "", *_FORTRAN_START.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
+    listed = (_OWN, *methods)
+    try:
+        choices = [choice_of(method, name, version) for method in listed]
+    except (LookupError, ValueError) as error:
+        raise OnlineError(f"the table of methods: {error}") from None
+    return Part(DecisionFunction(name, listed, Leaf(0)), listed, tuple(choices), ())
+
+
+def _head(table: AlgTable, names: list[str]) -> list[str]:
+    what = f"tunes {', '.join(names)} of any dynamically linked MPI program while it runs"
+    return [
+        f"A library that {what}; for Open MPI {table.version}.",
+        f"Generated by {origin.generator()}. Do not edit: generate it again.",
+        "",
+        "Build, with the mpicc of the program's MPI, and use:",
+        f"    {BUILD.format(library='libcolltune_online.so', source='THIS_FILE')}",
+        "    mpirun -x LD_PRELOAD=$PWD/libcolltune_online.so ./program     (every process must have it)",
+        *_USE.splitlines(),
+    ]
+
+
+def _numbers(table: AlgTable, tables: Tables) -> list[str]:
+    """How many methods each collective has, what they need, and the methods as traces tell them."""
+    counts = [len(methods) for methods in table.methods.values()]
+    needs = [need_of(name, method) for name, methods in table.methods.items() for method in methods]
+    firsts = [sum(counts[:place]) for place in range(len(counts))]
+    told = {name: methods_to_data(methods) for name, methods in table.methods.items()}
+    text = json.dumps({"table": table.digest, "methods": told})[1:]
+
+    def array(name: str, values: list[int]) -> str:
+        return f"static const int colltune_{name}[] = {{ {', '.join(map(str, values))} }};"
+
+    return [
+        array("counts", counts),
+        array("firsts", tables.firsts),
+        array("first_need", firsts),
+        *(array("needs", needs).replace("{ ", "{\n    ").replace(" }", "\n}").splitlines()),
+        "static const char *const colltune_methods_json[] = {",
+        *(f"    {string(text[at : at + 80])}," for at in range(0, len(text), 80)),
+        "};",
+    ]
+
+
+def build(table: AlgTable, mpicc: Path, folder: Path) -> Path:
+    """Write the source into a folder and compile it there.
+
+    Returns
+    -------
+    Path
+        The library.
+
+    Raises
+    ------
+    OnlineError
+        It cannot be compiled; the message has the compiler's first words.
+    """
+    if shutil.which(str(mpicc)) is None:
+        raise OnlineError(f"{mpicc}: there is no such compiler; name the mpicc of the programs' MPI")
+    file, library = folder / "colltune_online.c", folder / "libcolltune_online.so"
+    file.write_text(source(table), encoding="ascii")
+    words = BUILD.format(library="LIBRARY", source="SOURCE").split()[1:]
+    command = [str(mpicc), *({"LIBRARY": str(library), "SOURCE": str(file)}.get(word, word) for word in words)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise OnlineError(f"{mpicc} cannot be run: {error}") from error
+    if done.returncode:
+        first = (done.stderr.strip().splitlines() or ["no word of why"])[0]
+        raise OnlineError(f"{mpicc} cannot compile {file}: {first[:200]}")
+    return library

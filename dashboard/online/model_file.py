@@ -1,0 +1,110 @@
+"""The model file: what was learnt, laid out so that the preloaded library maps it and looks up at once.
+
+Little-endian. 64 bytes: ``CTONLIN1``, collectives and bytes of the JSON at the end (uint32), bytes in all (uint64),
+digest of the table (16 characters), version of the library (24). For each collective 64 bytes: name (24), methods and
+bins on the three axes (int32), offsets (uint64, multiples of 8) of the borders (float64), of the best methods (int32,
+by bin) and of the prefix sums (float32, by bin and method), which the needs of the methods (int32) follow.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.online.bins import AXES, Bins
+from dashboard.online.errors import OnlineError
+from dashboard.online.selection import Choice, SelectionModel
+from dashboard.online.table import AlgTable
+from loaders import disk
+
+MAGIC = b"CTONLIN1"
+_HEAD = struct.Struct("<8sIIQ16s24s")
+_ENTRY = struct.Struct("<24s4i3Q")
+_MOST_BYTES = 256 << 20
+
+
+def to_bytes(model: SelectionModel) -> bytes:
+    """The whole file."""
+    body = bytearray(_HEAD.size + _ENTRY.size * len(model.choices))
+    entries = []
+    for name, choice in model.choices.items():
+        offsets = []
+        for part in (np.concatenate(choice.bins.borders), choice.best, choice.sums):
+            body.extend(b"\0" * (-len(body) % 8))
+            offsets.append(len(body))
+            body.extend(np.ascontiguousarray(part).tobytes())
+        body.extend(np.ascontiguousarray(choice.needs, dtype=np.int32).tobytes())
+        entries.append(_ENTRY.pack(name.encode(), len(choice.needs), *choice.bins.shape, *offsets))
+    points = {
+        name: {axis: each.tolist() for axis, each in zip(AXES, choice.bins.points, strict=True)}
+        for name, choice in model.choices.items()
+    }
+    text = json.dumps({"told": dict(model.told), "table": model.table.to_dict(), "points": points}).encode()
+    body.extend(text)
+    version, digest = model.table.version.encode()[:23], model.table.digest.encode()
+    body[: _HEAD.size] = _HEAD.pack(MAGIC, len(entries), len(text), len(body), digest, version)
+    body[_HEAD.size : _HEAD.size + _ENTRY.size * len(entries)] = b"".join(entries)
+    return bytes(body)
+
+
+def save(model: SelectionModel, path: Path) -> None:
+    """Write it in the place of the former one, whole: programs that start meanwhile read one or the other."""
+    disk.write_bytes(path, to_bytes(model))
+
+
+def load(path: Path) -> SelectionModel:
+    """Read what `save` wrote; without predicted times.
+
+    Raises
+    ------
+    OnlineError
+        It cannot be read or is damaged.
+    """
+    try:
+        content = disk.read_bytes(path, _MOST_BYTES)
+    except OSError as error:
+        raise OnlineError(f"{path}: the model cannot be read: {error.strerror or error}") from None
+    try:
+        return of_bytes(content)
+    except (struct.error, ValueError, KeyError, TypeError) as error:
+        raise OnlineError(f"{path}: the model is damaged: {error}") from None
+
+
+def of_bytes(content: bytes) -> SelectionModel:
+    """Rebuild from `to_bytes`; `ValueError` and its like for what is damaged."""
+    magic, count, text, size, digest, _ = _HEAD.unpack_from(content)
+    if magic != MAGIC or size != len(content):
+        raise OnlineError(f"it begins with {magic!r} and has {len(content):,} bytes of {size:,}")
+    told = json.loads(content[len(content) - text :])
+    table = AlgTable.from_dict(told["table"])
+    if table.digest.encode() != digest:
+        raise OnlineError(f"its table has the digest {table.digest}, its head says {digest.decode(errors='replace')}")
+    choices = {}
+    for number in range(count):
+        raw, methods, *shape_and_offsets = _ENTRY.unpack_from(content, _HEAD.size + number * _ENTRY.size)
+        name = raw.rstrip(b"\0").decode()
+        choices[name] = _choice(content, methods, shape_and_offsets, told["points"][name])
+    return SelectionModel(table, choices, told["told"])
+
+
+def _choice(content: bytes, methods: int, numbers: list[int], points: Mapping[str, Any]) -> Choice:
+    shape, (borders, best, sums) = numbers[:3], numbers[3:]
+    count = int(np.prod(shape))
+
+    def part(kind: str, length: int, offset: int) -> npt.NDArray[Any]:
+        return np.frombuffer(content, kind, length, offset)
+
+    axes = np.split(part("<f8", sum(shape), borders), np.cumsum(shape)[:-1])
+    named = {"borders": dict(zip(AXES, axes, strict=True)), "points": points}
+    return Choice(
+        Bins.from_dict(named),
+        part("<f4", count * methods, sums).reshape(count, methods),
+        part("<i4", count, best),
+        part("<i4", methods, sums + 4 * count * methods),
+    )

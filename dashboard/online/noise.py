@@ -1,0 +1,126 @@
+"""What stands between the true time of a call and the time that is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+METRICS = ("max", "makespan", "mean", "root")
+PATTERNS = ("none", "uniform", "late", "recurring")
+PROFILES = ("equal", "staggered", "pairs")
+#: Processes of a call that are simulated one by one.
+_PROCESSES = 32
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Spread of timings.
+
+    Attributes
+    ----------
+    sigma
+        Of the logarithm of a call's time.
+    outliers
+        Share of calls that take longer by a factor between those of `outlier_factor`.
+    allocation
+        Of the logarithm of a factor that all calls of a run have in common.
+    """
+
+    sigma: float = 0.25
+    outliers: float = 0.02
+    outlier_factor: tuple[float, float] = (2.0, 20.0)
+    allocation: float = 0.0
+
+    def of_run(self, generator: np.random.Generator) -> float:
+        """Factor of one run."""
+        return float(np.exp(generator.normal(0, self.allocation))) if self.allocation else 1.0
+
+    def on(self, times: FloatArray, generator: np.random.Generator) -> FloatArray:
+        """Times as calls take them."""
+        spread = np.exp(generator.normal(0, self.sigma, times.shape))
+        slow = generator.random(times.shape) < self.outliers
+        return times * spread * np.where(slow, generator.uniform(*self.outlier_factor, times.shape), 1.0)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """When processes come to a call and leave it, and how their clocks go.
+
+    Attributes
+    ----------
+    arrivals
+        ``none``: all at once; ``uniform``: within `spread` seconds; ``late``: one comes `spread` after all others;
+        ``recurring``: each call as the one before.
+    profiles
+        By method: all leave together (``equal``), one after the other as from a chain (``staggered``), or one of each
+        two early (``pairs``); Steiner, Figure 4.3.
+    clock_offset, clock_drift
+        Seconds, and seconds per call, of the spread of clocks between processes.
+    """
+
+    arrivals: str = "none"
+    spread: float = 0.0
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    clock_offset: float = 0.0
+    clock_drift: float = 0.0
+
+    @property
+    def simple(self) -> bool:
+        """Whether all processes of a call see the same."""
+        return self.arrivals == "none" and not self.profiles and not self.clock_offset and not self.clock_drift
+
+    def recorded(
+        self, times: FloatArray, profile: list[str], processes: int, metric: str, generator: np.random.Generator
+    ) -> FloatArray:
+        """Time of each call as its processes tell it.
+
+        Parameters
+        ----------
+        times
+            ``(call,)`` seconds from the last arrival to the last leaving.
+        profile
+            Of each call's method.
+        processes
+            Of the communicator; those beyond `_PROCESSES` are like these.
+        metric
+            One of `METRICS`.
+        """
+        count = min(processes, _PROCESSES)
+        calls = len(times)
+        come = self._arrivals(calls, count, generator)
+        rank = np.arange(count)
+        shares = {
+            "equal": np.ones(count),
+            "staggered": (rank + 1) / count,
+            "pairs": np.where(rank % 2 == 1, 0.5, 1.0),
+        }
+        share = np.stack([shares[each] for each in profile])
+        leave = np.maximum(come.max(axis=1, keepdims=True) + times[:, None] * share, come)
+        clocks = generator.normal(0, self.clock_offset, count) if self.clock_offset else np.zeros(count)
+        drift = generator.normal(0, self.clock_drift, count) if self.clock_drift else np.zeros(count)
+        wrong = clocks + drift * np.arange(calls)[:, None]
+        start, end = come + wrong, leave + wrong
+        each = end - start
+        least = np.min(times) / 100
+        told = {
+            "max": each.max(axis=1),
+            "makespan": end.max(axis=1) - start.min(axis=1),
+            "mean": each.mean(axis=1),
+            "root": each[:, 0],
+        }[metric]
+        return np.asarray(np.maximum(told, least))
+
+    def _arrivals(self, calls: int, count: int, generator: np.random.Generator) -> FloatArray:
+        if self.arrivals == "uniform":
+            return generator.uniform(0, self.spread, (calls, count))
+        come = np.zeros((calls, count))
+        if self.arrivals == "late":
+            come[np.arange(calls), generator.integers(0, count, calls)] = self.spread
+        elif self.arrivals == "recurring":
+            come[:] = generator.uniform(0, self.spread, count)
+        return come

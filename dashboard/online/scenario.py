@@ -1,0 +1,211 @@
+"""Scenarios of simulations: what is called, what it really takes, and what disturbs the timings; as JSON or by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.models.parameter_set import find_parameters
+from dashboard.online.errors import OnlineError
+from dashboard.online.logics import LOGICS
+from dashboard.online.noise import METRICS, PATTERNS, PROFILES, Noise, Processes
+from dashboard.online.selection import Calls
+from dashboard.online.settings import Learning
+from dashboard.online.table import AlgTable
+from dashboard.online.truth import Formulas, Measured, Simulated, Truth
+from loaders import disk
+
+FOLDER = Path(__file__).with_name("scenarios")
+_KEYS = {
+    *("name", "about", "machine", "collectives", "application", "evaluate", "noise", "processes", "drift"),
+    *("metric", "logic", "learning"),
+}
+
+
+@dataclass(frozen=True)
+class Drift:
+    """From an iteration on some methods take other times: factors by method, of a collective."""
+
+    iteration: int
+    factors: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """All of a simulation but its seed and length.
+
+    Attributes
+    ----------
+    machine
+        Nodes, and cores per node.
+    truths
+        By collective.
+    called, judged
+        By collective the calls that runs draw from, each as likely as the others, and those that choices are judged by.
+    calls, runs
+        Calls of a run, and runs of an iteration.
+    metric
+        What is taken for the time of a call: see `dashboard.online.noise.METRICS`.
+    logic
+        How methods are chosen while they are tried, one of `dashboard.online.logics.LOGICS`.
+    """
+
+    name: str
+    machine: tuple[int, int]
+    truths: Mapping[str, Truth]
+    called: Mapping[str, Calls]
+    judged: Mapping[str, Calls]
+    calls: int = 400
+    runs: int = 5
+    noise: Noise = field(default_factory=Noise)
+    processes: Processes = field(default_factory=Processes)
+    drift: Drift | None = None
+    metric: str = "max"
+    logic: str = "tuning"
+    learning: Learning = field(default_factory=Learning)
+
+    @cached_property
+    def table(self) -> AlgTable:
+        """The methods of all collectives."""
+        return AlgTable("simulated", self.name, {name: truth.methods for name, truth in self.truths.items()})
+
+    def times(self, collective: str, calls: Calls, iteration: int) -> npt.NDArray[np.float64]:
+        """``(call, method)`` true seconds in an iteration, from 1."""
+        found = self.truths[collective].times(calls)
+        if self.drift is not None and iteration >= self.drift.iteration:
+            factors = self.drift.factors.get(collective, {})
+            found = found * np.array([factors.get(method.label, 1.0) for method in self.truths[collective].methods])
+        return found
+
+
+def names() -> list[str]:
+    """Scenarios that are known by name."""
+    return sorted(file.stem for file in FOLDER.glob("*.json"))
+
+
+def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
+    """Read a scenario.
+
+    Parameters
+    ----------
+    name
+        One of `names`, or a file.
+    cubes
+        Measurements by collective, for scenarios that ask for them.
+
+    Raises
+    ------
+    OnlineError
+        There is none, or something in it is wrong; the message names it.
+    """
+    file = FOLDER / f"{name}.json"
+    if name not in names():
+        file = Path(name)
+        if not file.is_file():
+            near = get_close_matches(name, names(), 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise OnlineError(f"there is no scenario {name!r}, neither a file nor one of {', '.join(names())}{meant}")
+    try:
+        data = json.loads(disk.read_text(file))
+    except (OSError, ValueError) as error:
+        raise OnlineError(f"{file}: the scenario cannot be read: {error}") from None
+    try:
+        return scenario_of(data, cubes)
+    except OnlineError as error:
+        raise OnlineError(f"{file.name}: {error}") from None
+
+
+def scenario_of(data: Any, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
+    """Make a scenario of JSON data; see the named ones for what may stand there.
+
+    Raises
+    ------
+    OnlineError
+        Something is missing, unknown or out of its range.
+    """
+    if not isinstance(data, dict):
+        raise OnlineError("a scenario is a JSON object")
+    if unknown := sorted(set(data) - _KEYS):
+        raise OnlineError(f"there is no {unknown[0]!r} in a scenario, expected some of {', '.join(sorted(_KEYS))}")
+    try:
+        return _scenario(data, cubes or {})
+    except KeyError as error:
+        raise OnlineError(f"{error} is missing") from None
+    except (TypeError, AttributeError, ValueError) as error:
+        raise OnlineError(str(error)) from None
+
+
+def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scenario:
+    application, processes = data.get("application", {}), Processes(**data.get("processes", {}))
+    _one_of("arrivals", processes.arrivals, PATTERNS)
+    for profile in processes.profiles.values():
+        _one_of("profile", profile, PROFILES)
+    machine = (int(data["machine"]["nodes"]), int(data["machine"]["ppn"]))
+    if data["collectives"] == "measured":
+        if not cubes:
+            raise OnlineError("this scenario replays measurements: name them with --results")
+        measured = {name: Measured(cube) for name, cube in cubes.items()}
+        truths: dict[str, Truth] = dict(measured)
+        called = {name: truth.calls() for name, truth in measured.items()}
+        judged = called
+        reach = [(calls.nodes.max(), calls.ppn.max()) for calls in called.values()]
+        machine = (int(max(nodes for nodes, _ in reach)), int(max(ppn for _, ppn in reach)))
+    else:
+        truths = {name: _truth(name, told["truth"]) for name, told in data["collectives"].items()}
+        sizes = {name: told["sizes"] for name, told in data["collectives"].items()}
+        called = {name: _calls(application, each) for name, each in sizes.items()}
+        judged = {name: _calls(data["evaluate"], each) for name, each in sizes.items()}
+    noise = dict(data.get("noise", {}))
+    if "outlier_factor" in noise:
+        noise["outlier_factor"] = tuple(noise["outlier_factor"])
+    return Scenario(
+        name=str(data["name"]),
+        machine=machine,
+        truths=truths,
+        called=called,
+        judged=judged,
+        calls=_count("calls", application.get("calls", 400)),
+        runs=_count("runs", application.get("runs", 5)),
+        noise=Noise(**noise),
+        processes=processes,
+        drift=Drift(**data["drift"]) if data.get("drift") else None,
+        metric=_one_of("metric", data.get("metric", "max"), METRICS),
+        logic=_one_of("logic", data.get("logic", "tuning"), tuple(LOGICS)),
+        learning=Learning.of(data.get("learning", {})),
+    )
+
+
+def _truth(collective: str, told: Mapping[str, Any]) -> Truth:
+    if "formulas" in told:
+        return Formulas(told["formulas"], told.get("constants", {}), str(told.get("default", "1")))
+    if "methods" in told:
+        model = str(told.get("model", "loggp"))
+        return Simulated(collective, told["methods"], find_parameters(str(told["parameters"]), model).of(model))
+    raise OnlineError(f"the truth of {collective} has neither formulas nor methods of the models")
+
+
+def _calls(told: Mapping[str, Any], sizes: list[int]) -> Calls:
+    """All combinations of nodes, processes per node and sizes; what stands twice is twice as likely."""
+    nodes, ppn, size = np.meshgrid(told["nodes"], told["ppn"], sizes, indexing="ij")
+    return Calls.even(size.ravel(), nodes.ravel(), ppn.ravel())
+
+
+def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise OnlineError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
+    return str(value)
+
+
+def _count(what: str, value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise OnlineError(f"{what} is {value!r}, expected a whole number of at least 1")
+    return value

@@ -1,0 +1,130 @@
+"""What the offline part of online tuning can be told: declared once for command, page and scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
+
+LEARNERS = ("gamma", "log", "poisson", "xgboost")
+FLOOR, CAP = 0.03, 0.5
+BINS = ("regular", "seen")
+UNSEEN = ("between", "default", "predict")
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "learner", "learner", "What predicts times: boosted trees with this loss.", "gamma", "choice", choices=LEARNERS
+    ),
+    Option("rounds", "trees", "Trees of each regression.", 200, "int", low=1, high=10_000, log=True),
+    Option(
+        "min_samples",
+        "timings needed",
+        "Timings that a method must have before it is learnt.",
+        100,
+        "int",
+        low=1,
+        log=True,
+    ),
+    Option("floor", "least probability", "No method that can be chosen gets less.", FLOOR, "float", low=0, high=1),
+    Option("cap", "largest probability", "No method gets more.", CAP, "float", low=0, high=1),
+    Option(
+        "exact",
+        "keep to both exactly",
+        "Scale what lies between both until the sum is 1, rather than dividing all by it.",
+        default=False,
+        kind="flag",
+    ),
+    Option(
+        "blacklist",
+        "leave out slower than",
+        "Leave out methods that are predicted to take so many times the best.",
+        None,
+        "float",
+        low=1,
+        unlimited="no limit",
+        log=True,
+    ),
+    Option(
+        "tail",
+        "longest time counted",
+        "A time of more than so many times the median of its method and sizes counts as that.",
+        3.0,
+        "float",
+        low=1,
+        unlimited="as they are",
+        log=True,
+    ),
+    Option(
+        "change",
+        "change of times",
+        "Forget what was measured of a method before its times changed by this factor.",
+        1.5,
+        "float",
+        low=1,
+        unlimited="nothing is forgotten",
+        log=True,
+    ),
+    Option(
+        "bins",
+        "bins",
+        "A regular grid over the machine, or bins around the sizes that were seen.",
+        "regular",
+        "choice",
+        choices=BINS,
+    ),
+    Option(
+        "unseen",
+        "where nothing was seen",
+        "Beyond what was seen the library decides (between: with bins that lie between those seen or next to them as "
+        "seen; default: only those next to them), or the regressions do all the same (predict).",
+        "between",
+        "choice",
+        choices=UNSEEN,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Values of `OPTIONS`; see there."""
+
+    learner: str = "gamma"
+    rounds: int = 200
+    min_samples: int = 100
+    floor: float = FLOOR
+    cap: float = CAP
+    exact: bool = False
+    blacklist: float | None = None
+    tail: float | None = 3.0
+    change: float | None = 1.5
+    bins: str = "regular"
+    unseen: str = "between"
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Learning:
+        """Check values by name; `OptionError` says what is allowed."""
+        known = {option.name: option for option in OPTIONS}
+        if unknown := sorted(set(given) - set(known)):
+            raise OptionError(f"there is no setting {unknown[0]!r}, expected some of {', '.join(known)}")
+        made = cls(**{name: known[name].checked(value) for name, value in given.items()})
+        if made.floor > made.cap:
+            raise OptionError(f"floor is {made.floor}, expected at most cap, {made.cap}")
+        return made
+
+    @property
+    def longest(self) -> float:
+        """Times the median that a time counts, infinite where as it is."""
+        return math.inf if self.tail is None else self.tail
+
+    @property
+    def changed_by(self) -> float:
+        """Factor of a change, infinite where nothing is forgotten."""
+        return math.inf if self.change is None else self.change
+
+    def to_dict(self) -> dict[str, Any]:
+        """Values by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}

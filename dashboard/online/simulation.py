@@ -1,0 +1,236 @@
+"""A simulated application that is tuned online: runs, training and judging, iteration by iteration.
+
+Source: Steiner, section 5.4.7. What is learnt from, the draws and the look-up are those of real runs; only what a call
+takes comes from a scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dashboard.online.draws import draws, stream
+from dashboard.online.learn import summarise
+from dashboard.online.logics import LOGICS, Logic
+from dashboard.online.scenario import Scenario
+from dashboard.online.selection import Calls, SelectionModel, learn
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: Calls that are judged are listed one by one up to so many.
+_LISTED = 64
+
+#: ``keep(iteration, run, timings)``: takes the timings of each run, such as a writer of traces.
+Keep = Callable[[int, int, pd.DataFrame], None]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One iteration.
+
+    Attributes
+    ----------
+    tuned_over_best, default_over_best
+        Time of all judged calls when the best known method (the library's own) is taken, by that of the best.
+    tuning_over_best
+        Time of the calls in a run of this iteration by that of the best, the mean over runs.
+    tuned_mean, tuned_worst
+        Of the judged calls one by one: mean and largest of the tuned time by the best one's.
+    regret
+        Seconds that the calls of this iteration took beyond the best.
+    calibration
+        Middle factor between predicted and true times of judged calls.
+    best_probability
+        With which the best method of a judged call is tried, in the mean.
+    samples
+        Timings so far.
+    bands
+        By judged call: sizes and the probability of each method.
+    """
+
+    iteration: int
+    tuned_over_best: float
+    default_over_best: float
+    tuning_over_best: float
+    tuned_mean: float
+    tuned_worst: float
+    regret: float
+    calibration: float
+    best_probability: float
+    samples: int
+    bands: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; what is not known is None."""
+        told = dict(vars(self))
+        return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in told.items()}
+
+
+def simulate(scenario: Scenario, seed: int, iterations: int, keep: Keep | None = None) -> Iterator[Judged]:
+    """Run a scenario.
+
+    Parameters
+    ----------
+    seed
+        The same seed gives the same figures.
+    iterations
+        So many.
+    keep
+        Called with each run's timings.
+
+    Yields
+    ------
+    Judged
+        After each iteration's training.
+    """
+    generator = np.random.default_rng(seed)
+    logics: dict[str, Logic] = {name: LOGICS["uniform"](None) for name in scenario.truths}  # type: ignore[arg-type]
+    if LOGICS[scenario.logic](None).one_by_one:  # type: ignore[arg-type]
+        logics = {name: LOGICS[scenario.logic](None) for name in scenario.truths}  # type: ignore[arg-type]
+    cells: list[pd.DataFrame] = []
+    samples = 0
+    for iteration in range(1, iterations + 1):
+        runs = [
+            _Run(scenario, logics, iteration, (seed << 32) + (iteration << 16) + number, generator).timings()
+            for number in range(scenario.runs)
+        ]
+        for number, run in enumerate(runs):
+            samples += len(run)
+            if keep is not None:
+                keep(iteration, number, run)
+        cells.append(summarise(pd.concat(runs), scenario.learning.longest))
+        model = learn(pd.concat(cells), scenario.table, scenario.learning, machine=scenario.machine)
+        yield _judged(scenario, model, iteration, runs, samples)
+        for name, choice in model.choices.items():
+            if not logics[name].one_by_one:
+                logics[name] = LOGICS[scenario.logic](choice)
+
+
+class _Run:
+    """One run: a communicator over some nodes, and the calls on it."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        logics: dict[str, Logic],
+        iteration: int,
+        seed: int,
+        generator: np.random.Generator,
+    ) -> None:
+        self._scenario, self._logics, self._iteration, self._generator = scenario, logics, iteration, generator
+        self._start = stream(seed, 1)
+
+    def timings(self) -> pd.DataFrame:
+        """What its calls took, in the columns of `summarise` with ``best``, the time of the best method, seconds."""
+        scenario, generator = self._scenario, self._generator
+        places = {(n, p) for calls in scenario.called.values() for n, p in zip(calls.nodes, calls.ppn, strict=True)}
+        nodes, ppn = sorted(places)[generator.integers(len(places))]
+        able = [name for name, c in scenario.called.items() if ((c.nodes == nodes) & (c.ppn == ppn)).any()]
+        which = generator.integers(0, len(able), scenario.calls)
+        factor = scenario.noise.of_run(generator)
+        parts = []
+        for number, name in enumerate(able):
+            calls = np.flatnonzero(which == number)
+            if calls.size:
+                parts.append(self._of(name, calls, (int(nodes), int(ppn)), factor))
+        return pd.concat(parts)
+
+    def _of(self, name: str, numbers: IntArray, place: tuple[int, int], factor: float) -> pd.DataFrame:
+        """Calls of one collective, by their numbers on the communicator."""
+        scenario, generator, called = self._scenario, self._generator, self._scenario.called[name]
+        rows = np.flatnonzero((called.nodes == place[0]) & (called.ppn == place[1]))
+        rows = rows[generator.integers(0, rows.size, numbers.size)]
+        calls = Calls(*(each[rows] for each in (called.message_size, called.nodes, called.ppn, called.comm_size)))
+        true = scenario.times(name, calls, self._iteration)
+        draw = draws(self._start, list(scenario.truths).index(name), numbers)
+        noisy = factor * scenario.noise.on(np.ones(numbers.size), generator)
+        alg = self._chosen(name, calls, true, draw, noisy)
+        taken = _taken(scenario, name, calls, true, alg)
+        seen = self._recorded(name, calls, taken * noisy, alg)
+        frame = {"collective": name, "alg": alg, "message_size": calls.message_size, "nodes": calls.nodes}
+        frame |= {"ppn": calls.ppn, "iteration": self._iteration, "time": seen}
+        return pd.DataFrame({**frame, "true": taken, "best": np.nanmin(true, axis=1)})
+
+    def _chosen(self, name: str, calls: Calls, true: FloatArray, draw: FloatArray, noisy: FloatArray) -> IntArray:
+        logic, allowed = self._logics[name], ~np.isnan(true)
+        if not logic.one_by_one:
+            return logic.choose(calls, draw, allowed)
+        found = np.zeros(len(draw), dtype=np.int64)
+        for at in range(len(draw)):
+            only = slice(at, at + 1)
+            each = Calls(calls.message_size[only], calls.nodes[only], calls.ppn[only], calls.comm_size[only])
+            found[only] = logic.choose(each, draw[only], allowed[only])
+            logic.observe(each, found[only], true[at, found[only] - 1] * noisy[only])
+        return found
+
+    def _recorded(self, name: str, calls: Calls, times: FloatArray, alg: IntArray) -> FloatArray:
+        processes, methods = self._scenario.processes, self._scenario.truths[name].methods
+        if processes.simple:
+            return times
+        profile = [processes.profiles.get(methods[each - 1].label, "equal") for each in alg]
+        count = int(calls.comm_size[0])
+        return processes.recorded(times, profile, count, self._scenario.metric, self._generator)
+
+
+def _taken(scenario: Scenario, name: str, calls: Calls, true: FloatArray, alg: IntArray) -> FloatArray:
+    """True time of what was chosen; where the library decides and nobody knows how, that of any method in the mean."""
+    own = scenario.truths[name].default(calls)
+    own = np.where(np.isnan(own), np.nanmean(true, axis=1), own)
+    return np.where(alg > 0, true[np.arange(len(alg)), alg - 1], own)
+
+
+def _judged(
+    scenario: Scenario, model: SelectionModel, iteration: int, runs: list[pd.DataFrame], samples: int
+) -> Judged:
+    best = tuned = default = 0.0
+    off: list[FloatArray] = []
+    chance: list[FloatArray] = []
+    each: list[FloatArray] = []
+    bands: list[dict[str, Any]] = []
+    for name, calls in scenario.judged.items():
+        true, choice = scenario.times(name, calls, iteration), model.choices[name]
+        alg = choice.tuned(calls, ~np.isnan(true))
+        best += float(np.nanmin(true, axis=1).sum())
+        taken = _taken(scenario, name, calls, true, alg)
+        tuned += float(taken.sum())
+        each.append(taken / np.nanmin(true, axis=1))
+        default += float(scenario.truths[name].default(calls).sum())
+        place = choice.bins.number(calls.message_size, calls.nodes, calls.ppn)
+        ratio = np.abs(np.log(choice.times[place] / true))
+        off.append(ratio[np.isfinite(ratio)])
+        share = choice.probability[place]
+        chance.append(share[np.arange(len(share)), np.nanargmin(true, axis=1)])
+        if len(share) <= _LISTED:
+            bands += _bands(name, calls, share)
+    factors = np.concatenate(off)
+    over = [run["true"].sum() / run["best"].sum() for run in runs]
+    return Judged(
+        iteration=iteration,
+        tuned_over_best=tuned / best,
+        default_over_best=default / best,
+        tuning_over_best=float(np.mean(over)),
+        tuned_mean=float(np.concatenate(each).mean()),
+        tuned_worst=float(np.concatenate(each).max()),
+        regret=float(sum((run["true"] - run["best"]).sum() for run in runs)),
+        calibration=float(np.exp(np.median(factors))) if factors.size else float("nan"),
+        best_probability=float(np.concatenate(chance).mean()),
+        samples=samples,
+        bands=bands,
+    )
+
+
+def _bands(name: str, calls: Calls, share: FloatArray) -> list[dict[str, Any]]:
+    listed = zip(calls.message_size, calls.nodes, calls.ppn, share, strict=True)
+    made = {
+        (int(size), int(nodes), int(ppn)): [round(float(each), 6) for each in row] for size, nodes, ppn, row in listed
+    }
+    return [
+        {"collective": name, "message_size": size, "nodes": nodes, "ppn": ppn, "probability": row}
+        for (size, nodes, ppn), row in made.items()
+    ]

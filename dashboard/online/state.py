@@ -1,0 +1,256 @@
+"""The folder of one online tuning: table, library, traces, data set and models; each step can be taken again.
+
+``loop.json`` holds what was chosen at the start and the table of methods; ``traces/`` what programs leave behind;
+``online.parquet`` all timings that were taken in, by run, so that none counts twice; ``models/N.model`` what was learnt
+in iteration N, ``current.model`` the newest; ``progress.jsonl`` one line for each training.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dashboard.decisions.saved import methods_to_data
+from dashboard.online.errors import OnlineError
+from dashboard.online.learn import summarise
+from dashboard.online.model_file import save
+from dashboard.online.selection import Blocked, SelectionModel, learn
+from dashboard.online.settings import Learning
+from dashboard.online.table import AlgTable
+from loaders import LoadError, disk
+from loaders.online import DATA_NAME, read_data, read_file, run_of, siblings, write_data
+from loaders.source import Source
+
+_FORMAT = 1
+#: Seconds after which a run that never told its end is taken for ended.
+SETTLED_S = 300.0
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of traces.
+
+    Attributes
+    ----------
+    runs
+        Taken in now.
+    timings
+        Of these.
+    skipped
+        Files that cannot be used, and why.
+    waiting
+        Runs that go on.
+    notes
+        What was left out of runs that were taken.
+    """
+
+    runs: list[str] = field(default_factory=list)
+    timings: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Folder:
+    """One online tuning.
+
+    Attributes
+    ----------
+    machine
+        Nodes, and cores per node.
+    """
+
+    path: Path
+    table: AlgTable
+    machine: tuple[int, int]
+    learning: Learning
+    blocked: tuple[Blocked, ...] = ()
+
+    @property
+    def traces(self) -> Path:
+        """Where programs leave their traces."""
+        return self.path / "traces"
+
+    @property
+    def model(self) -> Path:
+        """The newest model."""
+        return self.path / "current.model"
+
+    @property
+    def data(self) -> Path:
+        """The data set."""
+        return self.path / DATA_NAME
+
+    @property
+    def progress(self) -> list[dict[str, Any]]:
+        """One record for each training."""
+        return read_lines(self.path / "progress.jsonl")
+
+    def save(self) -> None:
+        """Make the folder, or keep what was changed in it."""
+        for name in ("traces", "models"):
+            (self.path / name).mkdir(parents=True, exist_ok=True)
+        told = {
+            "colltune_online": _FORMAT,
+            "machine": {"nodes": self.machine[0], "ppn": self.machine[1]},
+            "learning": self.learning.to_dict(),
+            "blocked": [vars(each) for each in self.blocked],
+            "table": self.table.to_dict(),
+        }
+        disk.write_text(self.path / "loop.json", json.dumps(told, indent=1) + "\n")
+
+    @classmethod
+    def open(cls, path: Path) -> Folder:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        OnlineError
+            There is none, or it is damaged.
+        """
+        file = path / "loop.json"
+        try:
+            told = json.loads(disk.read_text(file))
+            if told["colltune_online"] != _FORMAT:
+                raise OnlineError(f"{file}: is of version {told['colltune_online']}, expected {_FORMAT}")
+            machine = (int(told["machine"]["nodes"]), int(told["machine"]["ppn"]))
+            blocked = tuple(Blocked(**each) for each in told["blocked"])
+            return cls(path, AlgTable.from_dict(told["table"]), machine, Learning.of(told["learning"]), blocked)
+        except OSError as error:
+            reason = error.strerror or error
+            raise OnlineError(f"{file}: cannot be read: {reason}; 'colltune online init' makes the folder") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise OnlineError(f"{file}: is damaged: {error}") from None
+
+    def calls(self) -> pd.DataFrame:
+        """All timings taken in so far; ``run, iteration`` beside the columns of `loaders.online.run_of`."""
+        return read_data(self.data)[0] if self.data.exists() else pd.DataFrame()
+
+    def collect(self, settled: float = SETTLED_S, *, traces: Path | None = None) -> Collected:
+        """Take in the runs whose traces are whole; they belong to the iteration that is trained next.
+
+        Parameters
+        ----------
+        settled
+            Seconds since the last record after which a run without an end is taken all the same.
+        traces
+            Another folder of traces.
+        """
+        former = self.calls()
+        known = set(former["run"]) if len(former) else set()
+        iteration = len(self.progress) + 1
+        report, parts = Collected(), []
+        for first in sorted({siblings(file)[0] for file in (traces or self.traces).glob("*.trace")}):
+            taken = self._taken(first, known, settled, report)
+            if taken is not None:
+                parts.append(taken.assign(iteration=iteration))
+                known.add(str(taken["run"].iloc[0]))
+                report.runs.append(str(taken["run"].iloc[0]))
+        if not parts:
+            return report
+        new = pd.concat(parts, ignore_index=True)
+        methods = {name: methods_to_data(listed) for name, listed in self.table.methods.items()}
+        everything = pd.concat([former, new], ignore_index=True) if len(former) else new
+        write_data(self.data, everything, methods, self.table.digest)
+        return Collected(report.runs, len(new), report.skipped, report.waiting, report.notes)
+
+    def _taken(self, first: Path, known: set[str], settled: float, report: Collected) -> pd.DataFrame | None:
+        """The calls of a run; None where it cannot be taken, or not yet, which the report says."""
+        source = Source(first)
+        files = siblings(first)
+        try:
+            header = _header(files)
+            run = str(header["run"])
+            if run in known:
+                return None
+            self._check(header, first)
+            last = max(file.stat().st_mtime for file in files)
+            if not totals_of(first.parent, run).exists() and time.time() - last < settled:
+                report.waiting.append(run)
+                return None
+            _, calls = run_of(source)
+        except LoadError as error:
+            report.skipped[first.name] = str(error)
+            return None
+        report.notes.extend(source.notes)
+        report.notes.extend(f"{first.name}: {count} skipped: {reason}" for reason, count in source.reasons.items())
+        if not len(calls):
+            report.skipped[first.name] = "no call can be used"
+            return None
+        return calls.assign(run=run)
+
+    def _check(self, header: Mapping[str, Any], file: Path) -> None:
+        """Raise `LoadError` where a trace is of other methods or another library than the folder."""
+        if header["table"] != self.table.digest:
+            raise LoadError(f"is of the table {header['table']}, this folder of {self.table.digest}", path=file)
+        if (told := header.get("library_version")) != self.table.version:
+            raise LoadError(f"is of Open MPI {told}, this folder of {self.table.version}", path=file)
+
+    def train(self) -> SelectionModel:
+        """Learn from all that was taken in; the newest model is replaced when the new one is whole.
+
+        Raises
+        ------
+        OnlineError
+            Nothing was taken in.
+        """
+        calls = self.calls()
+        if not len(calls):
+            raise OnlineError(f"{self.path}: there are no timings yet; run programs in mode tuning first")
+        cells = pd.concat([summarise(part, self.learning.longest) for _, part in calls.groupby("iteration", sort=True)])
+        iteration = int(calls["iteration"].max())
+        told = {"iteration": iteration, "timings": len(calls), "library": self.table.library}
+        model = learn(cells, self.table, self.learning, machine=self.machine, blocked=self.blocked, told=told)
+        save(model, self.path / "models" / f"{iteration}.model")
+        save(model, self.model)
+        record = {**told, "runs": int(calls["run"].nunique()), "learnt": _learnt(model)}
+        if iteration > len(self.progress):
+            append_line(self.path / "progress.jsonl", record)
+        return model
+
+
+def totals_of(traces: Path, run: str) -> Path:
+    """What the first process of a run writes at its end."""
+    return traces / f".{run}.totals.json"
+
+
+def _header(files: list[Path]) -> Mapping[str, Any]:
+    """That of the first file whose header can be read."""
+    error: LoadError | None = None
+    for file in files:
+        try:
+            return read_file(file)[0]
+        except LoadError as fault:
+            error = error or fault
+    raise error or LoadError("there are no traces")
+
+
+def _learnt(model: SelectionModel) -> dict[str, int]:
+    """Methods of each collective that have a regression."""
+    return {name: int((choice.times[0] == choice.times[0]).sum()) for name, choice in model.choices.items()}
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Records of JSON, one a line; a last line that a crash cut off is not there."""
+    if not path.exists():
+        return []
+    records = []
+    for line in disk.read_text(path).splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            break
+    return records
+
+
+def append_line(path: Path, record: Mapping[str, Any]) -> None:
+    """Add a record; what is there already is written again with it, whole or not at all."""
+    records = [*read_lines(path), dict(record)]
+    disk.write_text(path, "".join(json.dumps(each) + "\n" for each in records))

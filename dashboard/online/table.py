@@ -1,0 +1,203 @@
+"""The methods that may be chosen, numbered: algorithm and parameters together are one number (AlgID, from 1).
+
+Parameters are folded into the choice by giving each a small set of values (Steiner, section 4.4, appendix A). Numbers
+stand for *names*: the appendix's own numbers of Open MPI's broadcasts are shifted by one from 5 on, so that a table
+made of them would force the wrong algorithms.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.nodes import Method
+from dashboard.decisions.saved import methods_to_data
+from dashboard.export.known_faults import known_fault
+from dashboard.export.library_names import normal, takes_fan_out, takes_segments
+from dashboard.online.errors import OnlineError
+from loaders.cube import method_label
+from loaders.openmpi import DEFAULT_VERSION, algorithms
+from loaders.rows import MethodKey
+
+BoolArray = npt.NDArray[np.bool_]
+
+COLLECTIVES = ("allreduce", "bcast", "allgather", "alltoall")
+SEGMENT_SIZES = (1 << 10, 1 << 20, 8 << 20)
+FAN_OUTS = (1, 4, 16)
+MAX_REQUESTS = (0, 64, 128, 512)
+_DIGITS = 16
+#: What methods need of a call.
+NEEDS = NOTHING, TWO, POWER_OF_TWO, EVEN, BYTE_EACH = range(5)
+
+
+@dataclass(frozen=True)
+class AlgTable:
+    """Methods by collective; AlgID ``a`` is the method at place ``a - 1``.
+
+    Attributes
+    ----------
+    library, version
+        Whose methods they are.
+    methods
+        By collective, in the order of their numbers.
+    """
+
+    library: str
+    version: str
+    methods: Mapping[str, tuple[Method, ...]] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        for name, listed in self.methods.items():
+            labels = [method.label for method in listed]
+            if not labels or len(set(labels)) < len(labels):
+                raise OnlineError(
+                    f"the table of {name} has {len(labels)} methods; expected different ones, at least one"
+                )
+
+    @property
+    def collectives(self) -> tuple[str, ...]:
+        """In the order of their numbers."""
+        return tuple(self.methods)
+
+    @property
+    def digest(self) -> str:
+        """First 16 hex digits of the SHA-256 over names and parameters."""
+        listed = {name: methods_to_data(methods) for name, methods in self.methods.items()}
+        text = json.dumps(listed, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        listed = {name: methods_to_data(methods) for name, methods in self.methods.items()}
+        return {"colltune_online_table": 1, "library": self.library, "version": self.version, "methods": listed}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> AlgTable:
+        """Rebuild from `to_dict`.
+
+        Raises
+        ------
+        OnlineError
+            It is not of that form.
+        """
+        try:
+            methods = {
+                str(name): tuple(
+                    Method(
+                        str(one["label"]),
+                        str(one["algorithm"]),
+                        int(one.get("segment_size", 0)),
+                        dict(one.get("parameters") or {}),
+                    )
+                    for one in listed
+                )
+                for name, listed in data["methods"].items()
+            }
+            return cls(str(data["library"]), str(data["version"]), methods)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise OnlineError(f"the table of methods cannot be read: {error}") from None
+
+
+def default_table(
+    version: str = DEFAULT_VERSION,
+    collectives: tuple[str, ...] = COLLECTIVES,
+    segment_sizes: tuple[int, ...] = SEGMENT_SIZES,
+    fan_outs: tuple[int, ...] = FAN_OUTS,
+    max_requests: tuple[int, ...] = MAX_REQUESTS,
+) -> AlgTable:
+    """Table of all algorithms of an Open MPI with these values of their parameters.
+
+    Algorithms that are known to give wrong results are left out; those that only do so for operations that do not
+    commute are there, since such calls are passed on.
+
+    Raises
+    ------
+    OnlineError
+        A collective has no algorithms to choose from.
+    """
+    made = {}
+    for name in collectives:
+        known = algorithms(name, version)
+        if not known:
+            raise OnlineError(f"Open MPI {version} has no algorithms of {name} to choose from")
+        made[name] = tuple(
+            method
+            for number, algorithm in known.items()
+            if not _faulty(name, number, version)
+            for method in _variants(name, number, algorithm, segment_sizes, fan_outs, max_requests)
+        )
+    return AlgTable("Open MPI", version, made)
+
+
+def _faulty(collective: str, number: int, version: str) -> bool:
+    fault = known_fault("Open MPI", version, collective, number=number)
+    return fault is not None and not fault.only_commutative
+
+
+def _variants(
+    collective: str,
+    number: int,
+    algorithm: str,
+    segment_sizes: tuple[int, ...],
+    fan_outs: tuple[int, ...],
+    max_requests: tuple[int, ...],
+) -> Iterator[Method]:
+    sizes = segment_sizes if takes_segments(collective, number) else (0,)
+    named: list[dict[str, Any]] = [{}]
+    if takes_fan_out(collective, number):
+        named = [{"fan_out": value} for value in fan_outs]
+    elif (collective, algorithm) == ("alltoall", "linear_sync"):
+        named = [{"max_requests": value} for value in max_requests]
+    for size in sizes:
+        for parameters in named:
+            label = method_label(MethodKey(algorithm, size, tuple(parameters.items())))
+            yield Method(label, algorithm, size, parameters)
+
+
+def need_of(collective: str, method: Method) -> int:
+    """What a call must be like so that Open MPI takes this algorithm and no other: one of the `NEEDS`.
+
+    By the source of ``coll/base`` of 4.1 and 5.0. Where elements count, bytes bound them from above.
+    """
+    name = normal(method.algorithm, collective)
+    return {
+        ("allgather", "recursive_doubling"): POWER_OF_TWO,
+        ("allgather", "neighbor"): EVEN,
+        ("allreduce", "rabenseifner"): BYTE_EACH,
+        ("allreduce", "ring"): BYTE_EACH,
+        ("allreduce", "segmented_ring"): BYTE_EACH,
+    }.get((collective, name), TWO if name == "two_proc" else NOTHING)
+
+
+def usable(need: Any, comm_size: Any, message_size: Any) -> BoolArray:
+    """Whether calls are as a method needs them; the library in C asks the same.
+
+    Parameters
+    ----------
+    need, comm_size, message_size
+        Of shapes that broadcast together; bytes by the project's convention.
+    """
+    asked, processes, size = np.broadcast_arrays(
+        np.asarray(need, np.int64), np.asarray(comm_size, np.int64), np.asarray(message_size, np.int64)
+    )
+    cases = [asked == TWO, asked == POWER_OF_TWO, asked == EVEN, asked == BYTE_EACH]
+    answers = [processes == 2, processes & (processes - 1) == 0, processes % 2 == 0, size >= processes]
+    return np.asarray(np.select(cases, answers, default=True), dtype=np.bool_)
+
+
+def doubles(methods: tuple[Method, ...], largest: float) -> BoolArray:
+    """Which methods do what an earlier one does, for messages of at most `largest` bytes, as no segment is shorter."""
+    seen: set[tuple[Any, ...]] = set()
+    found = []
+    for method in methods:
+        size = method.segment_size if 0 < method.segment_size < largest else 0
+        key = (method.algorithm, size, tuple(sorted(method.parameters.items())))
+        found.append(key in seen)
+        seen.add(key)
+    return np.array(found, dtype=np.bool_)

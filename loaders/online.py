@@ -1,0 +1,243 @@
+"""Traces of online tuning: what each process of a program noted of its collective calls; and their data set as Parquet.
+
+A trace is a file of one process, ``RUN.RANK.trace``: a line of JSON, filled with blanks to a multiple of 64 bytes, and
+records of 48 bytes, little-endian, one a call::
+
+    double start, end        seconds of the process's own clock
+    int64  message_size      bytes by the project's convention
+    uint64 comm              id of the communicator, the same on all its processes
+    uint32 call              number of the call on it, from 0
+    int32  comm_size, nodes  of the communicator
+    uint16 ppn               processes per node
+    uint8  collective, alg   numbers in the header's ``methods``; alg from 1, 0 = the library's own decision
+
+The header tells ``colltune_trace`` (1), ``run, rank, ranks, mode, table`` (digest of the methods), ``library,
+library_version, seed`` and ``methods``: by collective, in the order of their numbers, objects of ``label, algorithm,
+segment_size, parameters``. A file that a crash cut off ends in a part of a record, which is passed over.
+
+The time of a call is the longest of its processes' (Steiner, section 4.3): the files of a run are read together, with
+that of the lowest rank. Calls that some of them do not tell, or tell otherwise, are skipped and counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loaders import disk
+from loaders.errors import LoadError
+from loaders.source import Format, Source
+
+RECORD = np.dtype(
+    [
+        *(("start", "<f8"), ("end", "<f8"), ("message_size", "<i8"), ("comm", "<u8"), ("call", "<u4")),
+        *(("comm_size", "<i4"), ("nodes", "<i4"), ("ppn", "<u2"), ("collective", "u1"), ("alg", "u1")),
+    ]
+)
+ALIGNED = 64
+MARK = b'{"colltune_trace":'
+DATA_NAME = "online.parquet"
+#: Times of a call by those of its processes.
+METRICS = ("max", "mean", "makespan", "root")
+_METHODS = b"colltune_online"
+_SAME = ("collective", "alg", "message_size", "comm_size", "nodes", "ppn")
+_NAME = re.compile(r"(?P<run>.+)\.(?P<rank>\d{1,9})\.trace")
+_MOST_BYTES = 4 << 30
+_DEFAULT = {"label": "default", "algorithm": "default", "segment_size": 0, "parameters": {}}
+
+
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether it is a trace, or a data set made of traces."""
+    return head.startswith(MARK) or (head.startswith(b"PAR1") and path.name.endswith(DATA_NAME))
+
+
+def read(source: Source) -> Iterator[pd.DataFrame]:
+    """Read the calls of a run, or of a data set; see `loaders.source.Format`."""
+    source.attrs.update(
+        benchmark="online", statistic="longest time of a call over its processes", statistic_kind="completion"
+    )
+    if source.head().startswith(MARK):
+        first = siblings(source.path)[0]
+        if first != source.path:
+            source.note(f"read together with {first.name}")
+            return
+        header, calls = run_of(source)
+        source.attrs.update({name: str(header[name]) for name in ("library", "library_version") if header.get(name)})
+        methods = header["methods"]
+    else:
+        calls, methods = read_data(source.path)
+    source.loaded(len(calls))
+    yield from tables(calls, methods)
+    if not source.rows:
+        raise source.fail(f"the trace holds no call that can be used ({source.skipped} skipped)")
+
+
+def siblings(path: Path) -> list[Path]:
+    """Files of the same run, that of the lowest rank first."""
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return [path]
+    ranks = {}
+    for file in path.parent.glob("*.trace"):
+        other = _NAME.fullmatch(file.name)
+        if other is not None and other["run"] == match["run"]:
+            ranks[int(other["rank"])] = file
+    return [ranks[rank] for rank in sorted(ranks)] or [path]
+
+
+def read_file(path: Path) -> tuple[dict[str, Any], npt.NDArray[Any], int]:
+    """Header, records and bytes left over of one process's trace.
+
+    Raises
+    ------
+    LoadError
+        It is none, or its header is damaged.
+    """
+    try:
+        content = disk.read_bytes(path, _MOST_BYTES)
+    except OSError as error:
+        raise LoadError(f"cannot be read: {error.strerror or error}", path=path) from None
+    end = content.find(b"\n")
+    try:
+        header = json.loads(content[: max(end, 0)])
+        fit = header["colltune_trace"] == 1 and (end + 1) % ALIGNED == 0
+        methods = {str(name): list(listed) for name, listed in header["methods"].items()}
+        names = [str(header[name]) for name in ("run", "table")]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise LoadError("the header of the trace is damaged; expected a line of JSON of version 1", path=path) from None
+    if not fit or not methods or not all(names):
+        raise LoadError("the header of the trace is not of version 1, or damaged", path=path, line=1)
+    count, left = divmod(len(content) - end - 1, RECORD.itemsize)
+    return header, np.frombuffer(content, RECORD, count, end + 1), left
+
+
+def run_of(source: Source, metric: str = "max") -> tuple[dict[str, Any], pd.DataFrame]:
+    """The calls of a run, from the files of all its processes.
+
+    Parameters
+    ----------
+    source
+        One of the files; what is skipped is counted here.
+    metric
+        One of `METRICS`.
+
+    Returns
+    -------
+    header
+        That of the lowest rank whose file can be read.
+    calls
+        ``comm, call``, those of `_SAME` (collective by name), ``time`` (seconds) and ``traced`` (processes).
+    """
+    header: dict[str, Any] | None = None
+    parts: list[pd.DataFrame] = []
+    for file in siblings(source.path):
+        try:
+            told, records, left = read_file(file)
+        except LoadError as error:
+            if file == source.path and len(siblings(source.path)) == 1:
+                raise
+            source.note(str(error), warn=True)
+            continue
+        if header is not None and (told["run"], told["table"]) != (header["run"], header["table"]):
+            other = f"run {told['run']}, table {told['table']}"
+            source.note(f"{file.name} is of {other}, not of {header['run']}, {header['table']}: left out", warn=True)
+            continue
+        header = told if header is None else header
+        if left:
+            source.skip(0, file.name, "the last record of a process is cut off")
+        frame = pd.DataFrame(
+            {name: records[name].astype(RECORD[name].newbyteorder("=")) for name in RECORD.names or ()}
+        )
+        parts.append(frame.assign(rank=int(told.get("rank", len(parts)))))
+    if header is None:
+        raise source.fail("none of the traces of this run can be read")
+    calls = _joined(source, pd.concat(parts, ignore_index=True), header["methods"], metric)
+    return header, calls
+
+
+def _joined(source: Source, records: pd.DataFrame, methods: Mapping[str, Sequence[Any]], metric: str) -> pd.DataFrame:
+    """One row for each call, of the records of all processes."""
+    names = list(methods)
+    counts = np.array([len(listed) for listed in methods.values()])
+    known = records["collective"] < len(names)
+    sound = known & (records["alg"] <= counts[np.where(known, records["collective"], 0)])
+    sound &= (records["end"] > records["start"]) & (records["message_size"] >= 0) & (records["ppn"] > 0)
+    sound &= (records["comm_size"] > 0) & (records["nodes"] > 0) & np.isfinite(records["end"] - records["start"])
+    source.skip_many(int((~sound).sum()), "a record is damaged: no such method, or sizes or times that cannot be")
+    kept = records[sound].assign(each=records["end"] - records["start"])
+    grouped = kept.groupby(["comm", "call"], sort=True)
+    joined = grouped.agg(
+        **{name: (name, "first") for name in _SAME},
+        **{f"{name}_last": (name, "nunique") for name in _SAME},
+        longest=("each", "max"),
+        mean=("each", "mean"),
+        root=("each", "first"),
+        begin=("start", "min"),
+        end=("end", "max"),
+        traced=("rank", "nunique"),
+        told=("rank", "size"),
+    ).reset_index()
+    same = (joined[[f"{name}_last" for name in _SAME]] == 1).all(axis=1)
+    source.skip_many(int((~same).sum()), "the processes of a call tell different methods or sizes")
+    twice = joined["told"] > joined["traced"]
+    source.skip_many(int((same & twice).sum()), "a process tells a call twice")
+    complete = joined["traced"] == joined.groupby("comm")["traced"].transform("max")
+    source.skip_many(int((same & ~twice & ~complete).sum()), "not all processes of a call told it")
+    times = {
+        "max": joined["longest"],
+        "mean": joined["mean"],
+        "root": joined["root"],
+        "makespan": joined["end"] - joined["begin"],
+    }
+    made = joined.assign(time=times[metric], collective=[names[place] for place in joined["collective"]])
+    return pd.DataFrame(made.loc[same & ~twice & complete, ["comm", "call", *_SAME, "time", "traced"]])
+
+
+def tables(calls: pd.DataFrame, methods: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[pd.DataFrame]:
+    """Rows of calls as readers give them, those of one method together."""
+    for (name, alg), own in calls.groupby(["collective", "alg"], sort=True, observed=True):
+        number = int(str(alg))
+        method: Mapping[str, Any] = methods[str(name)][number - 1] if number else _DEFAULT
+        rows = own[["collective", "comm_size", "message_size", "ppn", "time"]].reset_index(drop=True)
+        told: dict[str, Any] = {"algorithm": str(method["algorithm"])}
+        told["segment_size"] = int(method.get("segment_size") or 0)
+        yield rows.assign(**told, **(method.get("parameters") or {}), repetition=0)
+
+
+def write_data(path: Path, calls: pd.DataFrame, methods: Mapping[str, Any], table: str) -> None:
+    """Write a data set as Parquet, whole or not at all; `table` is the digest of the methods."""
+    told = pa.Table.from_pandas(calls, preserve_index=False)
+    said = json.dumps({"methods": methods, "table": table}).encode()
+    with disk.aside(path) as partial:
+        pq.write_table(told.replace_schema_metadata({**(told.schema.metadata or {}), _METHODS: said}), partial)
+
+
+def read_data(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """What `write_data` wrote: calls, and methods by collective.
+
+    Raises
+    ------
+    LoadError
+        It is damaged, or no such data set.
+    """
+    try:
+        told = pq.read_table(path)
+        methods = json.loads((told.schema.metadata or {})[_METHODS])["methods"]
+        return told.to_pandas(), methods
+    except KeyError:
+        raise LoadError("is Parquet, but no data set of online tuning", path=path) from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [repr(error)])[0]
+        raise LoadError(f"cannot be read as Parquet: {reason[:200]}", path=path) from error
+
+
+FORMAT = Format("online", "colltune online: traces and their data set", recognises, read)

@@ -1,0 +1,73 @@
+"""Traces of online tuning: one time for each call, from the files of all processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dashboard.online.table import default_table
+from loaders import LoadError, open_results, scan
+from loaders.online import METRICS, run_of
+from loaders.source import Source
+from tests.online.traces import write_trace
+
+TABLE = default_table("5.0")
+BCAST = list(TABLE.methods).index("bcast")
+CHAIN = next(n for n, m in enumerate(TABLE.methods["bcast"], 1) if m.label == "chain 1KiB fan_out=4")
+
+
+def test_the_time_of_a_call_is_the_longest_of_its_processes(tmp_path: Path) -> None:
+    write_trace(tmp_path, "one", 0, [{"end": 1.5}, {"end": 1.1}], TABLE)
+    write_trace(tmp_path, "one", 1, [{"start": 5, "end": 5.25}, {"start": 5, "end": 5.75}], TABLE)
+    cube = open_results(tmp_path)["allreduce"].to_dataset()
+    assert sorted(cube["sample"].values.ravel().tolist()) == pytest.approx([0.5, 0.75])
+    assert cube["method"].values.tolist() == [TABLE.methods["allreduce"][0].label]
+    assert (cube["comm_size"].item(), cube["message_size"].item(), cube.attrs["ppn"]) == (4, 64, 2)
+    assert cube.attrs["library"] == "Open MPI"
+
+
+def test_other_times_can_be_asked_for(tmp_path: Path) -> None:
+    file = write_trace(tmp_path, "one", 0, [{"start": 1.0, "end": 1.5}], TABLE)
+    write_trace(tmp_path, "one", 1, [{"start": 1.25, "end": 1.5}], TABLE)
+    times = {metric: run_of(Source(file), metric)[1]["time"].item() for metric in METRICS}
+    assert times == {"max": 0.5, "mean": 0.375, "root": 0.5, "makespan": 0.5}
+
+
+def test_parameters_make_methods_and_0_is_the_library_s_own_decision(tmp_path: Path) -> None:
+    calls = [{"collective": BCAST, "alg": CHAIN}, {"collective": BCAST, "alg": 0}]
+    write_trace(tmp_path, "one", 0, calls, TABLE)
+    cube = open_results(tmp_path)["bcast"].to_dataset()
+    assert sorted(cube["method"].values.tolist()) == ["chain 1KiB fan_out=4", "default"]
+
+
+def test_processes_per_node_are_an_axis(tmp_path: Path) -> None:
+    write_trace(tmp_path, "one", 0, [{"nodes": 4, "ppn": 1}, {"nodes": 2, "ppn": 2}], TABLE)
+    assert open_results(tmp_path)["allreduce"].sizes["ppn"] == 2
+
+
+def test_what_cannot_be_used_is_counted_and_said(tmp_path: Path) -> None:
+    good = [{"call": 0}, {"call": 1}]
+    bad = [{"call": 2, "alg": 99}, {"call": 3, "collective": 9}, {"call": 4, "end": 0.5}]
+    write_trace(tmp_path, "one", 0, [*good, *bad, {"call": 5, "alg": 1}, {"call": 6}], TABLE)
+    file = write_trace(tmp_path, "one", 1, [*good, {"call": 5, "alg": 2}], TABLE)
+    file.write_bytes(file.read_bytes() + b"torn")
+    report = next(each for each in scan(tmp_path) if each["rows"])
+    assert report["rows"] == 2
+    assert report["reasons"] == {
+        "the last record of a process is cut off": 1,
+        "a record is damaged: no such method, or sizes or times that cannot be": 3,
+        "the processes of a call tell different methods or sizes": 1,
+        "not all processes of a call told it": 1,
+    }
+
+
+def test_a_damaged_file_of_a_run_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    write_trace(tmp_path, "one", 0, [{}], TABLE)
+    (tmp_path / "one.1.trace").write_bytes(b'{"colltune_trace": 1, "run": broken\n')
+    results = open_results(tmp_path)
+    assert any("one.1.trace" in note and "damaged" in note for note in json.loads(results.attrs["notes"]))
+    (tmp_path / "one.0.trace").unlink()
+    with pytest.raises(LoadError, match="damaged"):
+        open_results(tmp_path / "one.1.trace")

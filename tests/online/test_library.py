@@ -1,0 +1,258 @@
+"""The library that tunes online, on a real Open MPI: processes agree, results are right, methods are those told."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.benchmarks import library
+from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.decisions.nodes import Method
+from dashboard.online.bins import Bins
+from dashboard.online.draws import SAMPLED, draws, stream
+from dashboard.online.library import source
+from dashboard.online.model_file import save
+from dashboard.online.running import loop, read_plan
+from dashboard.online.selection import Calls, Choice, SelectionModel
+from dashboard.online.settings import Learning
+from dashboard.online.skeletons import skeleton
+from dashboard.online.state import Folder, totals_of
+from dashboard.online.table import AlgTable, default_table, need_of
+from dashboard.online.vectors import prefix
+from loaders.online import read_file, run_of, siblings
+from loaders.openmpi import series
+from loaders.source import Source
+from tests.bench.preloading import LIBRARY, Bench
+from tests.conftest import ROOT, need
+
+RANKS = 6
+#: What the root and the others send in one broadcast on six processes, by the algorithms' definitions.
+GRAPHS = {
+    "basic_linear": {(0, rank): 1 for rank in range(1, RANKS)},
+    "binomial 1MiB": {(0, 1): 1, (0, 2): 1, (0, 4): 1, (1, 3): 1, (1, 5): 1},
+    "pipeline 1KiB": {(rank, rank + 1): 4 for rank in range(RANKS - 1)},
+}
+
+
+@pytest.fixture(scope="module")
+def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    need(Path(mpiexec).with_name("mpicc").exists(), f"no mpicc beside {mpiexec}")
+    found = library.library_of(Path(mpiexec))
+    need(isinstance(found, OpenMpi), f"{mpiexec} is not Open MPI's")
+    return Bench(Path(mpiexec), tmp_path_factory.mktemp("online"), found.environment(one_node=True, graphs=False))
+
+
+@pytest.fixture(scope="module")
+def table(bench: Bench) -> AlgTable:
+    return default_table(series(library.library_of(bench.mpiexec).version))
+
+
+@pytest.fixture(scope="module")
+def tuner(bench: Bench, table: AlgTable) -> Path:
+    return bench.build("libcolltune_online.so", source(table), *LIBRARY)
+
+
+@pytest.fixture(scope="module")
+def program(bench: Bench) -> Path:
+    return bench.program("collectives")
+
+
+def always(table: AlgTable, collective: str, label: str) -> SelectionModel:
+    """Take one method of a collective everywhere."""
+    bins, choices = Bins.regular(4, 16), {}
+    for name, methods in table.methods.items():
+        best = [n for n, method in enumerate(methods, 1) if (name, method.label) == (collective, label)] or [0]
+        share = np.full((bins.count, len(methods)), 1 / len(methods))
+        needs = np.array([need_of(name, method) for method in methods], dtype=np.int32)
+        choices[name] = Choice(bins, prefix(share), np.full(bins.count, best[0], dtype=np.int32), needs)
+    return SelectionModel(table, choices)
+
+
+def said(out: Path, mode: str = "tuning", run: str = "one", **more: str) -> Mapping[str, str]:
+    """What the library is told."""
+    told = {f"COLLTUNE_ONLINE_{name.upper()}": value for name, value in more.items()}
+    return {"COLLTUNE_ONLINE": mode, "COLLTUNE_ONLINE_OUT": str(out), "COLLTUNE_ONLINE_RUN": run, **told}
+
+
+def calls_of(out: Path, run: str = "one") -> pd.DataFrame:
+    """The calls of a run, none of which may be told otherwise by another process."""
+    read = Source(out / f"{run}.0.trace")
+    _, calls = run_of(read)
+    assert dict(read.reasons) == {}
+    return calls
+
+
+def test_sixteen_processes_take_the_same_methods_on_communicators_split_and_freed(
+    bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
+) -> None:
+    done = bench.run(16, program, "check", preload=tuner, said=said(tmp_path))
+    assert done.stdout == "ok\n"
+    calls = calls_of(tmp_path)
+    assert len(siblings(tmp_path / "one.0.trace")) == 16
+    # Each call was noted by all processes of its communicator, of which there are several.
+    assert (calls["traced"] == calls["comm_size"]).all()
+    assert calls["comm"].nunique() > 3
+    tried = {name: set(own["alg"]) for name, own in calls.groupby("collective")}
+    assert set(tried) == set(table.collectives)
+    assert all(len(algs) > 4 for algs in tried.values())
+    # What was drawn is what Python draws for the same seed.
+    header = read_file(tmp_path / "one.0.trace")[0]
+    needs = [need_of("bcast", method) for method in table.methods["bcast"]]
+    own = calls[(calls["collective"] == "bcast") & (calls["alg"] > 0)]
+    draw = draws(stream(int(header["seed"]), own["comm"].to_numpy()), table.collectives.index("bcast"), own["call"])
+    assert not any(needs)
+    assert np.array_equal((draw * len(needs)).astype(int) + 1, own["alg"])
+    totals = json.loads(totals_of(tmp_path, "one").read_text(encoding="utf-8"))
+    assert totals["collectives"]["bcast"]["noted"] == calls.loc[calls["collective"] == "bcast", "traced"].sum()
+
+
+@pytest.mark.parametrize("label", GRAPHS)
+def test_the_messages_are_those_of_the_method_that_was_learnt(
+    bench: Bench,
+    program: Path,
+    tuner: Path,
+    table: AlgTable,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    label: str,
+) -> None:
+    save(always(table, "bcast", label), tmp_path / "one.model")
+    monkeypatch.setenv("COLLTUNE_ONLINE", "tuned")
+    monkeypatch.setenv("COLLTUNE_ONLINE_MODEL", str(tmp_path / "one.model"))
+    assert bench.graph(RANKS, program, "graph", "TURNS", "4096", preload=tuner) == GRAPHS[label]
+
+
+def test_calls_are_left_out_by_share_number_and_process(
+    bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
+) -> None:
+    run = (program, "graph", "300", "64")
+    bench.run(2, *run, preload=tuner, said=said(tmp_path, fraction="0.25", ranks="1"))
+    calls = calls_of(tmp_path)
+    header, comm = read_file(tmp_path / "one.0.trace")[0], calls["comm"].iloc[0]
+    expected = (
+        draws(stream(int(header["seed"]), comm), table.collectives.index("bcast"), np.arange(300), SAMPLED) < 0.25
+    )
+    assert np.array_equal(calls["call"], np.flatnonzero(expected))
+    assert len(siblings(tmp_path / "one.0.trace")) == 1
+    bench.run(2, *run, preload=tuner, said=said(tmp_path, run="two", calls="40"))
+    assert len(calls_of(tmp_path, "two")) == 40
+
+
+@pytest.mark.parametrize("mode", ["off", "trace"])
+def test_modes_that_choose_nothing_leave_every_call_to_the_library(
+    bench: Bench, program: Path, tuner: Path, tmp_path: Path, mode: str
+) -> None:
+    bench.run(2, program, "graph", "20", "64", preload=tuner, said=said(tmp_path, mode))
+    if mode == "off":
+        assert list(tmp_path.iterdir()) == []
+    else:
+        assert calls_of(tmp_path)["alg"].tolist() == [0] * 20
+
+
+def test_a_model_of_another_table_is_refused_with_both_named(
+    bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
+) -> None:
+    other = default_table(table.version, segment_sizes=(4096,))
+    save(always(other, "bcast", "binomial 4KiB"), tmp_path / "other.model")
+    run = (program, "graph", "5", "64")
+    told = said(tmp_path, "tuned", model=str(tmp_path / "other.model"))
+    error = bench.run(2, *run, preload=tuner, said=told).stderr
+    assert table.digest in error
+    assert other.digest in error
+    assert not list(tmp_path.glob("*.trace"))
+    (tmp_path / "torn.model").write_bytes((tmp_path / "other.model").read_bytes()[:100])
+    told = said(tmp_path, "tuned", model=str(tmp_path / "torn.model"))
+    assert "nothing is tuned" in bench.run(2, *run, preload=tuner, said=told).stderr
+
+
+def test_what_was_noted_before_a_crash_is_there(bench: Bench, tuner: Path, tmp_path: Path) -> None:
+    script = (
+        "from mpi4py import MPI\nimport os, signal\n"
+        "for turn in range(30000):\n    MPI.COMM_SELF.Bcast(bytearray(8))\n    MPI.COMM_WORLD.Bcast(bytearray(8))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    with pytest.raises(AssertionError):
+        bench.run(2, sys.executable, "-m", "mpi4py", "-c", script, preload=tuner, said=said(tmp_path, calls="100000"))
+    _, calls = run_of(Source(tmp_path / "one.0.trace"))
+    # At most one buffer of 1 MiB is lost.
+    assert len(calls) >= 30_000 - (1 << 20) // 48
+    assert not totals_of(tmp_path, "one").exists()
+
+
+def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
+    bench: Bench, tuner: Path, table: AlgTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in bench.environment.items():
+        monkeypatch.setenv(name, value)
+    folder = Folder(tmp_path / "tuning", table, (1, 4), Learning(min_samples=10, rounds=20))
+    folder.save()
+    (folder.path / "libcolltune_online.so").symlink_to(tuner)
+    built = bench.build("skeleton", skeleton("miniAMR"))
+    command = [str(bench.mpiexec), "-n", "3", str(built), "600"]
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"runs": [command, command], "evaluate": [command], "iterations": 1, "every": 1}))
+    lines: list[str] = []
+    loop(folder, read_plan(plan), 1, lines.append)
+    assert folder.calls()["run"].unique().tolist() == ["i1-r0", "i1-r1"]
+    learnt = folder.progress[0]["learnt"]["allreduce"]
+    assert learnt == len(table.methods["allreduce"])
+    judged = json.loads((folder.path / "evaluations.jsonl").read_text(encoding="utf-8"))
+    assert judged["default"]["calls"] == judged["tuned"]["calls"] == 600
+    assert judged["tuned"]["collectives"] > 0
+    # Two runs of a batch do not draw the same.
+    one, two = (own["alg"].tolist() for _, own in folder.calls().groupby("run"))
+    assert one != two
+    # What is done is not done again: killed after training, only what is missing runs.
+    before = {file: file.stat().st_mtime_ns for file in folder.traces.iterdir()}
+    plan.write_text(json.dumps({"runs": [command, command], "iterations": 2}))
+    loop(folder, read_plan(plan), 1, lines.append)
+    assert len(folder.progress) == 2
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    assert folder.calls().groupby("iteration")["run"].nunique().tolist() == [2, 2]
+
+
+def test_choosing_and_noting_costs_little_beside_a_call(
+    bench: Bench, tuner: Path, table: AlgTable, tmp_path: Path
+) -> None:
+    save(always(table, "allgather", "bruck"), tmp_path / "one.model")
+    cost = bench.program("preload_cost", "-DALLGATHER")
+    for mode, most in (("tuned", 300), ("tuning", 500)):
+        told = said(tmp_path, mode, mode, model=str(tmp_path / "one.model"))
+        done = bench.run(2, cost, preload=tuner, said=told)
+        added = float(re.findall(r"[\d.]+", done.stdout)[0])
+        assert 0 < added < most
+
+
+def test_a_solver_in_python_stays_right_while_it_is_tuned(bench: Bench, tuner: Path, tmp_path: Path) -> None:
+    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "40")
+    assert bench.run(3, *solver, preload=tuner, said=said(tmp_path)).stdout == "right\n"
+    calls = calls_of(tmp_path)
+    assert set(calls["collective"]) >= {"allreduce", "allgather"}
+    assert calls.loc[calls["collective"] == "allreduce", "alg"].nunique() > 4
+
+
+def test_a_program_in_python_tunes_its_own_methods(bench: Bench, tmp_path: Path) -> None:
+    need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "40")
+    own = {"COLLTUNE_ONLINE_TUNER": "1", "PYTHONPATH": str(ROOT)}
+    assert bench.run(3, *solver, said={**said(tmp_path), **own}).stdout == "right\n"
+    methods = ("own", "library")
+    table = AlgTable("own", "1", {"allreduce": tuple(Method(label, label) for label in methods)})
+    folder = Folder(tmp_path / "tuning", table, (1, 4), Learning(min_samples=20, rounds=20))
+    folder.save()
+    assert folder.collect(traces=tmp_path).runs == ["one"]
+    model = folder.train()
+    # Gather and broadcast of Python objects is slower by far.
+    assert model.choices["allreduce"].tuned(Calls.even([8], [1], [3])).tolist() == [2]
+    told = {**said(tmp_path, "tuned", "two", model=str(folder.model)), **own}
+    assert bench.run(3, *solver, said=told).stdout == "right\n"
+    assert set(calls_of(tmp_path, "two")["alg"]) == {2}

@@ -1,0 +1,134 @@
+"""Simulated tuning reaches what the specification asks for, and the reference values of an independent simulation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dashboard.cli import main
+from dashboard.online import scenario as scenarios
+from dashboard.online.errors import OnlineError
+from dashboard.online.expressions import evaluate
+from dashboard.online.noise import Noise, Processes
+from dashboard.online.simulation import Judged, simulate
+from loaders import open_results
+
+
+def run(name: str, seed: int, iterations: int, **learning: object) -> list[Judged]:
+    known = scenarios.read(name)
+    quick = replace(known.learning, **{"rounds": 40, **learning})
+    return list(simulate(replace(known, learning=quick), seed, iterations))
+
+
+def test_the_reference_is_within_10_percent_after_4_iterations_and_5_after_8_for_five_seeds() -> None:
+    for seed in range(1, 6):
+        judged = run("reference", seed, 8)
+        assert judged[3].tuned_over_best <= 1.10
+        assert judged[7].tuned_over_best <= 1.05
+        # The reference values: default 8.46 times the best; while methods are tried 1.7 to 7.3 times.
+        assert judged[0].default_over_best == pytest.approx(8.46, abs=0.01)
+        assert 1 < np.mean([each.tuning_over_best for each in judged[1:]]) < 7.3
+
+
+def test_after_a_drift_it_recovers_within_three_iterations() -> None:
+    known = scenarios.read("drift")
+    calls = known.judged["allreduce"]
+    before, after = (known.times("allreduce", calls, iteration) for iteration in (5, 6))
+    kept = after[np.arange(len(after)), before.argmin(axis=1)]
+    assert kept.sum() > 2 * after.min(axis=1).sum()
+    judged = run("drift", 2, 8)
+    assert judged[4].tuned_over_best <= 1.10
+    assert judged[7].tuned_over_best <= 1.10
+
+
+def test_the_same_seed_gives_the_same_figures_and_another_one_others() -> None:
+    one, again, other = (run("noisy", seed, 2)[-1].to_dict() for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize("logic", ["uniform", "epsilon-greedy", "ucb", "star"])
+def test_every_logic_chooses_and_is_learnt_from(logic: str) -> None:
+    known = scenarios.read("reference")
+    small = replace(known, logic=logic, calls=120, learning=replace(known.learning, rounds=20, min_samples=50))
+    judged = list(simulate(small, 1, 3))
+    assert judged[-1].tuned_over_best < 2
+    if logic in ("ucb", "star"):
+        # Those that learn from call to call pay less for trying than even choice.
+        assert judged[-1].tuning_over_best < judged[0].tuning_over_best
+
+
+def test_what_was_measured_at_mare_nostrum_is_within_10_percent_of_the_best_after_20(shared: Path) -> None:
+    results = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system="mare_nostrum")
+    cubes = {name: results[name].to_dataset() for name in ("bcast", "alltoall")}
+    known = scenarios.read("replay", cubes)
+    judged = list(simulate(replace(known, learning=replace(known.learning, rounds=60)), 1, 20))
+    # Not only in sum, which the largest messages make up.
+    assert judged[-1].tuned_over_best <= 1.10
+    assert judged[-1].tuned_mean <= 1.10
+
+
+def test_lateness_lengthens_the_longest_time_and_not_that_of_the_last_to_come() -> None:
+    generator = np.random.default_rng(1)
+    late = Processes(arrivals="late", spread=1e-3)
+    times = np.full(50, 1e-4)
+    seen = {m: late.recorded(times, ["equal"] * 50, 8, m, generator) for m in ("max", "makespan", "mean", "root")}
+    assert seen["max"] == pytest.approx(np.full(50, 1.1e-3))
+    assert seen["makespan"] == pytest.approx(np.full(50, 1.1e-3))
+    assert seen["mean"] == pytest.approx(np.full(50, (7 * 1.1e-3 + 1e-4) / 8))
+
+
+def test_clocks_that_are_off_spoil_the_makespan_and_not_the_longest_time() -> None:
+    generator = np.random.default_rng(1)
+    wrong = Processes(clock_offset=1e-2)
+    times = np.full(20, 1e-4)
+    assert wrong.recorded(times, ["equal"] * 20, 8, "max", generator) == pytest.approx(times)
+    assert wrong.recorded(times, ["equal"] * 20, 8, "makespan", generator).min() > 10e-4
+
+
+def test_outliers_are_as_often_as_said() -> None:
+    seen = Noise(sigma=0.01, outliers=0.1).on(np.ones(20_000), np.random.default_rng(3))
+    assert (seen > 1.5).mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_formulas_are_read_and_nothing_else() -> None:
+    assert evaluate("2*L*ceil(log2(P)) + max(m, 3)", {"L": 0.5, "P": 9, "m": 1}) == 7
+    for bad in ("__import__('os')", "m.real", "m**99", "unknown + 1", "(", "min(m)"):
+        with pytest.raises(OnlineError):
+            evaluate(bad, {"m": 1})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"noise": {"sigmas": 1}}, "sigmas"),
+        ({"logic": "best"}, "expected one of tuning"),
+        ({"learning": {"rounds": 0}}, "rounds is 0"),
+        ({"machine": {"nodes": 4}}, "'ppn' is missing"),
+        ({"speed": 1}, "no 'speed' in a scenario"),
+        ({"processes": {"arrivals": "never"}}, "arrivals is 'never'"),
+    ],
+)
+def test_what_is_wrong_with_a_scenario_is_named(tmp_path: Path, change: dict[str, object], words: str) -> None:
+    file = tmp_path / "own.json"
+    known = json.loads((scenarios.FOLDER / "reference.json").read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**known, **change}), encoding="utf-8")
+    with pytest.raises(OnlineError, match=words):
+        scenarios.read(str(file))
+
+
+def test_the_command_answers_as_the_contract_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["online", "simulate", "--scenario", "reference", "--iterations", "2", "--rounds", "20", "--json"]
+    assert main(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [each["iteration"] for each in answer["iterations"]] == [1, 2]
+    assert all(each["tuned_over_best"] >= 1 and each["tuning_over_best"] >= 1 for each in answer["iterations"])
+    assert answer["learning"]["rounds"] == 20
+    assert main(["online", "simulate", "--scenario", "refrence"]) == 2
+    assert "did you mean reference?" in capsys.readouterr().err
+    assert main(["online", "simulate", "--scenario", "replay"]) == 2
+    assert "--results" in capsys.readouterr().err

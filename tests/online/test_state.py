@@ -1,0 +1,156 @@
+"""The folder of a tuning: nothing counts twice, nothing is lost, what does not fit is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dashboard.cli import main
+from dashboard.decisions import DecisionFunction
+from dashboard.online.deciding import decision_of
+from dashboard.online.errors import OnlineError
+from dashboard.online.model_file import load
+from dashboard.online.running import read_plan
+from dashboard.online.selection import Calls
+from dashboard.online.settings import Learning
+from dashboard.online.state import Folder
+from dashboard.online.table import default_table
+from loaders import open_results
+from loaders.workload import read_workload
+from tests.online.test_model_file import model
+from tests.online.traces import write_run, write_trace
+
+TABLE = default_table("5.0", ("allreduce",))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    made = Folder(tmp_path / "tuning", TABLE, (4, 4), Learning(min_samples=20, rounds=20))
+    made.save()
+    return made
+
+
+def calls(count: int = 240, fast: int = 3) -> list[dict[str, float]]:
+    """All methods in turn at two sizes; one takes half of the time."""
+    return [
+        {"alg": number % 8 + 1, "message_size": 64 if number % 16 < 8 else 4096, "start": 1, "call": number}
+        | {"end": 1 + (0.5 if number % 8 + 1 == fast else 1) * 1e-4}
+        for number in range(count)
+    ]
+
+
+def test_a_run_is_taken_in_once(folder: Folder) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    assert folder.collect().timings == 240
+    assert folder.collect().runs == []
+    write_run(folder.traces, "two", calls(), TABLE)
+    assert folder.collect().runs == ["two"]
+    assert folder.calls().groupby("run").size().to_dict() == {"one": 240, "two": 240}
+
+
+def test_a_run_that_goes_on_is_waited_for(folder: Folder) -> None:
+    write_run(folder.traces, "one", calls(), TABLE, ended=False)
+    assert folder.collect().waiting == ["one"]
+    assert folder.collect(0.0).runs == ["one"]
+
+
+def test_what_is_learnt_is_what_is_fast_and_the_newest_model_is_kept_by_number(folder: Folder) -> None:
+    write_run(folder.traces, "one", calls(fast=3), TABLE)
+    folder.collect()
+    folder.train()
+    asked = Calls.even([64, 4096], [2, 2], [2, 2])
+    assert load(folder.model).choices["allreduce"].tuned(asked).tolist() == [3, 3]
+    assert [each["iteration"] for each in folder.progress] == [1]
+    # Nothing new: the same model, and no further iteration.
+    folder.train()
+    assert [each["iteration"] for each in folder.progress] == [1]
+    assert (folder.path / "models" / "1.model").read_bytes() == folder.model.read_bytes()
+
+
+def test_traces_of_another_table_or_library_are_left_out_with_both_named(folder: Folder) -> None:
+    other = default_table("5.0", ("bcast",))
+    write_run(folder.traces, "other", [{}], other)
+    write_trace(folder.traces, "older", 0, [{}], TABLE, library_version="4.1")
+    (folder.traces / "torn.0.trace").write_bytes(b'{"colltune_trace": 1')
+    write_run(folder.traces, "one", calls(), TABLE)
+    report = folder.collect(0.0)
+    assert report.runs == ["one"]
+    assert other.digest in report.skipped["other.0.trace"]
+    assert TABLE.digest in report.skipped["other.0.trace"]
+    assert "4.1" in report.skipped["older.0.trace"]
+    assert "5.0" in report.skipped["older.0.trace"]
+    assert "damaged" in report.skipped["torn.0.trace"]
+
+
+def test_the_data_set_is_read_like_any_results(folder: Folder) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    folder.collect()
+    from_data, from_traces = (open_results(path)["allreduce"].to_dataset() for path in (folder.data, folder.traces))
+    assert from_data["time"].equals(from_traces["time"])
+
+
+def test_the_folder_is_opened_as_it_was_saved(folder: Folder, tmp_path: Path) -> None:
+    again = Folder.open(folder.path)
+    assert (again.table.digest, again.machine, again.learning) == (TABLE.digest, (4, 4), folder.learning)
+    with pytest.raises(OnlineError, match="colltune online init"):
+        Folder.open(tmp_path)
+    (folder.path / "loop.json").write_text('{"colltune_online": 1}', encoding="ascii")
+    with pytest.raises(OnlineError, match=r"loop\.json: is damaged"):
+        Folder.open(folder.path)
+
+
+def test_the_decision_function_decides_as_the_look_up() -> None:
+    made, generator = model(), np.random.default_rng(5)
+    name = "allgather"
+    decision = decision_of(made, name)
+    size = np.where(generator.random(3000) < 0.1, 0, 2 ** generator.uniform(0, 40, 3000)).astype(np.int64)
+    nodes, ppn = generator.integers(1, 40, 3000), generator.integers(1, 36, 3000)
+    choice = made.choices[name]
+    expected = choice.best[choice.bins.number(size, nodes, ppn)]
+    labels = ["default", *(method.label for method in made.table.methods[name])]
+    found = decision.predict(nodes * ppn, size, ppn=ppn)
+    assert [decision.methods[place].label for place in found] == [labels[alg] for alg in expected]
+
+
+def test_the_commands_train_show_export_and_profile(
+    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    assert main(["online", "train", str(folder.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["learnt"] == {"allreduce": 8}
+    assert main(["online", "show", str(folder.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["timings"] == 240
+    file = tmp_path / "decision.json"
+    assert main(["online", "export", str(folder.path), "--to", "json", "-o", str(file)]) == 0
+    decision = DecisionFunction.load(file)
+    assert decision.methods[decision.predict_one(4, 64, ppn=2)].label == TABLE.methods["allreduce"][2].label
+    rules = tmp_path / "rules.conf"
+    assert main(["online", "export", str(folder.path), "--to", "openmpi", "--ppn", "2", "-o", str(rules)]) == 0
+    assert main(["lint", str(rules), "--json"]) == 0
+    capsys.readouterr()
+    weights = tmp_path / "weights.csv"
+    assert main(["online", "profile", str(folder.traces), "--weights", str(weights), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["collectives"][0]["calls"] == 240
+    assert read_workload(weights)["calls"].sum() == 240
+    assert main(["online", "train", str(tmp_path)]) == 2
+    assert "colltune online init" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ('{"runs": []}', "at least 1"),
+        ('{"runs": ["mpiexec a"]}', "a list of commands"),
+        ('{"runs": [["a"]], "pace": 1}', "no 'pace' in a plan"),
+        ("[", "plan.json"),
+    ],
+)
+def test_what_is_wrong_with_a_plan_is_named(tmp_path: Path, plan: str, words: str) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(plan, encoding="ascii")
+    with pytest.raises(OnlineError, match=words):
+        read_plan(file)

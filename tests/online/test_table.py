@@ -1,0 +1,60 @@
+"""The table of methods: by names, as appendix A of the source lists them for Open MPI 4.1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.decisions.nodes import Method
+from dashboard.export.library_names import choice_of
+from dashboard.online.bins import Bins
+from dashboard.online.errors import OnlineError
+from dashboard.online.selection import Calls, Choice
+from dashboard.online.table import AlgTable, default_table, need_of, usable
+from dashboard.online.vectors import prefix
+
+
+def test_parameters_make_methods_of_their_own() -> None:
+    table = default_table("4.1", segment_sizes=(1024, 1 << 20, 8 << 20), fan_outs=(1, 4, 16))
+    labels = {name: [method.label for method in methods] for name, methods in table.methods.items()}
+    # Eight as in the appendix: four algorithms, the segmented ring three times, and Rabenseifner's.
+    assert len(labels["allreduce"]) == 8
+    assert [one for one in labels["bcast"] if one.startswith("chain")] == [
+        f"chain {size} fan_out={fan}" for size in ("1KiB", "1MiB", "8MiB") for fan in (1, 4, 16)
+    ]
+    assert [one for one in labels["alltoall"] if one.startswith("linear_sync")] == [
+        f"linear_sync max_requests={most}" for most in (0, 64, 128, 512)
+    ]
+
+
+def test_a_name_is_the_library_s_number_and_not_that_of_the_appendix() -> None:
+    # Appendix A calls the binomial broadcast 5; in Open MPI 4.1 that is the binary tree.
+    assert choice_of(Method("binomial", "binomial"), "bcast", "4.1").algorithm == 6
+
+
+def test_the_digest_tells_tables_apart_and_survives_json() -> None:
+    table = default_table("5.0")
+    assert AlgTable.from_dict(table.to_dict()).digest == table.digest
+    assert default_table("5.0", fan_outs=(2,)).digest != table.digest
+    with pytest.raises(OnlineError, match="cannot be read"):
+        AlgTable.from_dict({"methods": []})
+
+
+def test_methods_that_would_fall_back_are_known() -> None:
+    needs = {m.label: need_of("allgather", m) for m in default_table("5.0").methods["allgather"]}
+    assert usable(needs["two_proc"], [2, 4], 8).tolist() == [True, False]
+    assert usable(needs["recursive_doubling"], [8, 12], 8).tolist() == [True, False]
+    assert usable(needs["neighbor"], [8, 7], 8).tolist() == [True, False]
+    assert usable(needs["ring"], [8, 7], 8).all()
+
+
+def test_what_a_method_that_cannot_be_would_have_got_goes_to_the_others_by_their_shares() -> None:
+    needs = np.array([0, 2, 0], dtype=np.int32)
+    bins = Bins.regular(1, 1)
+    sums = np.broadcast_to(prefix([0.2, 0.5, 0.3]), (bins.count, 3))
+    choice = Choice(bins, sums, np.full(bins.count, 2, dtype=np.int32), needs)
+    draw = (np.arange(10_000) + 0.5) / 10_000
+    found = choice.tried(Calls(np.full(10_000, 8), np.full(10_000, 3), np.ones(10_000), np.full(10_000, 3)), draw)
+    assert np.bincount(found, minlength=4) == pytest.approx([0, 4000, 0, 6000], abs=5)
+    three = Calls(np.array([8]), np.array([3]), np.array([1]), np.array([3]))
+    assert choice.tuned(three).tolist() == [3]

@@ -1,0 +1,46 @@
+"""Traces as programs leave them, written for tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dashboard.decisions.saved import methods_to_data
+from dashboard.online.state import totals_of
+from dashboard.online.table import AlgTable
+from loaders.online import ALIGNED, RECORD
+
+
+def records(calls: Sequence[dict[str, Any]]) -> bytes:
+    """Records of calls; what is not said is usual."""
+    made = np.zeros(len(calls), dtype=RECORD)
+    for number, call in enumerate(calls):
+        usual = {"start": 1.0, "end": 1.5, "message_size": 64, "comm": 7, "call": number, "alg": 1}
+        for name, value in {**usual, "comm_size": 4, "nodes": 2, "ppn": 2, **call}.items():
+            made[name][number] = value
+    return made.tobytes()
+
+
+def write_trace(
+    folder: Path, run: str, rank: int, calls: Sequence[dict[str, Any]], table: AlgTable, **header: Any
+) -> Path:
+    """One process's file."""
+    methods = {name: methods_to_data(listed) for name, listed in table.methods.items()}
+    told = {"colltune_trace": 1, "run": run, "rank": rank, "ranks": 2, "mode": "tuning", "table": table.digest}
+    told |= {"library": table.library, "library_version": table.version, "methods": methods, **header}
+    text = json.dumps(told).encode()
+    file = folder / f"{run}.{rank}.trace"
+    file.write_bytes(text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n" + records(calls))
+    return file
+
+
+def write_run(folder: Path, run: str, calls: Sequence[dict[str, Any]], table: AlgTable, *, ended: bool = True) -> None:
+    """A run of two processes that both tell the same."""
+    for rank in range(2):
+        write_trace(folder, run, rank, calls, table)
+    if ended:
+        totals_of(folder, run).write_text("{}", encoding="ascii")
