@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from dashboard.benchmarks import leftovers, providers
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
+from dashboard.benchmarks.confined import own_handle
 from dashboard.benchmarks.errors import BenchError, CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
@@ -151,7 +152,7 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         When it runs already, or nothing is missing.
     """
     campaign.plan()
-    with _written(campaign), (campaign.folder / ".lock").open("w") as lock:
+    with _written(campaign), campaign.lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         now = status(campaign)
         if now["state"] in ("queued", "running"):
@@ -349,7 +350,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     found = None
     if "handle" in record:
         with _sound(campaign):
-            found = (launcher or launcher_of(campaign)).status(record["handle"])
+            found = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
     progress, done = campaign.progress(), None
     if counted is None:
         with _readable(campaign):
@@ -403,7 +404,7 @@ def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, An
         raise CampaignError(f"{campaign.folder} was never started")
     with _sound(campaign), _written(campaign):
         launcher = launcher or launcher_of(campaign)
-        launcher.cancel(record["handle"])
+        launcher.cancel(own_handle(campaign.folder, record["handle"]))
         _clean(campaign)
     return status(campaign, launcher)
 

@@ -26,6 +26,7 @@ from typing import Any, Literal, Protocol
 
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.confined import jobs_folder
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
 from dashboard.benchmarks.own_settings import allocated_nodes
 
@@ -36,8 +37,8 @@ _SUPERVISOR_PATIENCE = 2 * PATIENCE + 2.0
 _POLL_S = 0.02
 #: Seconds that a supervisor has to come up before it is said never to have run.
 _START_S = 10.0
-
-
+#: Module that watches over a job.
+SUPERVISOR = "dashboard.benchmarks.supervise"
 #: Exit code of ranks whose library does not let methods be switched while it runs.
 CANNOT_SWITCH = 4
 
@@ -214,9 +215,7 @@ class LocalLauncher:
         """Write the order for the supervisor."""
         (job,) = jobs
         mark = uuid.uuid4().hex
-        folder = job.folder / "jobs"
-        folder.mkdir(exist_ok=True)
-        order = write_order(folder / f"{mark}.json", job, mark)
+        order = write_order(jobs_folder(job.folder) / f"{mark}.json", job, mark)
         return {
             "mark": mark,
             "order": str(order),
@@ -317,7 +316,8 @@ def _assignments(environment: Mapping[str, str]) -> list[str]:
 def supervisor_alive(handle: Mapping[str, Any]) -> bool:
     """Whether what watches over a local job still runs."""
     told = read_json(Path(handle["supervisor"]))
-    return bool(told) and processes.alive(told["pid"], told["started"])
+    # Whoever may write into the folder could name any process of this user.
+    return bool(told) and processes.alive(told["pid"], told["started"]) and processes.was_told(told["pid"], SUPERVISOR)
 
 
 #: Supervisors that this process started: they must be waited for, or they stay as zombies.
@@ -384,7 +384,7 @@ def supervisor_of(order: Path) -> Path:
 
 def supervised(order: Path, command: Sequence[str]) -> list[str]:
     """Argument list that runs a command under a supervisor."""
-    return [sys.executable, "-m", "dashboard.benchmarks.supervise", str(order), *command]
+    return [sys.executable, "-m", SUPERVISOR, str(order), *command]
 
 
 def own_environment() -> dict[str, str]:
