@@ -15,13 +15,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dashboard.benchmarks import leftovers, providers
+from dashboard.benchmarks import leftovers, providers, selection
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
 from dashboard.benchmarks.confined import own_handle
 from dashboard.benchmarks.errors import BenchError, CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import COLLECTIVES, LIBRARY, Library, Method, Variants, choose
+from dashboard.benchmarks.methods import ALL_COMPONENTS, COLLECTIVES, LIBRARY, Library, Method, Variants, choose
 from dashboard.benchmarks.native import build, compiler
 from dashboard.benchmarks.own_settings import ADDED, added, words
 from dashboard.benchmarks.plan import Plan, missing
@@ -92,6 +92,9 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
             f"{library.name}: its methods are switched within one job, and cannot be forced by the environment; "
             "measure without a launch for each method"
         )
+    components = {library.component(*pair) for pair in pairs} - {""}
+    if {*wish.variants.components} - {ALL_COMPONENTS} and not components:
+        raise PlanError(f"{library.name} has no components that answer these collectives (--components none)")
     settings = {name: tuple(providers.settings(library, name, one) for one in each) for name, each in methods.items()}
     return Plan(
         ranks=wish.ranks,
@@ -109,6 +112,7 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         launches=wish.launches,
         apart=apart,
         checked=wish.checked,
+        components=tuple(sorted(components)),
         library=library.name,
         library_version=library.version,
     )
@@ -267,10 +271,12 @@ def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tu
         return apart, ()
     starts = (Start(),) * max(1, len({cell.launch for cell, _ in todo}))
     order = order_of_plan(plan)
-    if order is None or not Records.read(campaign.safety).missing(order):
-        return starts, apart
+    if plan.components and not (campaign.folder / selection.NAME).exists():
+        starts = (Start(selection.ENVIRONMENT, ("--selection",)), *starts)
     # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
-    return (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts), apart
+    if order is not None and Records.read(campaign.safety).missing(order):
+        starts = (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
+    return starts, apart
 
 
 def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:

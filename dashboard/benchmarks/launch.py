@@ -16,15 +16,16 @@ import platform
 import shlex
 import signal
 import sys
+import tempfile
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from dashboard.benchmarks import processes
+from dashboard.benchmarks import processes, template
 from dashboard.benchmarks.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.confined import jobs_folder
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
@@ -136,6 +137,10 @@ class Launcher(Protocol):
     def array(self) -> int:
         """How many jobs of an array may run at once; 0 when a campaign is one job."""
 
+    @property
+    def folder(self) -> str:
+        """For files of jobs that are nobody's campaign; empty: where `workplace` finds best."""
+
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
 
@@ -161,6 +166,34 @@ class Launcher(Protocol):
         """End jobs with all their ranks; returns when these are gone."""
 
 
+def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
+    """Prepare and launch a job that is nobody's campaign; what the launcher's other methods need of it."""
+    handle = launcher.prepare([replace(job, seconds=launcher.limit(job.seconds))])
+    launcher.launch(handle)
+    return handle
+
+
+@contextlib.contextmanager
+def workplace(launcher: Launcher, ranks: int) -> Iterator[Path]:
+    """A folder for the files of such a job: of the launcher's, else the current one where ranks may be on other nodes.
+
+    Raises
+    ------
+    CampaignError
+        When it cannot be made.
+    """
+    place = launcher.folder or (None if launcher.one_node(ranks) else str(Path.cwd()))
+    try:
+        made = tempfile.TemporaryDirectory(prefix="colltune-", dir=place)
+    except OSError as error:
+        raise CampaignError(
+            f"{place}: no folder for the job's files can be made there: {error.strerror or error} (all nodes must see "
+            "it; 'folder' in colltune.toml names another one)"
+        ) from error
+    with made as name:
+        yield Path(name)
+
+
 #: Where each launcher is, by its name.
 LAUNCHERS: Mapping[str, str] = {
     "local": "dashboard.benchmarks.launch:LocalLauncher",
@@ -183,33 +216,39 @@ class LocalLauncher:
     Attributes
     ----------
     mpiexec
-        Start command with its options; ``-n RANKS`` and the program follow.
+        Start command with its options, as `dashboard.benchmarks.template` has it.
+    ppn
+        Processes on each node, for a start command that asks for them.
+    folder
+        See `Launcher`.
     """
 
     mpiexec: tuple[str, ...] = ("mpiexec",)
+    ppn: int | None = None
+    folder: str = ""
     name: str = field(default="local", init=False)
     array: int = field(default=0, init=False)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> LocalLauncher:
         """Make the launcher that `record` is of."""
-        return cls(tuple(record["mpiexec"])) if "mpiexec" in record else cls()
+        return cls(tuple(record["mpiexec"]), record.get("ppn")) if "mpiexec" in record else cls()
 
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
-        return {"name": self.name, "mpiexec": list(self.mpiexec)}
+        return {"name": self.name, "mpiexec": list(self.mpiexec), **({"ppn": self.ppn} if self.ppn else {})}
 
     def limit(self, seconds: float) -> float:
         """Time limit as it is."""
         return seconds
 
     def one_node(self, ranks: int) -> bool:
-        """Whether all ranks run here: in an allocation of several nodes the start command spreads them."""
-        return allocated_nodes() == 1
+        """Whether all ranks run here: not where an allocation has several nodes, or the start command has options."""
+        return allocated_nodes() == 1 and len(self.mpiexec) == 1
 
     def command(self, job: Job) -> list[str]:
         """Argument list that runs a job."""
-        return [*self.mpiexec, "-n", str(job.ranks), *job.program]
+        return template.filled(self.mpiexec, job.ranks, self.ppn, job.program)
 
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
         """Write the order for the supervisor."""
@@ -234,12 +273,6 @@ class LocalLauncher:
                 command = shlex.join([*self.command(job), *one.arguments])
                 lines.append(" ".join([*_assignments(one.environment), command]))
         return "\n".join(lines)
-
-    def start(self, job: Job) -> dict[str, Any]:
-        """Prepare and launch a job that is nobody's campaign."""
-        handle = self.prepare([job])
-        self.launch(handle)
-        return handle
 
     def launch(self, handle: Mapping[str, Any]) -> None:
         """Start a supervisor in a session of its own, so that it outlives this process."""

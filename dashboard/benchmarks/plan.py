@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import COLLECTIVES, REDUCING, Method, serves
+from dashboard.benchmarks.methods import COLLECTIVES, LIBRARY, REDUCING, Method, serves
 from dashboard.benchmarks.pace import Estimate, Pace
 from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.ranges import levels
@@ -54,6 +54,8 @@ class Plan:
         empty then.
     checked
         Whether the methods are called in every way before they are timed (`benchmarks.safety`).
+    components
+        Names of methods that are parts of the library which answer calls by themselves.
     library, library_version
         What the methods were read from; the worker refuses another version.
     """
@@ -73,6 +75,7 @@ class Plan:
     launches: int = 1
     apart: bool = False
     checked: bool = True
+    components: tuple[str, ...] = ()
     library: str = ""
     library_version: str = ""
 
@@ -104,6 +107,11 @@ class Plan:
         """Control variables that make the library take a method."""
         settings = self.settings.get(collective)
         return settings[self.methods[collective].index(method)] if settings else {}
+
+    def component_of(self, method: Method) -> str:
+        """Part of the library that is to answer a method's calls; empty: the one that the library finds first."""
+        named = method.provider == LIBRARY and method.library_id is None and method.algorithm in self.components
+        return method.algorithm if named else ""
 
     def cells(self) -> list[Cell]:
         """All cells, coarse to fine, so that a campaign that was stopped covers both axes; launch after launch."""
@@ -214,7 +222,7 @@ class Plan:
             given["methods"] = {n: tuple(map(Method.from_json, ms)) for n, ms in record["methods"].items()}
             given["protocol"] = Protocol(**record["protocol"])
             given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
-            for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters"):
+            for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters", "components"):
                 given[name] = tuple(given.get(name, ()))
             return cls(**given)
         except (KeyError, TypeError, AttributeError) as error:

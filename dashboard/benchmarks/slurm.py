@@ -61,10 +61,13 @@ class SlurmLauncher:
         What is asked for beside ranks and time.
     mpiexec
         Where the start command is, when the request does not name another one.
+    folder
+        See `dashboard.benchmarks.launch.Launcher`.
     """
 
     request: Request = field(default_factory=Request)
     mpiexec: str = "mpiexec"
+    folder: str = ""
     name: str = field(default="slurm", init=False)
 
     @property

@@ -11,6 +11,27 @@ from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import ToolInterface
 from dashboard.benchmarks.plan import Plan
 
+#: Open MPI's hint for a communicator: components in the order in which they come last, thus answer first.
+_PREFERENCE = "ompi_comm_coll_preference"
+
+
+def preferring(comm: Any, component: str) -> Any:
+    """A duplicate of a communicator whose calls a part of the library is to answer, if it can; collective.
+
+    Parameters
+    ----------
+    component
+        Its name; empty: as the library finds.
+    """
+    if not component:
+        return comm.Dup()
+    info = comm.Get_info()
+    try:
+        info.Set(_PREFERENCE, component)
+        return comm.Dup_with_info(info)
+    finally:
+        info.Free()
+
 
 class Switch:
     """Communicators that each take one method, made when they are first asked for.
@@ -46,7 +67,7 @@ class Switch:
             return self._only
         key = (collective, method)
         if key not in self._made:
-            self._made[key] = self._comm.Dup()
+            self._made[key] = preferring(self._comm, self._plan.component_of(method))
         return self._made[key]
 
     @contextmanager
