@@ -43,11 +43,13 @@ class Session:
         url
             Of the page.
         """
-        answer = await AsyncHTTPClient().fetch(HTTPRequest(url, request_timeout=SECONDS))
+        answer = await AsyncHTTPClient().fetch(HTTPRequest(url, connect_timeout=SECONDS, request_timeout=SECONDS))
         token = TOKEN.search(answer.body.decode())[1]
         address = url.partition("?")[0].replace("http", "ws", 1)
         origin = url.partition("/dashboard")[0]
-        request = HTTPRequest(f"{address}/ws", headers={"Origin": origin}, request_timeout=SECONDS)
+        request = HTTPRequest(
+            f"{address}/ws", headers={"Origin": origin}, connect_timeout=SECONDS, request_timeout=SECONDS
+        )
         session = cls(await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=256 << 20))
         # As browsers do: otherwise each message of several parts waits 40 ms for the receipt of its first one.
         session._socket.protocol.set_nodelay(True)

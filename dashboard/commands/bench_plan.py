@@ -165,10 +165,7 @@ def planned(
         algorithms=_names([args.algorithms] if args.algorithms else None),
         ppns=parse_sizes(args.ppn) if args.ppn else (),
         variants=Variants(
-            **sizes,
-            components=_components(args.components, spread=spread),
-            grids=grids,
-            inner=_names([args.inner] if args.inner else None),
+            **sizes, components=components, grids=grids, inner=_names([args.inner] if args.inner else None)
         ),
         protocol=Protocol(**_protocol(args)),
         graphs=not args.no_graphs,

@@ -75,12 +75,14 @@ def _record(**handle: object) -> dict[str, object]:
 
 
 def test_a_state_that_names_files_elsewhere_reads_and_writes_its_own(campaign: Campaign, outside: Path) -> None:
-    names = {name: str(outside) for name in ("order", "end", "supervisor")}
-    write_json(campaign.state_file, _record(**names))
+    files = [outside.with_name(f"{name}.json") for name in ("order", "end", "supervisor")]
+    for file in files:
+        file.write_text(THEIRS)
+    write_json(campaign.state_file, _record(**{file.stem: str(file) for file in files}))
     (campaign.folder / "jobs").mkdir()
     assert control.status(campaign)["state"] == "failed"
-    assert outside.read_text() == THEIRS
-    assert [path.name for path in (campaign.folder / "jobs").iterdir()] == [outside.name]
+    assert {file.read_text() for file in files} == {THEIRS}
+    assert [path.name for path in (campaign.folder / "jobs").iterdir()] == ["end.json"]
 
 
 def test_a_process_that_watches_over_no_job_is_not_ended(campaign: Campaign) -> None:
