@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
-from dashboard.export.components import HAN, SERVES
+from dashboard.export.components import SERVES
 from dashboard.export.library_names import takes_fan_out, takes_segments
 
 NAME = "Open MPI"
@@ -22,7 +22,7 @@ _ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
 _ENUMERATOR = re.compile(
     r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
 )
-_VARIABLE = re.compile(r"mca:coll:\w+:param:(?P<name>coll_tuned_\w+|coll_han_[a-z]+_segsize):value:(?P<value>.*)")
+_VARIABLE = re.compile(r"mca:coll:tuned:param:(?P<name>\w+):value:(?P<value>.*)")
 _COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
 _VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
@@ -47,7 +47,7 @@ class OpenMpi:
     algorithms
         Name of each algorithm by number (0, the library's own choice, left out), by collective.
     variables
-        Whole-number control variables of ``coll/tuned``, and HAN's segment sizes, with their values.
+        Whole-number control variables of ``coll/tuned`` with their values.
     components
         That were built with it and answer blocking collectives.
     """
@@ -76,10 +76,7 @@ class OpenMpi:
             sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
             for parameters in self._parameters(collective, number, name, variants):
                 found += [Method(name, size, parameters, number) for size in sizes]
-        for component in self._components(collective, variants):
-            cut = component == HAN and f"coll_han_{collective}_segsize" in self.variables
-            found += [Method(component, size) for size in (variants.segment_sizes if cut else (0,))]
-        return found
+        return found + [Method(component) for component in self._components(collective, variants)]
 
     def _components(self, collective: str, variants: Variants) -> list[str]:
         """Components that are asked for and serve a collective."""
@@ -113,12 +110,7 @@ class OpenMpi:
         base = f"coll_tuned_{collective}_algorithm"
         own = {name: value for name, value in self.variables.items() if name == base or name.startswith(base + "_")}
         own = {name: value for name, value in own.items() if not name.endswith("_count")}
-        if component := self.component(collective, method):
-            size = f"coll_han_{collective}_segsize"
-            known = component == HAN and size in self.variables
-            cut = {size: method.segment_size or self.variables[size]} if known else {}
-            return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own, **cut}
-        if method.algorithm == DEFAULT:
+        if method.algorithm == DEFAULT or self.component(collective, method):
             return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own}
         said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
         said |= {base + _SUFFIX[name]: int(value) for name, value in method.parameters}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import gzip
 import socket
 import sys
+import zlib
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from tests.conftest import ROOT
@@ -53,7 +56,7 @@ async def opened(served: Served) -> Session:
 
 async def piece(session: Session, name: str, number: int, pieces: int, size: int) -> None:
     """Send a piece of a file as the drop area does."""
-    content = {"type": "bytes", "data": base64.b64encode(b"x" * size).decode()}
+    content = {"type": "bytes", "data": base64.b64encode(gzip.compress(b"x" * size)).decode()}
     told = {"name": name, "chunk": number, "total_chunks": pieces, "type": "", "data": content}
     model = {"id": session.model("FileDropper")["id"]}
     data = {"type": "map", "entries": list(told.items())}
@@ -100,6 +103,27 @@ def test_a_message_that_is_too_large_ends_its_own_session_alone(served: Served) 
         other.close()
 
     asyncio.run(sent())
+    alive(served)
+
+
+def test_a_message_that_unpacks_to_gigabytes_is_refused(served: Served) -> None:
+    before = psutil.Process(served.process.pid).memory_info().rss
+
+    async def sent() -> None:
+        session = await opened(served)
+        packed = zlib.compressobj(9, wbits=31)
+        bomb = b"".join([*(packed.compress(bytes(1 << 20)) for _ in range(2000)), packed.flush()])
+        content = {"type": "bytes", "data": base64.b64encode(bomb).decode()}
+        data = {"type": "map", "entries": [["name", "bomb.csv"], ["chunk", 1], ["total_chunks", 1], ["data", content]]}
+        await session.event("upload_event", {"model": {"id": session.model("FileDropper")["id"]}, "data": data})
+        with pytest.raises(RuntimeError, match="unpack to more than"):
+            await session.until_told("bomb.csv")
+        session.close()
+
+    asyncio.run(sent())
+    assert psutil.Process(served.process.pid).memory_info().rss < before + (200 << 20)
+    # Of what no browser sends the log has a line.
+    served.output[:] = [line for line in served.output if "unpack to more than" not in line]
     alive(served)
 
 
