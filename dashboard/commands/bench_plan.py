@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.output import say
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.library import Installation
@@ -173,7 +174,11 @@ def planned(
         checked=not args.unchecked,
         **further,
     )
-    return make_plan(wish, installation)
+    plan = make_plan(wish, installation)
+    if plan.components:
+        known = ", ".join(plan.components)
+        say(f"note: parts of the library as methods: {known} (--components); message graphs are not recorded with han")
+    return plan
 
 
 def cost(estimate: Estimate) -> str:

@@ -8,6 +8,10 @@ priority, serves communicators of several nodes only, ``sm`` those of one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dashboard.decisions.nodes import Method
 
 HAN, TUNED = "han", "tuned"
 _TREES = frozenset({"bcast", "reduce"})
@@ -24,6 +28,27 @@ SERVES: Mapping[str, frozenset[str]] = {
 }
 #: Components by the number that HAN's rules give them; 5.x takes names, too.
 NUMBERS: Mapping[str, int] = {"self": 0, "basic": 1, "libnbc": 2, TUNED: 3, "sm": 4, "adapt": 5, HAN: 6}
+
+
+#: Open MPI's hint for a communicator: components in the order in which they are selected last, thus answer first; after
+#: ``^`` those that are not selected at all.
+HINT = "ompi_comm_coll_preference"
+
+
+def preference(name: str) -> str:
+    """Value of `HINT` with which a component answers, if it can.
+
+    ``basic`` in the place of HAN makes 5.0.11 crash when the communicator is freed and messages are counted: the others
+    are left out instead.
+    """
+    return "^" + ",".join(other for other in SERVES if other != name) if name == "basic" else name
+
+
+def named(method: Method) -> str:
+    """Component that a method is, as a library's part that answers calls by itself; empty: it is none."""
+    number = method.parameters.get("library_id")
+    known = number is not None and int(number) >= 0
+    return "" if known or method.algorithm not in SERVES or "provider" in method.parameters else method.algorithm
 
 
 def answers(selected: Sequence[str], collective: str) -> str:

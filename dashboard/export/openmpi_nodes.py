@@ -18,7 +18,7 @@ from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.nodes import Method
 from dashboard.export import provenance as origin
 from dashboard.export.bands import Band, Bands, bands_of, merged
-from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED
+from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, named
 from dashboard.export.library_names import COLLECTIVE_IDS, DEFAULT_VERSION, series
 from dashboard.export.openmpi import to_openmpi
 from dashboard.export.parts import per_collective
@@ -59,10 +59,9 @@ def component_of(method: Method, collective: str) -> str:
 
     Of the library's own decision across nodes that is HAN for what it serves.
     """
-    number = method.parameters.get("library_id")
-    if number is None and method.algorithm in SERVES:
-        return method.algorithm
-    own = method.algorithm == "default" and not number
+    if component := named(method):
+        return component
+    own = method.algorithm == "default" and not method.parameters.get("library_id")
     return HAN if own and collective in SERVES[HAN] else TUNED
 
 

@@ -77,7 +77,7 @@ def cube(*methods: tuple[Method, list[float]]):  # noqa: ANN201 - of xarray
         method=[method.label for method, _ in methods],
         algorithm=("method", [method.algorithm for method, _ in methods]),
         segment_size=("method", [method.segment_size for method, _ in methods]),
-        library_id=("method", [float(method.parameters.get("library_id", np.nan)) for method, _ in methods]),
+        library_id=("method", [int(method.parameters.get("library_id", -1)) for method, _ in methods]),
     )
     return made.assign_attrs(library="Open MPI", library_version="5.0.11")
 

@@ -10,9 +10,7 @@ from dashboard.benchmarks import mpich
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import ToolInterface
 from dashboard.benchmarks.plan import Plan
-
-#: Open MPI's hint for a communicator: components in the order in which they come last, thus answer first.
-_PREFERENCE = "ompi_comm_coll_preference"
+from dashboard.export.components import HINT, preference
 
 
 def preferring(comm: Any, component: str) -> Any:
@@ -27,7 +25,7 @@ def preferring(comm: Any, component: str) -> Any:
         return comm.Dup()
     info = comm.Get_info()
     try:
-        info.Set(_PREFERENCE, component)
+        info.Set(HINT, preference(component))
         return comm.Dup_with_info(info)
     finally:
         info.Free()

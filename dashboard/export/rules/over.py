@@ -13,7 +13,7 @@ from dashboard.decisions.map import methods_of
 from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
 from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
 from dashboard.domain.errors import DecisionError
-from dashboard.export.components import HAN, SERVES, TUNED
+from dashboard.export.components import HAN, TUNED, named
 from dashboard.export.library_names import choice_of, is_of_library, normal
 from dashboard.export.openmpi_nodes import component_of
 from dashboard.export.rules.fault import Fault, RulesFile
@@ -88,10 +88,7 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
 
 def _component(name: str, measured: tuple[Method, ...]) -> Method | None:
     """What was measured of a component by itself."""
-    if name not in SERVES:
-        return None
-    found = (one for one in measured if one.algorithm == name and one.parameters.get("library_id") is None)
-    return next(filter(is_of_library, found), None)
+    return next((one for one in measured if name and named(one) == name), None)
 
 
 def _same(method: Method, measured: Method, collective: str, library: str) -> bool:
