@@ -71,7 +71,8 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a name beside `path` to write a file or folder to, which takes its place when all has gone well.
 
     A link stays one: what it leads to is replaced. A new file gets the permissions that the process gives to files,
-    one in the place of another keeps the other's. A device or a pipe is written to as it is.
+    one in the place of another keeps the other's, and its group; where it cannot have that, no group's. A device or a
+    pipe is written to as it is.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield partial
         if target.is_file() and partial.is_file():
-            partial.chmod(stat.S_IMODE(target.stat().st_mode))
+            _give_rights(partial, target.stat())
         if target.is_dir():
             # A folder cannot be replaced at one stroke: the former one goes when the new one is whole.
             former = target.with_name(f".{secrets.token_hex(8)}.former")
@@ -97,6 +98,18 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             partial.replace(target)
     finally:
         remove(partial)
+
+
+def _give_rights(path: Path, former: os.stat_result) -> None:
+    """Give a file the group and the permissions that the former one had."""
+    mode = stat.S_IMODE(former.st_mode)
+    if path.stat().st_gid != former.st_gid:
+        try:
+            os.chown(path, -1, former.st_gid)
+        except OSError:
+            # What one group might do is not for another.
+            mode &= ~stat.S_IRWXG
+    path.chmod(mode)
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:

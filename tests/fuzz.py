@@ -105,9 +105,9 @@ def sample_files(folders: Sequence[Path]) -> list[Path]:
     return [file for file in found if file.is_file() and file.name not in _NOTES and file.stat().st_size]
 
 
-def inputs(files: Sequence[Path], seed: int, count: int) -> Iterator[tuple[int, Path, str, bytes]]:
+def inputs(files: Sequence[Path], seed: int, count: int, first: int = 0) -> Iterator[tuple[int, Path, str, bytes]]:
     """Number, file, damage and content of each input; every one has a generator of its own, by its number."""
-    for number in range(count):
+    for number in range(first, first + count):
         rng = random.Random(f"{seed}-{number}")
         file, damage = files[number % len(files)], DAMAGES[number // len(files) % len(DAMAGES)]
         content, other = (each.read_bytes()[:LARGEST] for each in (file, rng.choice(files)))
@@ -144,13 +144,15 @@ def _unaccounted(report: Mapping[str, Any], results: xr.DataTree | None) -> str:
     return ""
 
 
-def run(files: Sequence[Path], seed: int, count: int, keep: Path | None = None) -> tuple[list[Fault], Counter[str]]:
+def run(
+    files: Sequence[Path], seed: int, count: int, keep: Path | None = None, first: int = 0
+) -> tuple[list[Fault], Counter[str]]:
     """Read so many damaged files: those at fault, and how many there were of each damage."""
     faults: list[Fault] = []
     counts: Counter[str] = Counter()
     # Whoever interrupts it is told of those that were read.
     with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="colltune-fuzz-") as folder:
-        for number, file, damage, content in inputs(files, seed, count):
+        for number, file, damage, content in inputs(files, seed, count, first):
             damaged = Path(folder) / file.name
             damaged.write_bytes(content)
             counts[damage] += 1
@@ -169,13 +171,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="sample files, in it and below it")
     parser.add_argument("--seed", type=int, default=1, help="default 1")
     parser.add_argument("--count", type=int, default=10_000, help="inputs (default 10000)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input (default 0): a run in parts")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to put the inputs at fault")
     args = parser.parse_args(arguments)
     files = sample_files(args.folders)
     if not files:
         parser.error(f"no files in {', '.join(map(str, args.folders))}")
     began = time.monotonic()
-    faults, counts = run(files, args.seed, args.count, args.keep)
+    faults, counts = run(files, args.seed, args.count, args.keep, args.first)
     for fault in faults:
         sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.told[:300]}\n")
     told = ", ".join(f"{name} {number:,}" for name, number in counts.items())

@@ -12,7 +12,7 @@ from typing import Any
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from tests.safety.client import _TOKEN
+from tests.safety.client import TOKEN
 
 SECONDS = 120.0
 #: Kinds of events with which columns of figures come, and the property of a source that is replaced as a whole.
@@ -32,6 +32,7 @@ class Session:
         self._socket = socket
         self._numbers = count(1)
         self.widgets: dict[str, dict[str, Any]] = {}
+        self.document: dict[str, Any] = {}
 
     @classmethod
     async def open(cls, url: str) -> Session:
@@ -42,26 +43,48 @@ class Session:
         url
             Of the page.
         """
-        answer = await AsyncHTTPClient().fetch(HTTPRequest(url, request_timeout=SECONDS))
-        token = _TOKEN.search(answer.body.decode())[1]
+        answer = await AsyncHTTPClient().fetch(HTTPRequest(url, connect_timeout=SECONDS, request_timeout=SECONDS))
+        token = TOKEN.search(answer.body.decode())[1]
         address = url.partition("?")[0].replace("http", "ws", 1)
         origin = url.partition("/dashboard")[0]
-        request = HTTPRequest(f"{address}/ws", headers={"Origin": origin}, request_timeout=SECONDS)
+        request = HTTPRequest(
+            f"{address}/ws", headers={"Origin": origin}, connect_timeout=SECONDS, request_timeout=SECONDS
+        )
         session = cls(await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=256 << 20))
         # As browsers do: otherwise each message of several parts waits 40 ms for the receipt of its first one.
         session._socket.protocol.set_nodelay(True)
         await session._until("ACK")
         await session._send("PULL-DOC-REQ", {})
-        document = await session._until("PULL-DOC-REPLY")
-        session.widgets = {widget["attributes"]["label"]: widget for widget in _labelled(document)}
-        ready = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
-        await session._change({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready})
+        session.document = await session._until("PULL-DOC-REPLY")
+        session.widgets = {widget["attributes"]["label"]: widget for widget in _labelled(session.document)}
+        await session.event("document_ready", {})
         return session
 
     async def set(self, label: str, value: Any) -> None:
         """Set the widget of this label."""
         model = {"id": self.widgets[label]["id"]}
         await self._change({"kind": "ModelChanged", "model": model, "attr": "value", "new": value})
+
+    def model(self, name: str) -> dict[str, Any]:
+        """The first model of this class, as it stands in the document: at least its id."""
+        return next(each for each in _objects(self.document) if str(each.get("name", "")).endswith(name))
+
+    async def event(self, name: str, values: dict[str, Any]) -> None:
+        """Send an event, such as of a button."""
+        told = {"type": "event", "name": name, "values": {"type": "map", "entries": list(values.items())}}
+        await self._change({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": told})
+
+    async def raw(self, part: str | bytes) -> None:
+        """Send a part of a message as it is."""
+        await self._socket.write_message(part)
+
+    async def until_told(self, text: str, seconds: float = SECONDS) -> str:
+        """Wait for a change of the page that has this text; the change as it came."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if text in (came := json.dumps((await self._next(seconds))[1])):
+                return came
+        raise TimeoutError(text)
 
     async def picture(self) -> float:
         """Wait for the next figures of a plot; when they were there, as of `time.perf_counter`."""
@@ -116,11 +139,17 @@ class Session:
 
 def _labelled(value: Any) -> Iterator[dict[str, Any]]:
     """Models with a label and a value, wherever they are in a document."""
+    for each in _objects(value):
+        if each["attributes"].get("label") and "value" in each["attributes"]:
+            yield each
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Models with what is known of them, wherever they are in a document."""
     if isinstance(value, dict):
-        told = value.get("attributes")
-        if "id" in value and isinstance(told, dict) and told.get("label") and "value" in told:
+        if "id" in value and isinstance(value.get("attributes"), dict):
             yield value
         value = list(value.values())
     if isinstance(value, list):
         for each in value:
-            yield from _labelled(each)
+            yield from _objects(each)

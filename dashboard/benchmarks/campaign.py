@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.adaptive.goal import Goal
+from dashboard.benchmarks.confined import PARTS, own_path
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.plan import Plan, point_key
@@ -35,7 +36,6 @@ from loaders import disk
 STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
 ENDED = ("finished", "failed", "cancelled", "timed out")
 _TAIL_BYTES = 1 << 16
-_PARTS = "parts"
 #: What the worker of a part writes when nothing is missing any more.
 _ALL = "complete"
 
@@ -63,27 +63,27 @@ class Campaign:
     @property
     def plan_file(self) -> Path:
         """What is measured."""
-        return self.folder / "plan.json"
+        return own_path(self.folder, "plan.json")
 
     @property
     def results(self) -> Path:
         """Points in colltune's own run format."""
-        return self.folder / "results.jsonl"
+        return own_path(self.folder, "results.jsonl")
 
     @property
     def safety(self) -> Path:
         """What became of calling its methods in every way."""
-        return self.folder / "safety.jsonl"
+        return own_path(self.folder, "safety.jsonl")
 
     @property
     def progress_file(self) -> Path:
         """How far the worker is."""
-        return self.folder / "progress.json"
+        return own_path(self.folder, "progress.json")
 
     @property
     def state_file(self) -> Path:
         """How it was started and ended."""
-        return self.folder / "state.json"
+        return own_path(self.folder, "state.json")
 
     @property
     def chosen(self) -> Path:
@@ -93,7 +93,12 @@ class Campaign:
     @property
     def log(self) -> Path:
         """What the ranks printed."""
-        return self.folder / "log.txt"
+        return own_path(self.folder, "log.txt")
+
+    @property
+    def lock(self) -> Path:
+        """Held while it is started."""
+        return own_path(self.folder, ".lock")
 
     @classmethod
     def create(cls, folder: Path, plan: Plan) -> Campaign:
@@ -151,19 +156,19 @@ class Campaign:
         size = plan.comm_sizes[index]
         # With a number of processes per node, its communicators are chosen among all the ranks.
         ranks = plan.ranks if plan.ppns else size
-        return Campaign.create(self.folder / _PARTS / str(index), replace(plan, ranks=ranks, comm_sizes=(size,)))
+        return Campaign.create(own_path(self.folder, PARTS, str(index)), replace(plan, ranks=ranks, comm_sizes=(size,)))
 
     def parts(self) -> list[Campaign]:
         """Campaigns of the jobs of an array, as far as there are any, by their index."""
-        if not (self.folder / _PARTS).is_dir():
+        if not (parts := own_path(self.folder, PARTS)).is_dir():
             return []
-        found = [path for path in (self.folder / _PARTS).iterdir() if path.name.isdecimal()]
-        return [Campaign(path) for path in sorted(found, key=lambda path: int(path.name))]
+        names = sorted((path.name for path in parts.iterdir() if path.name.isdecimal()), key=int)
+        return [Campaign(own_path(self.folder, PARTS, name)) for name in names]
 
     def _whole(self) -> Campaign:
         """Campaign that this is a part of; itself when it is none."""
         whole = Campaign(self.folder.parent.parent)
-        return whole if self.folder.parent.name == _PARTS and whole.plan_file.exists() else self
+        return whole if self.folder.parent.name == PARTS and whole.plan_file.exists() else self
 
     def result_files(self) -> list[Path]:
         """Run files that there are, of all parts."""

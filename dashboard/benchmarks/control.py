@@ -15,19 +15,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dashboard.benchmarks import leftovers, providers
+from dashboard.benchmarks import leftovers, providers, selection
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaign import ENDED, Campaign, Done, write_json
+from dashboard.benchmarks.confined import own_handle
 from dashboard.benchmarks.errors import BenchError, CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, Launcher, Start, launcher_of
 from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import LIBRARY, Library, Method, Variants, choose
+from dashboard.benchmarks.methods import ALL_COMPONENTS, LIBRARY, Library, Method, Variants, choose
 from dashboard.benchmarks.native import build, compiler
 from dashboard.benchmarks.own_settings import ADDED, added, words
 from dashboard.benchmarks.plan import Plan, missing
 from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
 from dashboard.benchmarks.safety.order import Records
+from dashboard.export.components import HAN
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES
 
@@ -97,6 +99,9 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
             f"{library.name}: its methods are switched within one job, and cannot be forced by the environment; "
             "measure without a launch for each method"
         )
+    components = {library.component(*pair) for pair in pairs} - {""}
+    if {*wish.variants.components} - {ALL_COMPONENTS} and not components:
+        raise PlanError(f"{library.name} has no components that answer these collectives (--components none)")
     settings = {name: tuple(providers.settings(library, name, one) for one in each) for name, each in methods.items()}
     return Plan(
         ranks=wish.ranks,
@@ -109,12 +114,14 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         memory=wish.memory,
         settings=settings if not apart and any(any(each) for each in settings.values()) else {},
         strict={} if apart else library.strict,
-        graph_counters=library.graph_counters if wish.graphs else (),
+        # Ranks of 5.0.11 crash when they free what HAN has answered while messages are counted.
+        graph_counters=library.graph_counters if wish.graphs and HAN not in components else (),
         seed=wish.seed,
         launches=wish.launches,
         apart=apart,
         checked=wish.checked,
         goal=wish.goal,
+        components=tuple(sorted(components)),
         library=library.name,
         library_version=library.version,
     )
@@ -158,7 +165,7 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         When it runs already, or nothing is missing.
     """
     campaign.plan()
-    with _written(campaign), (campaign.folder / ".lock").open("w") as lock:
+    with _written(campaign), campaign.lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         now = status(campaign)
         if now["state"] in ("queued", "running"):
@@ -277,10 +284,12 @@ def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tu
     # One start for each method would measure the whole grid.
     apart = () if plan.goal is not None else apart
     order = order_of_plan(plan)
-    if order is None or not Records.read(campaign.safety).missing(order):
-        return starts, apart
+    if plan.components and not (campaign.folder / selection.NAME).exists():
+        starts = (Start(selection.ENVIRONMENT, ("--selection",)), *starts)
     # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
-    return (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts), apart
+    if order is not None and Records.read(campaign.safety).missing(order):
+        starts = (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
+    return starts, apart
 
 
 def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:
@@ -361,7 +370,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     found = None
     if "handle" in record:
         with _sound(campaign):
-            found = (launcher or launcher_of(campaign)).status(record["handle"])
+            found = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
     progress, done = campaign.progress(), None
     if counted is None:
         with _readable(campaign):
@@ -415,7 +424,7 @@ def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, An
         raise CampaignError(f"{campaign.folder} was never started")
     with _sound(campaign), _written(campaign):
         launcher = launcher or launcher_of(campaign)
-        launcher.cancel(record["handle"])
+        launcher.cancel(own_handle(campaign.folder, record["handle"]))
         _clean(campaign)
     return status(campaign, launcher)
 

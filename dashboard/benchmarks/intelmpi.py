@@ -126,6 +126,10 @@ class IntelMpi:
         """Nothing can be set while it runs."""
         return {}
 
+    def component(self, collective: str, method: Method) -> str:
+        """None: it has no parts that answer calls by themselves."""
+        return ""
+
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Nothing needs to be said."""
         return {}

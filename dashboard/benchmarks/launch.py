@@ -16,16 +16,18 @@ import platform
 import shlex
 import signal
 import sys
+import tempfile
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from dashboard.benchmarks import processes
+from dashboard.benchmarks import processes, template
 from dashboard.benchmarks.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.confined import jobs_folder
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
 from dashboard.benchmarks.own_settings import allocated_nodes
 
@@ -36,8 +38,8 @@ _SUPERVISOR_PATIENCE = 2 * PATIENCE + 2.0
 _POLL_S = 0.02
 #: Seconds that a supervisor has to come up before it is said never to have run.
 _START_S = 10.0
-
-
+#: Module that watches over a job.
+SUPERVISOR = "dashboard.benchmarks.supervise"
 #: Exit code of ranks whose library does not let methods be switched while it runs.
 CANNOT_SWITCH = 4
 
@@ -135,6 +137,10 @@ class Launcher(Protocol):
     def array(self) -> int:
         """How many jobs of an array may run at once; 0 when a campaign is one job."""
 
+    @property
+    def folder(self) -> str:
+        """For files of jobs that are nobody's campaign; empty: where `workplace` finds best."""
+
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
 
@@ -160,6 +166,34 @@ class Launcher(Protocol):
         """End jobs with all their ranks; returns when these are gone."""
 
 
+def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
+    """Prepare and launch a job that is nobody's campaign; what the launcher's other methods need of it."""
+    handle = launcher.prepare([replace(job, seconds=launcher.limit(job.seconds))])
+    launcher.launch(handle)
+    return handle
+
+
+@contextlib.contextmanager
+def workplace(launcher: Launcher, ranks: int) -> Iterator[Path]:
+    """A folder for the files of such a job: of the launcher's, else the current one where ranks may be on other nodes.
+
+    Raises
+    ------
+    CampaignError
+        When it cannot be made.
+    """
+    place = launcher.folder or (None if launcher.one_node(ranks) else str(Path.cwd()))
+    try:
+        made = tempfile.TemporaryDirectory(prefix="colltune-", dir=place)
+    except OSError as error:
+        raise CampaignError(
+            f"{place}: no folder for the job's files can be made there: {error.strerror or error} (all nodes must see "
+            "it; 'folder' in colltune.toml names another one)"
+        ) from error
+    with made as name:
+        yield Path(name)
+
+
 #: Where each launcher is, by its name.
 LAUNCHERS: Mapping[str, str] = {
     "local": "dashboard.benchmarks.launch:LocalLauncher",
@@ -182,41 +216,45 @@ class LocalLauncher:
     Attributes
     ----------
     mpiexec
-        Start command with its options; ``-n RANKS`` and the program follow.
+        Start command with its options, as `dashboard.benchmarks.template` has it.
+    ppn
+        Processes on each node, for a start command that asks for them.
+    folder
+        See `Launcher`.
     """
 
     mpiexec: tuple[str, ...] = ("mpiexec",)
+    ppn: int | None = None
+    folder: str = ""
     name: str = field(default="local", init=False)
     array: int = field(default=0, init=False)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> LocalLauncher:
         """Make the launcher that `record` is of."""
-        return cls(tuple(record["mpiexec"])) if "mpiexec" in record else cls()
+        return cls(tuple(record["mpiexec"]), record.get("ppn")) if "mpiexec" in record else cls()
 
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
-        return {"name": self.name, "mpiexec": list(self.mpiexec)}
+        return {"name": self.name, "mpiexec": list(self.mpiexec), **({"ppn": self.ppn} if self.ppn else {})}
 
     def limit(self, seconds: float) -> float:
         """Time limit as it is."""
         return seconds
 
     def one_node(self, ranks: int) -> bool:
-        """Whether all ranks run here: in an allocation of several nodes the start command spreads them."""
-        return allocated_nodes() == 1
+        """Whether all ranks run here: not where an allocation has several nodes, or the start command has options."""
+        return allocated_nodes() == 1 and len(self.mpiexec) == 1
 
     def command(self, job: Job) -> list[str]:
         """Argument list that runs a job."""
-        return [*self.mpiexec, "-n", str(job.ranks), *job.program]
+        return template.filled(self.mpiexec, job.ranks, self.ppn, job.program)
 
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
         """Write the order for the supervisor."""
         (job,) = jobs
         mark = uuid.uuid4().hex
-        folder = job.folder / "jobs"
-        folder.mkdir(exist_ok=True)
-        order = write_order(folder / f"{mark}.json", job, mark)
+        order = write_order(jobs_folder(job.folder) / f"{mark}.json", job, mark)
         return {
             "mark": mark,
             "order": str(order),
@@ -235,12 +273,6 @@ class LocalLauncher:
                 command = shlex.join([*self.command(job), *one.arguments])
                 lines.append(" ".join([*_assignments(one.environment), command]))
         return "\n".join(lines)
-
-    def start(self, job: Job) -> dict[str, Any]:
-        """Prepare and launch a job that is nobody's campaign."""
-        handle = self.prepare([job])
-        self.launch(handle)
-        return handle
 
     def launch(self, handle: Mapping[str, Any]) -> None:
         """Start a supervisor in a session of its own, so that it outlives this process."""
@@ -317,7 +349,8 @@ def _assignments(environment: Mapping[str, str]) -> list[str]:
 def supervisor_alive(handle: Mapping[str, Any]) -> bool:
     """Whether what watches over a local job still runs."""
     told = read_json(Path(handle["supervisor"]))
-    return bool(told) and processes.alive(told["pid"], told["started"])
+    # Whoever may write into the folder could name any process of this user.
+    return bool(told) and processes.alive(told["pid"], told["started"]) and processes.was_told(told["pid"], SUPERVISOR)
 
 
 #: Supervisors that this process started: they must be waited for, or they stay as zombies.
@@ -384,7 +417,7 @@ def supervisor_of(order: Path) -> Path:
 
 def supervised(order: Path, command: Sequence[str]) -> list[str]:
     """Argument list that runs a command under a supervisor."""
-    return [sys.executable, "-m", "dashboard.benchmarks.supervise", str(order), *command]
+    return [sys.executable, "-m", SUPERVISOR, str(order), *command]
 
 
 def own_environment() -> dict[str, str]:

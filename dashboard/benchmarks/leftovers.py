@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dashboard.benchmarks import surroundings
+from dashboard.benchmarks.confined import own_path
 from loaders import disk
 
 SHARED = Path("/dev/shm")  # noqa: S108 - where Linux keeps POSIX shared memory
@@ -31,7 +32,7 @@ def mapped(process: str = "self") -> set[str]:
 def remember(folder: Path, names: Iterable[str]) -> None:
     """Write down the files of a job that has just started, with the machine that they are on."""
     record = {"machine": surroundings.machine(), "names": sorted(names)}
-    disk.write_text(folder / _NAME, json.dumps(record))
+    disk.write_text(own_path(folder, _NAME), json.dumps(record))
 
 
 def clean(folder: Path) -> int:

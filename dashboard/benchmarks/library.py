@@ -50,6 +50,21 @@ def find(python: Path | None = None) -> Installation:
     return Installation(Path(found), library_of(Path(found)))
 
 
+def at(mpiexec: str | None) -> Installation:
+    """The MPI of a start command that somebody named; None: as `find`.
+
+    Raises
+    ------
+    NoMpiError
+        When there is no such program, or no MPI.
+    """
+    if mpiexec is None:
+        return find()
+    if (path := shutil.which(mpiexec)) is None:
+        raise NoMpiError(f"--mpiexec {mpiexec}: no such program")
+    return Installation(Path(path), library_of(Path(path)))
+
+
 def library_of(mpiexec: Path) -> Library:
     """Tell which library a start command belongs to, and ask it what it offers."""
     ask = [str(mpiexec), "--version"]

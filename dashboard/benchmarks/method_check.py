@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboard.benchmarks import library
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launch import Job, LocalLauncher
+from dashboard.benchmarks.launch import Job, LocalLauncher, start_job
 from dashboard.benchmarks.native import build, compiler
 
 #: Numbers of processes, and cases of each algorithm with each.
@@ -97,7 +97,7 @@ def check_methods(
 
 def _run(launcher: LocalLauncher, job: Job, results: Path, total: int, progress: Progress | None) -> str:
     """Run a job to its end; why it did not finish, empty when it did."""
-    handle = launcher.start(job)
+    handle = start_job(launcher, job)
     try:
         while (status := launcher.status(handle)).state in ("queued", "running"):
             if progress is not None and results.exists():

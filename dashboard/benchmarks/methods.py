@@ -13,6 +13,8 @@ DEFAULT = "default"
 #: Provider of the methods that the library itself has.
 LIBRARY = "library"
 _PROVIDER = "provider"
+#: Stands for every component of a library.
+ALL_COMPONENTS = "all"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class Variants:
         For trees and chains with a choosable number of children.
     radixes
         For k-nomial trees.
+    components
+        Parts of the library that answer calls by themselves, by name, or `ALL_COMPONENTS`.
     grids, inner
         Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
     """
@@ -78,6 +82,7 @@ class Variants:
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
     fan_outs: tuple[int, ...] = (4,)
     radixes: tuple[int, ...] = (4,)
+    components: tuple[str, ...] = ()
     grids: tuple[str, ...] = ()
     inner: tuple[str, ...] = ()
 
@@ -120,6 +125,9 @@ class Library(Protocol):
     def settings(self, collective: str, method: Method) -> dict[str, int]:
         """Control variables that make new communicators take the method."""
 
+    def component(self, collective: str, method: Method) -> str:
+        """Part of the library that is to answer a method's calls; empty: the one that it finds first."""
+
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``."""
 
@@ -151,6 +159,10 @@ class Fixed:
     def settings(self, collective: str, method: Method) -> dict[str, int]:
         """Nothing can be set."""
         return {}
+
+    def component(self, collective: str, method: Method) -> str:
+        """None: it has no parts that answer calls by themselves."""
+        return ""
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Nothing needs to be said."""

@@ -119,6 +119,10 @@ class Mpich:
         choices = self.choices.get(name, ())
         return {name: choices.index(choice)} if choice in choices else {}
 
+    def component(self, collective: str, method: Method) -> str:
+        """None: it has no parts that answer calls by themselves."""
+        return ""
+
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Nothing needs to be said: everything is set while it runs."""
         return {}

@@ -12,16 +12,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboard.benchmarks.errors import NoMpiError
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.errors import NoMpiError, PlanError
+from dashboard.benchmarks.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
+from dashboard.export.components import SERVES
 from dashboard.export.library_names import takes_fan_out, takes_segments
 
 NAME = "Open MPI"
-_ASK = ("--param", "coll", "tuned", "--level", "9", "--parsable")
+_ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
 _ENUMERATOR = re.compile(
     r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
 )
 _VARIABLE = re.compile(r"mca:coll:tuned:param:(?P<name>\w+):value:(?P<value>.*)")
+_COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
 _VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _PRIORITY = "coll_tuned_priority"
@@ -46,6 +48,8 @@ class OpenMpi:
         Name of each algorithm by number (0, the library's own choice, left out), by collective.
     variables
         Whole-number control variables of ``coll/tuned`` with their values.
+    components
+        That were built with it and answer blocking collectives.
     """
 
     version: str
@@ -53,6 +57,7 @@ class OpenMpi:
     variables: Mapping[str, int]
     name: str = NAME
     apart: bool = False
+    components: tuple[str, ...] = ()
 
     @property
     def graph_counters(self) -> tuple[str, ...]:
@@ -71,7 +76,19 @@ class OpenMpi:
             sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
             for parameters in self._parameters(collective, number, name, variants):
                 found += [Method(name, size, parameters, number) for size in sizes]
-        return found
+        return found + [Method(component) for component in self._components(collective, variants)]
+
+    def _components(self, collective: str, variants: Variants) -> list[str]:
+        """Components that are asked for and serve a collective."""
+        wanted = self.components if ALL_COMPONENTS in variants.components else variants.components
+        if lost := [name for name in wanted if name not in self.components]:
+            told = ", ".join(self.components) or "none that it tells of"
+            raise PlanError(f"this Open MPI has no component {lost[0]!r} for blocking collectives; it has {told}, all")
+        return [name for name in wanted if collective in SERVES[name]]
+
+    def component(self, collective: str, method: Method) -> str:
+        """Component that is to answer a method's calls; empty: the one that the library finds first."""
+        return method.algorithm if method.library_id is None and method.algorithm in self.components else ""
 
     def _parameters(
         self, collective: str, number: int, name: str, variants: Variants
@@ -93,7 +110,7 @@ class OpenMpi:
         base = f"coll_tuned_{collective}_algorithm"
         own = {name: value for name, value in self.variables.items() if name == base or name.startswith(base + "_")}
         own = {name: value for name, value in own.items() if not name.endswith("_count")}
-        if method.algorithm == DEFAULT:
+        if method.algorithm == DEFAULT or self.component(collective, method):
             return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own}
         said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
         said |= {base + _SUFFIX[name]: int(value) for name, value in method.parameters}
@@ -101,7 +118,10 @@ class OpenMpi:
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """The same variables, as they are set for ranks that begin."""
-        return {f"OMPI_MCA_{name}": str(value) for name, value in self.settings(collective, method).items()}
+        said = self.settings(collective, method)
+        if component := self.component(collective, method):
+            said[f"coll_{component}_priority"] = _HIGHEST
+        return {f"OMPI_MCA_{name}": str(value) for name, value in said.items()}
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``: more ranks than cores, root, quick start, message graphs."""
@@ -138,7 +158,7 @@ def parse(text: str) -> OpenMpi:
     """
     algorithms: dict[str, dict[int, str]] = {}
     variables: dict[str, int] = {}
-    version = ""
+    version, components = "", []
     for line in text.splitlines():
         if match := _ENUMERATOR.match(line):
             if int(match["number"]):
@@ -148,14 +168,17 @@ def parse(text: str) -> OpenMpi:
             value = _whole(match["name"], match["value"].strip())
             if value is not None:
                 variables[match["name"]] = value
-        elif match := _VERSION.match(line):
-            version = match["version"]
+        elif match := _COMPONENT.match(line):
+            components.append(match["name"])
+            if told := _VERSION.match(line):
+                version = told["version"]
     if not algorithms or _PRIORITY not in variables:
         raise NoMpiError(
             "this Open MPI names no algorithms of coll/tuned (ompi_info --param coll tuned --level 9 --parsable); "
             "install one that holds that component"
         )
-    return OpenMpi(version, algorithms, variables)
+    known = tuple(name for name in SERVES if name in components)
+    return OpenMpi(version, algorithms, variables, components=known)
 
 
 def _whole(name: str, value: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import Method, serves
+from dashboard.benchmarks.methods import LIBRARY, Method, serves
 from dashboard.benchmarks.pace import Estimate, Pace
 from dashboard.benchmarks.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.ranges import levels
@@ -57,6 +57,8 @@ class Plan:
         Whether the methods are called in every way before they are timed (`benchmarks.safety`).
     goal
         When it is enough, of a campaign that chooses its points itself (`benchmarks.adaptive`); None: all are measured.
+    components
+        Names of methods that are parts of the library which answer calls by themselves.
     library, library_version
         What the methods were read from; the worker refuses another version.
     """
@@ -77,6 +79,7 @@ class Plan:
     apart: bool = False
     checked: bool = True
     goal: Goal | None = None
+    components: tuple[str, ...] = ()
     library: str = ""
     library_version: str = ""
 
@@ -116,6 +119,11 @@ class Plan:
         """Control variables that make the library take a method."""
         settings = self.settings.get(collective)
         return settings[self.methods[collective].index(method)] if settings else {}
+
+    def component_of(self, method: Method) -> str:
+        """Part of the library that is to answer a method's calls; empty: the one that the library finds first."""
+        named = method.provider == LIBRARY and method.library_id is None and method.algorithm in self.components
+        return method.algorithm if named else ""
 
     def cells(self) -> list[Cell]:
         """All cells, coarse to fine, so that a campaign that was stopped covers both axes; launch after launch."""
@@ -230,7 +238,7 @@ class Plan:
             given["protocol"] = Protocol(**record["protocol"])
             given["goal"] = Goal.from_json(record.get("goal"))
             given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
-            for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters"):
+            for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters", "components"):
                 given[name] = tuple(given.get(name, ()))
             return cls(**given)
         except (KeyError, TypeError, AttributeError) as error:

@@ -32,6 +32,14 @@ def alive(pid: int, started: int) -> bool:
     return started_at(pid) == started
 
 
+def was_told(pid: int, word: str) -> bool:
+    """Whether a running process has this word among its arguments."""
+    try:
+        return word.encode() in (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
 def marked(mark: str) -> list[int]:
     """Ids of the running processes whose environment holds ``COLLTUNE_JOB=mark``, this one left out."""
     wanted = f"COLLTUNE_JOB={mark}".encode()

@@ -19,6 +19,7 @@ from typing import Any
 
 from dashboard.benchmarks import slurm_words as words
 from dashboard.benchmarks.campaign import read_json, write_json
+from dashboard.benchmarks.confined import JOBS, jobs_folder
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launch import Job, State, Status, end_of, final_of, read_end, supervisor_of, write_order
 from dashboard.benchmarks.slurm_script import GRACE_S, Naming, Request, minutes, script
@@ -60,10 +61,13 @@ class SlurmLauncher:
         What is asked for beside ranks and time.
     mpiexec
         Where the start command is, when the request does not name another one.
+    folder
+        See `dashboard.benchmarks.launch.Launcher`.
     """
 
     request: Request = field(default_factory=Request)
     mpiexec: str = "mpiexec"
+    folder: str = ""
     name: str = field(default="slurm", init=False)
 
     @property
@@ -95,7 +99,7 @@ class SlurmLauncher:
         for number, group in enumerate(self._groups(jobs)):
             name = f"colltune-{mark[:12]}-{number}"
             for job in group:
-                (job.folder / "jobs").mkdir(exist_ok=True)
+                jobs_folder(job.folder)
             orders = [write_order(path, job, path.stem) for path, job in _orders(mark, group)]
             path = orders[0].with_name(f"{mark}-{number}.sh")
             disk.write_text(path, self._script(group, orders, name, number))
@@ -203,7 +207,7 @@ def _submit(script_file: Path, options: Sequence[str]) -> str:
 def _orders(mark: str, group: Sequence[Job]) -> Iterator[tuple[Path, Job]]:
     for job in group:
         # A supervisor ends what bears its mark: jobs of an array may share a node.
-        yield job.folder / "jobs" / (f"{mark}.json" if job.index is None else f"{mark}-{job.index}.json"), job
+        yield job.folder / JOBS / (f"{mark}.json" if job.index is None else f"{mark}-{job.index}.json"), job
 
 
 def _id_of(group: Mapping[str, Any]) -> str:

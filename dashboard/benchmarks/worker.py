@@ -19,7 +19,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.benchmarks import cellrun, leftovers, surroundings
+from dashboard.benchmarks import cellrun, leftovers, selection, surroundings
 from dashboard.benchmarks.campaign import Campaign, write_json
 from dashboard.benchmarks.launch import CANNOT_SWITCH
 from dashboard.benchmarks.methods import LIBRARY, Method
@@ -34,7 +34,9 @@ from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
+from dashboard.benchmarks.selection import Selection
 from dashboard.benchmarks.timing import Group, clock_offset
+from dashboard.export.components import TUNED
 
 if TYPE_CHECKING:
     from loaders import RunWriter
@@ -78,6 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--forced", action="append", default=[], metavar="NAME=VALUE", help="what forces the method")
     parser.add_argument("--native", type=Path, help="what runs schedules, compiled; without it mpi4py does")
     parser.add_argument("--safety", action="store_true", help="call the methods in every way, and time nothing")
+    parser.add_argument("--selection", action="store_true", help="listen to whom the library selects, time nothing")
     args = parser.parse_args(argv)
     only = None
     if args.only:
@@ -91,7 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if worker.rank == 0:
             _say(fault)
         return CANNOT_SWITCH if worker.cannot_switch else _FAILED
-    if args.safety:
+    if args.selection:
+        worker.listen()
+    elif args.safety:
         worker.check()
     else:
         worker.run()
@@ -148,6 +153,7 @@ class Worker:
         self._executor = executor.loaded(mpi, self._world, native) if over else None
         self._refused: dict[tuple[Any, ...], str] = {}
         self._faulty: tuple[Finding, ...] = ()
+        self._selection = Selection()
         self._done = self._points = 0
         self._now = ""
 
@@ -222,9 +228,18 @@ class Worker:
         if self._tools is not None:
             self._tools.close()
 
+    def listen(self) -> None:
+        """Have the library say who answers; it is written into the campaign's folder."""
+        found = selection.listen(self._mpi, self._plan, self._nodes)
+        if self.rank == 0:
+            found.save(self._campaign.folder)
+        if self._tools is not None:
+            self._tools.close()
+
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
         self._faulty = self._world.bcast(faulty_of(self._campaign) if self.rank == 0 else None)
+        self._selection = self._world.bcast(Selection.read(self._campaign.folder) if self.rank == 0 else None)
         todo: Todo
         todo, self._refused = self._world.bcast(self._todo() if self.rank == 0 else None)
         self._remember_memory()
@@ -337,8 +352,8 @@ class Worker:
                 measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known)
                 seconds = self._took(sum(not why for why in known.values()))
                 if writer is not None:
-                    for point in measured:
-                        writer.append({**point, "seconds": seconds})
+                    for method, point in zip(methods, measured, strict=True):
+                        writer.append({**point, **self._answered(cell, method), "seconds": seconds})
                 self._done += len(methods)
                 gc.collect()
         finally:
@@ -348,10 +363,22 @@ class Worker:
     def _why_not(self, cell: Cell, method: Method) -> str:
         """Why a method is not called; empty when it is."""
         key = (cell.collective, method)
+        answered = self._answered(cell, method).get("component")
+        if answered and (wanted := self._plan.component_of(method)) not in ("", answered):
+            return f"not answered by {wanted}: on this communicator {answered} answers {cell.collective}"
         unsafe = next((one for one in self._faulty if (one.collective, one.method) == key and one.excluded), None)
         return (
             f"unsafe: {unsafe.case}: {unsafe.effect}" if unsafe else self._refused.get(point_key(cell, method)[:-1], "")
         )
+
+    def _answered(self, cell: Cell, method: Method) -> dict[str, str]:
+        """The component that answers a method's calls, where that is known."""
+        if method.provider != LIBRARY:
+            return {}
+        # An algorithm that is forced is tuned's own, which is asked first then.
+        wanted = self._plan.component_of(method)
+        who = self._selection.who(cell.collective, cell.comm_size, cell.ppn, wanted)
+        return {"component": TUNED if method.library_id and who else who} if who else {}
 
     def _took(self, points: int) -> float:
         """Seconds for each of so many points since the last cell ended, all that was done between the two with it."""

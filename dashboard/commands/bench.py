@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands import bench_parameters, bench_plan, bench_submit
+from dashboard.commands import bench_parameters, bench_plan, bench_submit, launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
@@ -31,7 +31,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     orders = bench.add_subparsers(dest="order", metavar="ORDER", required=True)
     told = {
         "plan": "Say what would be measured and how long it takes; write it into FOLDER.",
-        "run": "Measure on this machine, by the plan in FOLDER or by one made of the options.",
+        "run": "Measure where --launch says, by the plan in FOLDER or by one made of the options.",
         "submit": "Measure on a Slurm cluster, by the plan in FOLDER or by one made of the options.",
         "resume": "Measure what is missing in FOLDER, nothing twice, where it was started.",
         "status": "Say how far the campaign in FOLDER is.",
@@ -44,6 +44,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         if name in ("plan", "run", "submit"):
             bench_plan.plan_options(order)
             bench_plan.protocol_options(order)
+        if name in ("plan", "run"):
+            launching.add_options(order, ppn=False)
         if name == "submit":
             bench_submit.slurm_options(order)
         if name in ("run", "submit", "resume"):
@@ -87,7 +89,7 @@ def _usage() -> Iterator[None]:
 def _plan(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaign import Campaign
 
-    plan = bench_plan.planned(args, _installation())
+    plan = bench_plan.planned(args, _installation(), spread=launching.spreads(args))
     _offer(args, Campaign.create(Path(args.folder), plan), plan)
 
 
@@ -125,17 +127,19 @@ def _offer_lines(told: Mapping[str, Any], cost: str) -> list[str]:
 
 def _run(args: argparse.Namespace) -> None:
     installation = _installation()
-    campaign = _chosen(args, installation)
-    _say_settings(installation)
-    _start(args, campaign, _local(installation), installation)
+    campaign = _chosen(args, installation, spread=launching.spreads(args))
+    launcher = launching.launcher_of(args, installation, campaign.plan().ppns)
+    if launcher.name == "local":
+        _say_settings(installation, launcher, campaign.plan().ranks)
+    _start(args, campaign, launcher, installation)
 
 
-def _say_settings(installation: Installation) -> None:
+def _say_settings(installation: Installation, launcher: Launcher, ranks: int) -> None:
     """Say what the environment sets, and is kept, and over how many nodes of an allocation the ranks are spread."""
     from dashboard.benchmarks.own_settings import allocated_nodes, kept, words
 
     nodes = allocated_nodes()
-    if said := kept(installation.library.environment(one_node=nodes == 1, graphs=True)):
+    if said := kept(installation.library.environment(one_node=launcher.one_node(ranks), graphs=True)):
         say(f"note: kept as the environment says: {words(said)}")
     if nodes > 1:
         say(f"note: {nodes} nodes are allocated: the start command spreads the ranks over them")
@@ -144,11 +148,11 @@ def _say_settings(installation: Installation) -> None:
 def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks import control, slurm
 
-    request = bench_submit.request(args)
-    installation = bench_submit.installation(args, _installation)
+    request = bench_submit.request(args, launching.site_of(args))
+    installation = bench_submit.installation(args, request.modules, _installation)
     launcher = slurm.SlurmLauncher(request, str(installation.mpiexec))
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
-    campaign = _chosen(args, installation, ranks)
+    campaign = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
     if args.dry_run:
         answer(control.preview(campaign, launcher, installation, _limit(args, campaign, launcher)))
         return
@@ -158,22 +162,25 @@ def _submit(args: argparse.Namespace) -> None:
 
 
 def _resume(args: argparse.Namespace) -> None:
+    from dashboard.benchmarks import site
     from dashboard.benchmarks.campaign import Campaign
     from dashboard.benchmarks.launch import launcher_of
 
     campaign = Campaign(Path(args.folder))
     launcher = launcher_of(campaign)
     installation = _installation() if launcher.name == "local" else bench_submit.of_plan(campaign, _installation)
-    _start(args, campaign, _local(installation) if launcher.name == "local" else launcher, installation)
+    _start(args, campaign, site.again(launcher, installation), installation)
 
 
-def _chosen(args: argparse.Namespace, installation: Installation, ranks: int | None = None) -> Campaign:
+def _chosen(
+    args: argparse.Namespace, installation: Installation, ranks: int | None = None, *, spread: bool = False
+) -> Campaign:
     """The campaign in the folder, made of the options when there are any or none is there."""
     from dashboard.benchmarks.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
     if bench_plan.plans(args) or not campaign.plan_file.exists():
-        return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks))
+        return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks, spread=spread))
     return campaign
 
 
@@ -198,7 +205,8 @@ def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, ins
     now = control.start(campaign, launcher, installation, _limit(args, campaign, launcher))
     if launcher.name != "local" and now["jobs"]:
         say(f"submitted as job {', '.join(one['id'] for one in now['jobs'])} (colltune bench status {campaign.folder})")
-    waits = not args.detach if launcher.name == "local" else args.follow
+    # Of `run` one waits for the end wherever it runs.
+    waits = args.follow if launcher.name != "local" and args.order != "run" else not args.detach
     if waits:
         now = _watched(campaign, launcher)
     show(args, now, lambda: _status_lines(campaign, now))
@@ -301,9 +309,3 @@ def _installation() -> Installation:
     if isinstance(found.library, Fixed):
         say(f"note: {found.library.why}")
     return found
-
-
-def _local(installation: Installation) -> Launcher:
-    from dashboard.benchmarks.launch import LocalLauncher
-
-    return LocalLauncher((str(installation.mpiexec),))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
-import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.launch import Job, LocalLauncher, Status
+    from dashboard.benchmarks.launch import Job, Launcher, Status
 
 _ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
 _WATCH_S = 0.1
@@ -34,9 +34,7 @@ def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ranks", type=cli_values.count, metavar="N", help="to launch; rank 0 takes the first on another node (2)"
     )
-    parser.add_argument(
-        "--start", metavar="COMMAND", help="what launches instead of mpiexec, such as 'srun' or 'mpiexec --map-by node'"
-    )
+    launching.add_options(parser)
     parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default 600)")
 
 
@@ -47,8 +45,17 @@ def run(args: argparse.Namespace) -> None:
         raise Usage(f"-o {output}: the name must end in .csv, in a folder that is there")
     if args.time_limit is not None and not args.time_limit > 0:
         raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
-    with tempfile.TemporaryDirectory(prefix="colltune-") as folder:
-        launcher, job = _job(args, Path(folder), output.resolve())
+    from dashboard.benchmarks.launch import workplace
+    from dashboard.benchmarks.library import find
+
+    ranks = args.ranks or 2
+    if ranks < 2:
+        raise Usage(f"--ranks {ranks}: a ping-pong needs 2 at least")
+    installation = find()
+    launcher = launching.launcher_of(args, installation)
+    with workplace(launcher, ranks) as folder:
+        own = installation.library.environment(one_node=launcher.one_node(ranks), graphs=False)
+        job = _job(args, folder, output.resolve(), ranks, own)
         ended = _watched(launcher, job)
         if ended.state != "finished":
             lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines() if job.log.exists() else []
@@ -57,30 +64,25 @@ def run(args: argparse.Namespace) -> None:
     show(args, found, lambda: _lines(found))
 
 
-def _job(args: argparse.Namespace, folder: Path, output: Path) -> tuple[LocalLauncher, Job]:
-    """The job and what launches it."""
-    from dashboard.benchmarks.launch import Job, LocalLauncher
-    from dashboard.benchmarks.library import find
+def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: Mapping[str, str]) -> Job:
+    """The job; `own` are settings of colltune's own."""
+    from dashboard.benchmarks.launch import Job
+    from dashboard.benchmarks.own_settings import added
     from dashboard.benchmarks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
     from dashboard.benchmarks.ranges import parse_sizes
 
-    ranks = args.ranks or 2
-    if ranks < 2:
-        raise Usage(f"--ranks {ranks}: a ping-pong needs 2 at least")
-    installation = find()
     sizes = parse_sizes(args.sizes or DEFAULT_SIZES)
     program: tuple[str, ...] = (sys.executable, "-m", "mpi4py", "-m", "dashboard.benchmarks.parameters", str(output))
     program += ("--repetitions", str(args.repetitions or REPETITIONS), "--rounds", str(args.rounds or ROUNDS))
     program += ("--sizes", *map(str, sizes))
-    start = tuple(shlex.split(args.start)) if args.start else (str(installation.mpiexec),)
-    environment = installation.library.environment(one_node=not args.start, graphs=False)
-    seconds = args.time_limit or _LIMIT_S
-    return LocalLauncher(start), Job(folder, ranks, program, environment, seconds, folder / "log.txt")
+    return Job(folder, ranks, program, added(own), args.time_limit or _LIMIT_S, folder / "log.txt")
 
 
-def _watched(launcher: LocalLauncher, job: Job) -> Status:
+def _watched(launcher: Launcher, job: Job) -> Status:
     """Wait for the end; an interrupt ends the job."""
-    handle = launcher.start(job)
+    from dashboard.benchmarks.launch import start_job
+
+    handle = start_job(launcher, job)
     try:
         with Working() as progress:
             began = time.monotonic()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_duration
 
@@ -28,6 +29,7 @@ PLANNING = (
     "message_sizes",
     "ppn",
     "providers",
+    "components",
     "grids",
     "inner",
     "algorithms",
@@ -76,6 +78,12 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME[,NAME…]",
         help="whose methods: library (default), own (run over it as schedules), orthogonal (grids) or all",
+    )
+    group.add_argument(
+        "--components",
+        metavar="NAME[,NAME…]",
+        help="parts of Open MPI that answer calls by themselves, as methods: han, tuned, adapt, basic, sm, all or none "
+        "(default: all where ranks are on several nodes, else none)",
     )
     group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
     group.add_argument(
@@ -137,13 +145,17 @@ def plans(args: argparse.Namespace) -> bool:
     return any(getattr(args, name, None) is not None for name in PLANNING)
 
 
-def planned(args: argparse.Namespace, installation: Installation, ranks: int | None = None) -> Plan:
+def planned(
+    args: argparse.Namespace, installation: Installation, ranks: int | None = None, *, spread: bool = False
+) -> Plan:
     """Make the plan of the options.
 
     Parameters
     ----------
     ranks
         Where no option says how many; None: as many as this machine has cores.
+    spread
+        Whether they run on several nodes, where other parts of the library answer.
     """
     from dashboard.benchmarks.control import Wish, make_plan
     from dashboard.benchmarks.methods import Variants
@@ -159,6 +171,7 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         further["memory"] = parse_size(args.memory)
     providers = _providers(args)
     comm_sizes = parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2")
+    components = _components(args.components, spread=spread)
     grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     wish = Wish(
         ranks=ranks,
@@ -168,7 +181,12 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         providers=providers,
         algorithms=cli_values.names([args.algorithms] if args.algorithms else None),
         ppns=parse_sizes(args.ppn) if args.ppn else (),
-        variants=Variants(**sizes, grids=grids, inner=cli_values.names([args.inner] if args.inner else None)),
+        variants=Variants(
+            **sizes,
+            components=components,
+            grids=grids,
+            inner=cli_values.names([args.inner] if args.inner else None),
+        ),
         protocol=Protocol(**_protocol(args), race=bool(args.adaptive)),
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
@@ -176,7 +194,11 @@ def planned(args: argparse.Namespace, installation: Installation, ranks: int | N
         goal=_goal(args),
         **further,
     )
-    return make_plan(wish, installation)
+    plan = make_plan(wish, installation)
+    if plan.components:
+        known = ", ".join(plan.components)
+        say(f"note: parts of the library as methods: {known} (--components); message graphs are not recorded with han")
+    return plan
 
 
 def cost(estimate: Estimate) -> str:
@@ -234,3 +256,9 @@ def _providers(args: argparse.Namespace) -> tuple[str, ...]:
     grids = (orthogonal.NAME,) if args.grids or args.inner else ()
     named = cli_values.names(args.providers) or (LIBRARY,)
     return NAMES if "all" in named else tuple(dict.fromkeys((*named, *grids)))
+
+
+def _components(given: str | None, *, spread: bool) -> tuple[str, ...]:
+    if given is None:
+        return ("all",) if spread else ()
+    return () if given == "none" else cli_values.names([given])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.launching import site_option
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.campaign import Campaign
     from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.site import Site
     from dashboard.benchmarks.slurm import Request
 
 
@@ -36,17 +38,20 @@ def slurm_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="such as OMPI_MCA_btl=self,tcp or UCX_TLS=rc"
     )
-    group.add_argument("--start", default="mpiexec", metavar="NAME", help="mpiexec (default), mpirun or srun")
+    group.add_argument("--start", metavar="NAME", help="mpiexec (default), mpirun or srun")
     group.add_argument(
         "--start-option", action="append", default=[], metavar="OPTION", help="of it, such as --start-option=--mpi=pmix"
     )
     group.add_argument(
         "--array", type=cli_values.count, metavar="N", help="a job for each communicator size, N of them at once"
     )
+    site_option(group)
     group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
 
 
-def installation(args: argparse.Namespace, installed: Callable[[], Installation]) -> Installation:
+def installation(
+    args: argparse.Namespace, modules: Sequence[str], installed: Callable[[], Installation]
+) -> Installation:
     """What is planned with: the library named, the installed one, or where there is none that of the module.
 
     Raises
@@ -63,8 +68,8 @@ def installation(args: argparse.Namespace, installed: Callable[[], Installation]
     try:
         return installed()
     except NoMpiError as error:
-        named = version_of_module(tuple(args.module))
-        if not named and any("openmpi" in one.lower() for one in args.module):
+        named = version_of_module(tuple(modules))
+        if not named and any("openmpi" in one.lower() for one in modules):
             named = f"openmpi-{DEFAULT_VERSION}"
         if not named:
             raise NoMpiError(f"{error}; or name what the job will run (--library openmpi-5.0)") from error
@@ -86,17 +91,15 @@ def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Instal
         return installation_named(f"{plan.library} {plan.library_version}")
 
 
-def request(args: argparse.Namespace) -> Request:
-    """What the options ask for."""
-    from dashboard.benchmarks.slurm import Request
-
+def request(args: argparse.Namespace, site: Site) -> Request:
+    """What the options ask for; for the rest what the site says."""
     pairs = [text.partition("=") for text in args.env]
     if wrong := next((name for name, equals, _ in pairs if not equals), None):
         raise Usage(f"--env {wrong}: must be NAME=VALUE")
     names = [name for name, _, _ in pairs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise Usage(f"--env {twice}: is given twice")
-    return Request(
+    return site.request(
         nodes=args.nodes,
         tasks_per_node=args.tasks_per_node,
         partition=args.partition,

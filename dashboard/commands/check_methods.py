@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import argparse
 import math
-import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import launching as cli_launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.library import Installation
     from dashboard.benchmarks.safety.check import Report
 
 UNSAFE = 3
@@ -61,6 +59,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-limit", type=_seconds, default=600.0, metavar="S", help="all is ended then (default 600)"
     )
+    cli_launching.add_options(parser)
     parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
     parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
@@ -98,29 +97,22 @@ def check_methods(args: argparse.Namespace) -> None:
 
 
 def _checked(args: argparse.Namespace) -> Report:
+    from dashboard.benchmarks.library import at
     from dashboard.benchmarks.ranges import parse_sizes
     from dashboard.benchmarks.safety.check import check, methods_of, order_of
 
     sizes = parse_sizes(args.ranks)
     if not sizes or min(sizes) < 2:
         raise Usage(f"--ranks {args.ranks}: allowed are numbers of processes of at least 2")
-    installation = _installation(args.mpiexec)
+    installation = at(args.mpiexec)
+    launcher = cli_launching.launcher_of(args, installation)
     library = installation.library
     order = order_of(library, methods_of(library, args.collective, args.algorithm), sizes)
     beside = installation.mpiexec.parent / "python"
     python = beside if args.mpiexec and beside.exists() else None
+    known: dict[str, Any] = {"seconds": args.time_limit, "hangs": args.hangs, "python": python, "launcher": launcher}
     with Working() as progress:
-        return check(installation, order, seconds=args.time_limit, hangs=args.hangs, python=python, progress=progress)
-
-
-def _installation(mpiexec: str | None) -> Installation:
-    from dashboard.benchmarks.library import Installation, find, library_of
-
-    if mpiexec is None:
-        return find()
-    if (path := shutil.which(mpiexec)) is None:
-        raise Usage(f"--mpiexec {mpiexec}: no such program")
-    return Installation(Path(path), library_of(Path(path)))
+        return check(installation, order, progress=progress, **known)
 
 
 def _program(name: str) -> None:

@@ -73,7 +73,8 @@ def export(args: argparse.Namespace) -> None:
     if args.output == "-":
         answer(written.text)
     else:
-        write(args.output, written.text)
+        for name, text in bundle.files_of(args.output, written.text):
+            write(name, text)
         what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
         say(f"wrote {args.output}: {what}, {written.text.count(chr(10)):,} lines")
         cli_beside.write(args, order.decisions, provenance)

@@ -33,7 +33,20 @@ from dashboard.commands.view import DASHBOARD
 
 #: Targets of export named in the design; those that are not among `dashboard.export.TARGETS` come later.
 TARGETS = (
-    *("c", "c-table", "python", "json", "openmpi", "openmpi-json", "mpich", "intel", "ucc", "preload", "mpirun"),
+    *(
+        "c",
+        "c-table",
+        "python",
+        "json",
+        "openmpi",
+        "openmpi-nodes",
+        "openmpi-json",
+        "mpich",
+        "intel",
+        "ucc",
+        "preload",
+        "mpirun",
+    ),
     "python-collectives",
 )
 

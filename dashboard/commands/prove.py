@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import launching as cli_launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.beyond import measured_ranks
 from dashboard.commands.output import Working, say, show, write
@@ -56,6 +56,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-limit", type=float, default=300.0, metavar="S", help="all is ended then (default 300 seconds)"
     )
+    cli_launching.add_options(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=f"write the report: {', '.join(_WRITTEN_AS)}")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
 
@@ -89,11 +90,13 @@ def _proven(args: argparse.Namespace) -> Proof:
     from dashboard.benchmarks.proof.prove import Wish, prove
     from dashboard.benchmarks.ranges import parse_size
 
-    mpiexec = _start_command(args.mpiexec) if args.mpiexec else library.find().mpiexec
+    installation = library.at(args.mpiexec)
+    mpiexec = installation.mpiexec
     beside = mpiexec.parent / "python"
     wish = Wish(
         rules=Path(args.rules),
         mpiexec=mpiexec,
+        launcher=cli_launching.launcher_of(args, installation),
         ranks=args.ranks or _measured_ranks(Path(args.rules)),
         memory=parse_size(args.memory),
         seconds=args.time_limit,
@@ -112,10 +115,3 @@ def _measured_ranks(rules: Path) -> int:
     except OSError:
         return _RANKS
     return max(2, min(measured_ranks(text) or _RANKS, _MOST_RANKS))
-
-
-def _start_command(name: str) -> Path:
-    found = shutil.which(name)
-    if found is None:
-        raise Usage(f"--mpiexec {name}: no such program")
-    return Path(found)

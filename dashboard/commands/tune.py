@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands import bench_submit
+from dashboard.commands import bench_submit, launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
@@ -171,7 +171,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         given["collectives"] = args.collective
     given = {name: value for name, value in given.items() if value is not None}
     if args.slurm:
-        given["slurm"] = bench_submit.request(args).record()
+        given["slurm"] = bench_submit.request(args, launching.site_of(args)).record()
     elif args.here:
         given["slurm"] = None
     return given
@@ -180,7 +180,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 def _installation(args: argparse.Namespace) -> Installation:
     from dashboard.benchmarks.library import find
 
-    return bench_submit.installation(args, find) if args.slurm else find()
+    return bench_submit.installation(args, launching.site_of(args).request().modules, find) if args.slurm else find()
 
 
 def _launcher(asked: Asked, installation: Installation) -> Launcher:

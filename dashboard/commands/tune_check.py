@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import bench_plan
 from dashboard.commands import beyond as cli_beyond
+from dashboard.commands import launching as cli_launching
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, finite, say, show, write
@@ -99,7 +100,8 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of turns (default 1)")
     bench_plan.protocol_options(parser)
     parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default: 5 × estimate)")
-    parser.set_defaults(ppn=None, combined=False)
+    cli_launching.add_options(parser)
+    parser.set_defaults(combined=False)
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,6 @@ def _ranks(args: argparse.Namespace, given: _Given) -> int:
 def _measured(args: argparse.Namespace, given: _Given, installation: Installation) -> Path:
     """Measure what is missing in the campaign's folder; the file with the results."""
     from dashboard.benchmarks import control
-    from dashboard.benchmarks.launch import LocalLauncher
     from dashboard.benchmarks.tune_check import measurable, prepare
 
     folder = Path(args.folder)
@@ -253,7 +254,7 @@ def _measured(args: argparse.Namespace, given: _Given, installation: Installatio
     if lost := [name for name in args.collective or () if name not in known]:
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(given.decisions)}")
     unasked = dict.fromkeys(bench_plan.PLANNING)
-    told = argparse.Namespace(**{**unasked, **vars(args), "collectives": list(measurable(known))})
+    told = argparse.Namespace(**{**unasked, **vars(args), "ppn": None, "collectives": list(measurable(known))})
     ranks = _ranks(args, given)
     sizes = [size for size in given.comm_sizes if 2 <= size <= ranks]
     told.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)
@@ -265,7 +266,7 @@ def _measured(args: argparse.Namespace, given: _Given, installation: Installatio
         return campaign.results
     done = campaign.done()
     limit = args.time_limit or control.limit_of(campaign.plan(), done.all, len(_cores()), done.seconds)
-    launcher = LocalLauncher((str(installation.mpiexec),))
+    launcher = cli_launching.launcher_of(args, installation)
     control.start(campaign, launcher, installation, limit)
     try:
         with Working() as progress:
@@ -354,7 +355,9 @@ def _once_more(args: argparse.Namespace, given: _Given, installation: Installati
     again = argparse.Namespace(**{**vars(args), "folder": f"{args.folder}-left"})
     ranks = _ranks(args, given)
     with Working() as progress:
-        proof = prove(Wish(Path(args.output), installation.mpiexec, ranks=min(ranks, _PROVEN_RANKS)), progress)
+        launcher = cli_launching.launcher_of(args, installation)
+        wish = Wish(Path(args.output), installation.mpiexec, launcher=launcher, ranks=min(ranks, _PROVEN_RANKS))
+        proof = prove(wish, progress)
     if not any(not _is_default(decision) for decision in given.decisions.values()):
         return Again(proof, {}, {})
     installation = with_rules(installation, rules_of(Path(again.folder)))

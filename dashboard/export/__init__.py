@@ -13,6 +13,7 @@ from dashboard.export import (
     mpich,
     openmpi,
     openmpi_json,
+    openmpi_nodes,
     preload,
     python,
     settings,
@@ -36,7 +37,7 @@ TARGETS: Mapping[str, Target] = {
     target.name: guarded(target)
     for target in (
         *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
-        *(openmpi.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
+        *(openmpi.TARGET, openmpi_nodes.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
         *(preload.TARGET, forced.TARGET, collectives.TARGET),
     )
 }

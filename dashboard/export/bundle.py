@@ -19,6 +19,7 @@ from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.bands import bands_of
 from dashboard.export.library_names import COMPARED
+from dashboard.export.openmpi_nodes import han_name, parted
 from dashboard.export.openmpi_plan import plans
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.given import of_collective
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from dashboard.export.rules import Fault, RulesFile
 
 #: Targets whose files the readers of `dashboard.export.rules` read.
-READABLE = ("openmpi", "openmpi-json", "mpich", "intel", "ucc")
+READABLE = ("openmpi", "openmpi-nodes", "openmpi-json", "mpich", "intel", "ucc")
 #: Points of a mean penalty that are rounding.
 _ROUNDING = 1e-9
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -343,6 +344,15 @@ def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
     return {name: None if value != value else value for name, value in summary._asdict().items()}  # noqa: PLR0124 - NaN
 
 
+def files_of(name: str, text: str) -> list[tuple[str, str]]:
+    """Name and text of each file that an export is: rules across nodes are two."""
+    try:
+        first, second = parted(text)
+    except ValueError:
+        return [(name, text)]
+    return [(name, first), (han_name(name), second)]
+
+
 def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:
     """Pack a file with how to use it, its provenance, its decision functions and a report, as a zip archive.
 
@@ -356,7 +366,7 @@ def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:
     steps = used_in_text(how_to_use(written.order.target, written.name, written.collectives))
     decisions = [part.source.to_dict() for part in written.parts]
     files = [
-        (written.name, written.text),
+        *files_of(written.name, written.text),
         ("HOW_TO_USE.txt", steps),
         ("REPORT.txt", report(written)),
         ("provenance.json", json.dumps(provenance_of(written), indent=1, default=str) + "\n"),

@@ -114,6 +114,9 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
     if not is_of_library(method):
         raise LookupError(f"{method.label!r} is not a method of Open MPI: it runs over the library")
     number = method.parameters.get("library_id") if trust_number else None
+    if number is not None and int(number) < 0:
+        # In a cube where others have numbers.
+        number = None
     if number is None and normal(method.algorithm) in ("default", "tuned", "ignore", "native"):
         number = 0
     if number is None:

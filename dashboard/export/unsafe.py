@@ -24,7 +24,13 @@ CHECKED = "unsafe_methods"
 #: Of a decision's provenance: what was left out or is limited, in words.
 LEFT_OUT, LIMITED = "unsafe", "only_for_operations_that_commute"
 #: Library that a target writes for, where it is one.
-_LIBRARIES = {"openmpi": "Open MPI", "openmpi-json": "Open MPI", "preload": "Open MPI", "mpich": "MPICH"}
+_LIBRARIES = {
+    "openmpi": "Open MPI",
+    "openmpi-nodes": "Open MPI",
+    "openmpi-json": "Open MPI",
+    "preload": "Open MPI",
+    "mpich": "MPICH",
+}
 #: The preloaded library passes operations that do not commute on, whatever is decided.
 _GUARDS_ITSELF = "preload"
 _DEFAULT = Method("the library's own decision", "default")

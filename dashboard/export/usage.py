@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from dashboard.export.openmpi_nodes import han_name
+
 
 class Step(NamedTuple):
     """One thing to do: why, and the command or lines to type; empty where there is nothing to type."""
@@ -172,8 +174,26 @@ def _mpirun(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
+def _open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
+    tuned, han = "coll_tuned_use_dynamic_rules", "coll_han_use_dynamic_file_rules"
+    return [
+        Step(
+            "Both files belong together; every process must be able to read them:",
+            f"export OMPI_MCA_{tuned}=1\n"
+            f"export OMPI_MCA_coll_tuned_dynamic_rules_filename=$PWD/{name}\n"
+            f"export OMPI_MCA_{han}=1\n"
+            f"export OMPI_MCA_coll_han_dynamic_rules_filename=$PWD/{han_name(name)}",
+        ),
+        Step(
+            "Open MPI drops a file with a fault without a word. Check both, and see that they act, on several nodes:",
+            f"colltune lint {name} --han {han_name(name)}\ncolltune prove {name} --han {han_name(name)}",
+        ),
+    ]
+
+
 _USES: dict[str, Callable[[str, Sequence[str]], list[Step]]] = {
     "openmpi": _open_mpi,
+    "openmpi-nodes": _open_mpi_nodes,
     "openmpi-json": _open_mpi,
     "mpich": _mpich,
     "intel": _intel,

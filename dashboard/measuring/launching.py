@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks import control, slurm
+from dashboard.benchmarks import control, site, slurm
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launch import Launcher, LocalLauncher, launcher_of
@@ -74,7 +74,7 @@ class Place:
             A field of the request is not allowed; the message says what is.
         """
         if self.slurm is None:
-            return LocalLauncher((str(installation.mpiexec),))
+            return site.read().launcher(installation, self.ppn)
         return slurm.SlurmLauncher(slurm.Request(**self.slurm), str(installation.mpiexec))
 
 
@@ -161,9 +161,7 @@ def resume(campaign: Campaign, installation: Installation) -> None:
     if here or not seconds:
         done, cores = campaign.done(), os.cpu_count() if here else None
         seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done.all, cores, done.seconds))
-    if here:
-        launcher = LocalLauncher((str(installation.mpiexec),))
-    control.start(campaign, launcher, installation, seconds)
+    control.start(campaign, site.again(launcher, installation), installation, seconds)
 
 
 def rerun(campaign: Campaign, installation: Installation) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from dashboard.benchmarks import processes, supervise
 from dashboard.benchmarks.campaign import read_json
-from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, LocalLauncher, Start, Status
+from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, LocalLauncher, Start, Status, start_job
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
 RANKS = 3
@@ -52,7 +52,7 @@ class Launched:
 def launch(folder: Path, code: str, seconds: float = 60.0, **starts: tuple[Start, ...]) -> Launched:
     launcher = LocalLauncher((sys.executable, str(FAKE)))
     program, log = (code, str(folder)), folder / "log.txt"
-    handle = launcher.start(Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, **starts))
+    handle = start_job(launcher, Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, **starts))
     job = Launched(launcher, handle, folder)
     if code in ("stay", "deaf") and seconds > 10:
         until(lambda: len(job.ranks()) == RANKS)
@@ -89,7 +89,7 @@ def test_where_methods_cannot_be_switched_other_starts_follow_each_with_its_vari
 
 def test_a_command_that_is_not_there_is_said(tmp_path: Path) -> None:
     launcher = LocalLauncher((str(tmp_path / "mpiexec"),))
-    handle = launcher.start(Job(tmp_path, 2, ("x",), {}, 60.0, tmp_path / "log.txt"))
+    handle = start_job(launcher, Job(tmp_path, 2, ("x",), {}, 60.0, tmp_path / "log.txt"))
     ended = Launched(launcher, handle, tmp_path).end()
     assert ended.state == "failed"
     assert "cannot be run: No such file" in ended.reason
@@ -114,7 +114,7 @@ def test_a_job_that_writes_nothing_for_too_long_hangs_and_is_ended(tmp_path: Pat
     launcher = LocalLauncher((sys.executable, str(FAKE)))
     quiet = {"watched": (tmp_path / "results",), "quiet": 0.5}
     job = Job(tmp_path, RANKS, ("stay", str(tmp_path)), {}, 60.0, tmp_path / "log.txt", **quiet)
-    hanging = Launched(launcher, launcher.start(job), tmp_path)
+    hanging = Launched(launcher, start_job(launcher, job), tmp_path)
     ended = hanging.end()
     assert ended.state == "failed"
     assert ended.reason.startswith("nothing was measured for 0.5 s")
@@ -203,7 +203,7 @@ def test_a_start_that_hangs_or_fails_is_made_again_and_told_how_the_one_before_e
     starts, files = (Start(again=5, quiet=0.5),), (written,)
     job = Job(tmp_path, 1, (str(written),), {}, 60.0, tmp_path / "log.txt", files, starts=starts)
     launcher = LocalLauncher((sys.executable, str(script)))
-    assert Launched(launcher, launcher.start(job), tmp_path).end().state == "finished"
+    assert Launched(launcher, start_job(launcher, job), tmp_path).end().state == "finished"
     first, hung, failed = written.read_text().splitlines()
     assert first == "first"
     assert hung == "hangs: nothing came back for 0.5 s"
@@ -213,6 +213,6 @@ def test_a_start_that_hangs_or_fails_is_made_again_and_told_how_the_one_before_e
 def test_a_start_that_does_nothing_is_not_made_again(tmp_path: Path) -> None:
     job = Job(tmp_path, RANKS, ("3", str(tmp_path)), {}, 60.0, tmp_path / "log.txt", starts=(Start(again=5),))
     launcher = LocalLauncher((sys.executable, str(FAKE)))
-    ended = Launched(launcher, launcher.start(job), tmp_path).end()
+    ended = Launched(launcher, start_job(launcher, job), tmp_path).end()
     assert (ended.state, ended.exit_code) == ("failed", 3)
     assert len(list(tmp_path.glob("rank-*"))) == RANKS

@@ -68,6 +68,19 @@ async def come_and_go(served: Served, sessions: int, moves: int) -> list[float]:
     return [each for per_session in times for each in per_session]
 
 
+async def many(served: Served, sessions: int, warm: int, at_once: int) -> None:
+    """Memory over sessions that are opened and closed, compared with that after the first `warm`."""
+    first = 0.0
+    for done in range(at_once, sessions + 1, at_once):
+        await come_and_go(served, at_once, 2)
+        if done < warm or (done - warm) % warm:
+            continue
+        await asyncio.sleep(FORGOTTEN)
+        now = megabytes(served)
+        first = first or now
+        print(f"after {done:3d} sessions: {now:.0f} MB ({100 * now / first - 100:+.1f} %)", flush=True)
+
+
 async def soak(served: Served, sessions: int, hour: int) -> None:
     """Memory over sessions that come and go, then over as many moves as an hour has seconds."""
     await come_and_go(served, ROUND, 20)
@@ -135,20 +148,26 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--moves", type=int, default=3600, help="of the soak; as many as an hour has seconds")
     parser.add_argument("--pictures", type=int, default=200, help="moves measured in the browser")
+    parser.add_argument(
+        "--many", type=int, metavar="N", help="only open and close so many sessions, and compare with the first 50"
+    )
     args = parser.parse_args()
-    for processes in (2, 1):
+    for processes in (1,) if args.many else (2, 1):
         print(f"server of {processes} processes" if processes > 1 else "server of one process")
         command = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"]
         served = Served([*command, "--num-procs", str(processes)], ROOT)
         try:
             served.wait_until_ready()
+            if args.many:
+                asyncio.run(many(served, args.many, 50, ROUND))
+                continue
             asyncio.run(pictures(served, args.pictures))
             if processes == 1 and args.sessions:
                 asyncio.run(soak(served, args.sessions, args.moves))
         finally:
             served.stop()
-        faults = [line for line in served.output if _FAULT.search(line)]
-        print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
+            faults = [line for line in served.output if _FAULT.search(line)]
+            print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
 
 
 if __name__ == "__main__":

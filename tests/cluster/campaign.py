@@ -63,7 +63,7 @@ def _order(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
 def _parameters(file: Path, path: str) -> int:
     """Measure between two nodes, in a job of its own; its exit status, after what it wrote."""
     words = [sys.executable, "-m", "dashboard.cli", "bench", "parameters", "-o", str(file)]
-    words += ["--start", "mpiexec --map-by node", "--repetitions", "12", "--rounds", "2"]
+    words += ["--launch", "mpiexec --map-by node", "--repetitions", "12", "--rounds", "2"]
     environment = {**os.environ, **ENVIRONMENT, "PATH": path}
     with tempfile.NamedTemporaryFile("r") as log:
         order = ["sbatch", "--wait", "--nodes=2", "--ntasks-per-node=1", f"--output={log.name}"]

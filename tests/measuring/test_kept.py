@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dashboard.benchmarks import follow
 from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.confined import jobs_folder
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launch import LocalLauncher
 from dashboard.benchmarks.methods import Method
@@ -106,9 +107,9 @@ def test_the_list_tells_how_each_campaign_stands_by_what_is_on_disk(tmp_path: Pa
     assert campaigns(tmp_path / "nowhere") == ([], [])
     create(tmp_path, "planned", PLAN)
     ended = create(tmp_path, "ended", PLAN)
-    end = ended.folder / "end.json"
+    end = jobs_folder(ended.folder) / "end.json"
     write_json(end, {"state": "failed", "reason": "exit code 3", "exit_code": 3})
-    handle = {"mark": "m", "pid": 1, "started": 1, "end": str(end), "order": str(ended.folder / "order.json")}
+    handle = {"mark": "m", "pid": 1, "started": 1, "end": str(end), "order": str(end.with_name("order.json"))}
     record = {"launcher": LocalLauncher().record(), "attempt": 1, "started": 2e9, "seconds": 60, "handle": handle}
     write_json(ended.state_file, record)
     with RunWriter(ended.results, {}) as writer:

@@ -9,7 +9,7 @@ from email.message import Message
 from http.client import HTTPConnection
 from urllib.parse import urlencode, urlsplit
 
-_TOKEN = re.compile(r'"token":"([^"]+)"')
+TOKEN = re.compile(r'"token":"([^"]+)"')
 _XSRF = re.compile(r'name="_xsrf" value="([^"]+)"')
 SECONDS = 60.0
 
@@ -68,7 +68,7 @@ class Visitor:
     def page(self) -> tuple[Answer, str]:
         """Ask for the page: the answer, and the token of the session that was opened (empty: none)."""
         answer = self.ask("/dashboard")
-        found = _TOKEN.search(answer.text)
+        found = TOKEN.search(answer.text)
         return answer, found[1] if found else ""
 
     def connects(self, token: str, origin: str | None = None, host: str | None = None) -> bool:

@@ -19,7 +19,8 @@ import pytest
 
 from dashboard.server import peer, permission, reach
 from dashboard.server.permission import LAUNCHERS_VARIABLE, at_start, may_enter, may_launch
-from tests.safety.client import Visitor
+from tests.conftest import need
+from tests.safety.client import TOKEN, Visitor
 from tests.serving import Served
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,6 +258,42 @@ def test_panel_serve_that_is_told_to_listen_everywhere_ends_with_the_remedy() ->
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "--basic-auth FILE" in done.stderr
+
+
+def _elsewhere() -> str:
+    """An address of this machine that is not the loopback's; empty where it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            # Nothing is sent: the system only looks up by which of its addresses it would be.
+            asked.connect(("10.255.255.255", 9))
+        except OSError:
+            return ""
+        return str(asked.getsockname()[0])
+
+
+def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_path: Path) -> None:
+    need(_elsewhere() not in ("", "127.0.0.1"), "this machine has no address but the loopback's")
+    # Bare `panel serve` listens everywhere.
+    served = Served([sys.executable, "-m", "panel", "serve", "dashboard", "--port", "0", "--args", str(tmp_path)], ROOT)
+    try:
+        served.wait_until_ready()
+        port = urlsplit(served.url).port
+        here, there = Visitor(f"http://localhost:{port}"), Visitor(f"http://{_elsewhere()}:{port}")
+        assert here.page()[0].code == 200
+        for path in ("/dashboard", "/", "/dashboard/ws"):
+            assert there.ask(path).code == 403
+        # Forged headers: the host's, the origin's, and a session's token that was given to this machine.
+        own = {"Host": f"localhost:{port}"}
+        answer = there.ask("/dashboard", own)
+        assert "this page can be reached from other machines, but nobody can log in" in answer.text
+        assert "FileDropper" not in answer.text
+        found = TOKEN.search(answer.text)
+        for token in (here.page()[1], found[1] if found else ""):
+            assert not there.connects(token)
+            assert not there.connects(token, f"http://localhost:{port}")
+            assert not there.connects(token, "http://evil.example", f"localhost:{port}")
+    finally:
+        served.stop()
 
 
 def test_panel_serve_refuses_a_forged_origin(tmp_path: Path) -> None:

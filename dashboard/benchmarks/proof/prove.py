@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dashboard.benchmarks.errors import BenchError, NoMpiError
-from dashboard.benchmarks.launch import Job, LocalLauncher
+from dashboard.benchmarks.launch import Job, Launcher, LocalLauncher, start_job, workplace
 from dashboard.benchmarks.library import library_of
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import OpenMpi
@@ -63,6 +62,8 @@ class Wish:
         Start command of the library.
     python
         Interpreter that the ranks run.
+    launcher
+        What starts them; None: `mpiexec`, on this machine.
     ranks
         Largest communicator that is tried.
     memory
@@ -78,6 +79,7 @@ class Wish:
     rules: Path
     mpiexec: Path
     python: Path = Path(sys.executable)
+    launcher: Launcher | None = None
     ranks: int = 8
     memory: int = 4 << 20
     seconds: float = 300.0
@@ -111,7 +113,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     runner = _Runner(wish, target, asked, progress)
     results = runner.run(calls) if calls else {}
     left = max(1.0, wish.seconds - (time.monotonic() - began))
-    unsafe = faulty(target, wish.mpiexec, wish.python, regions, wish.ranks, left, progress) if results else ()
+    how = wish.mpiexec, wish.python, runner.launcher
+    unsafe = faulty(target, *how, regions, wish.ranks, left, progress) if results else ()
     named = [(region, call.name if call else None) for region, call in asked]
     title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
     return Proof(
@@ -240,7 +243,7 @@ class _Runner:
         self._needed: dict[str, set[str]] = {}
         for region, call in asked:
             self._needed.setdefault(region.collective, {RULES, OWN}).update({call.name} if call else ())
-        self._launcher = LocalLauncher((str(wish.mpiexec),))
+        self.launcher = wish.launcher or LocalLauncher((str(wish.mpiexec),))
         self._until = time.monotonic() + wish.seconds
         self.stopped = ""
 
@@ -249,11 +252,11 @@ class _Runner:
         first = {cell: tuple(call for call in each if not self._apart(call)) for cell, each in calls.items()}
         rest = {cell: alone for cell, each in calls.items() if (alone := tuple(filter(self._apart, each)))}
         total = sum(len(each) for each in calls.values())
-        with tempfile.TemporaryDirectory(prefix="colltune-prove-") as folder:
+        with workplace(self.launcher, self._wish.ranks) as folder:
             rules = self._wish.rules.resolve()
-            found = self._jobs(Path(folder), "rules", self._order(first), rules, total)
+            found = self._jobs(folder, "rules", self._order(first), rules, total)
             if rest:
-                found |= self._jobs(Path(folder), "own", self._order(rest), None, total)
+                found |= self._jobs(folder, "own", self._order(rest), None, total)
         return found
 
     def _apart(self, call: Call) -> bool:
@@ -267,8 +270,8 @@ class _Runner:
         if not calls or not self._target.own_beside_rules:
             return {}
         left = {cell: tuple(call for call in each if call.name != RULES) for cell, each in calls.items()}
-        with tempfile.TemporaryDirectory(prefix="colltune-prove-") as folder:
-            return self._jobs(Path(folder), "alone", self._order(left), None, sum(map(len, left.values())))
+        with workplace(self.launcher, self._wish.ranks) as folder:
+            return self._jobs(folder, "alone", self._order(left), None, sum(map(len, left.values())))
 
     def _order(self, calls: Mapping[Cell, tuple[Call, ...]]) -> Order:
         return Order(self._target.evidence, self._target.counters, self._target.set_at_call, calls)
@@ -314,16 +317,16 @@ class _Runner:
         told, log = results.with_suffix(".json"), results.with_suffix(".log")
         order.save(told)
         program = (str(self._wish.python), *_WORKER, str(told), str(results))
-        environment = {**_ONE_THREAD, **self._target.environment(rules)}
+        environment = {**_ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
         seconds = max(1.0, self._until - time.monotonic())
         job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
-        handle = self._launcher.start(job)
+        handle = start_job(self.launcher, job)
         try:
-            while (status := self._launcher.status(handle)).state in ("queued", "running"):
+            while (status := self.launcher.status(handle)).state in ("queued", "running"):
                 self._tell(results, done)
                 time.sleep(_LOOK_S)
         except BaseException:
-            self._launcher.cancel(handle)
+            self.launcher.cancel(handle)
             raise
         return "" if status.state == "finished" else (_last_words(log) or status.reason)
 

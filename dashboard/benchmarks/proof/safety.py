@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+from dashboard.benchmarks.launch import Launcher
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.proof.regions import Region
@@ -23,6 +25,7 @@ def faulty(
     target: Target,
     mpiexec: Path,
     python: Path,
+    launcher: Launcher,
     regions: Iterable[Region],
     ranks: int,
     seconds: float,
@@ -34,7 +37,7 @@ def faulty(
     ----------
     target
         The library.
-    mpiexec, python
+    mpiexec, python, launcher
         How its ranks are started.
     ranks
         Largest communicator.
@@ -64,5 +67,6 @@ def faulty(
         tuple(sorted(sizes)), {name: tuple(each.values()) for name, each in methods.items()}, target.set_at_call
     )
     installation = Installation(mpiexec, target.library)
-    found = check(installation, order, seconds=seconds, python=python, environment=_ENVIRONMENT, progress=progress)
+    known: dict[str, Any] = {"python": python, "launcher": launcher, "environment": _ENVIRONMENT}
+    found = check(installation, order, seconds=seconds, progress=progress, **known)
     return found.faulty

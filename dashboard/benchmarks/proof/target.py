@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from dashboard.benchmarks.methods import DEFAULT, Library, Method, Variants
 from dashboard.benchmarks.mpich import Mpich
 from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
-from dashboard.benchmarks.own_settings import added, allocated_nodes
+from dashboard.benchmarks.own_settings import added
 from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.export.library_names import takes_fan_out
 from dashboard.export.mpich import PARAMETERS
@@ -62,8 +62,8 @@ class Target(Protocol):
     def how(self) -> str:
         """What kind of evidence it is, in words."""
 
-    def environment(self, rules: Path | None) -> dict[str, str]:
-        """Environment variables of a job with a rules file, or with none."""
+    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
+        """Environment variables of a job with a rules file, or with none; whether all its ranks run on one node."""
 
     def plain(self, collective: str) -> tuple[Call, Call]:
         """The calls that follow the rules file, and the library's own decision."""
@@ -105,9 +105,9 @@ class OnOpenMpi:
             "layer, compared with those of the method forced in the same job (HAN switched off)"
         )
 
-    def environment(self, rules: Path | None) -> dict[str, str]:
+    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
         """See `Target`."""
-        said = added(self.library.environment(one_node=allocated_nodes() == 1, graphs=True))
+        said = added(self.library.environment(one_node=one_node, graphs=True))
         said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         if self.evidence == "sockets":
             said.pop("OMPI_MCA_pml_monitoring_enable", None)
@@ -181,7 +181,7 @@ class OnMpich:
             "file. Every process counts as a node of its own, so branches for node hierarchies are not reached"
         )
 
-    def environment(self, rules: Path | None) -> dict[str, str]:
+    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
         """See `Target`."""
         said = {
             "MPIR_CVAR_NOLOCAL": "1",

@@ -10,6 +10,25 @@ from dashboard.benchmarks import mpich
 from dashboard.benchmarks.methods import Method
 from dashboard.benchmarks.mpit import ToolInterface
 from dashboard.benchmarks.plan import Plan
+from dashboard.export.components import HINT, preference
+
+
+def preferring(comm: Any, component: str) -> Any:
+    """A duplicate of a communicator whose calls a part of the library is to answer, if it can; collective.
+
+    Parameters
+    ----------
+    component
+        Its name; empty: as the library finds.
+    """
+    if not component:
+        return comm.Dup()
+    info = comm.Get_info()
+    try:
+        info.Set(HINT, preference(component))
+        return comm.Dup_with_info(info)
+    finally:
+        info.Free()
 
 
 class Switch:
@@ -46,7 +65,7 @@ class Switch:
             return self._only
         key = (collective, method)
         if key not in self._made:
-            self._made[key] = self._comm.Dup()
+            self._made[key] = preferring(self._comm, self._plan.component_of(method))
         return self._made[key]
 
     @contextmanager

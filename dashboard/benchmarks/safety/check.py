@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +11,11 @@ from typing import Any
 
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, PlanError
-from dashboard.benchmarks.launch import Job, LocalLauncher, Start
+from dashboard.benchmarks.launch import Job, Launcher, LocalLauncher, Start, start_job, workplace
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Library, Method, Variants
 from dashboard.benchmarks.mpich import NAME as MPICH
-from dashboard.benchmarks.own_settings import added, allocated_nodes
+from dashboard.benchmarks.own_settings import added
 from dashboard.benchmarks.plan import Plan
 from dashboard.benchmarks.safety.order import Forced, Order, Records
 from dashboard.benchmarks.safety.verdict import Finding, findings, label
@@ -167,10 +166,11 @@ def check(
     seconds: float = 600.0,
     hangs: float = HANGS_S,
     python: Path | None = None,
+    launcher: Launcher | None = None,
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Call everything of an order on this machine.
+    """Call everything of an order.
 
     Parameters
     ----------
@@ -182,6 +182,8 @@ def check(
         Seconds without a call coming back after which a method hangs.
     python
         Interpreter that the ranks run; default: this one.
+    launcher
+        What starts them; default: the library's own start command, on this machine.
     environment
         Variables beside those of the library.
 
@@ -192,16 +194,17 @@ def check(
     """
     began = time.monotonic()
     library = installation.library
-    with tempfile.TemporaryDirectory(prefix="colltune-check-") as name:
-        folder = Path(name)
+    ranks = order.comm_sizes[-1]
+    launcher = launcher or LocalLauncher((str(installation.mpiexec),))
+    with workplace(launcher, ranks) as folder:
         written, records = folder / "order.json", folder / "records.jsonl"
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
-        own = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=allocated_nodes() == 1, graphs=False)}
+        own = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
         said = {**added(own), **(environment or {})}
-        ranks, log = order.comm_sizes[-1], folder / "log.txt"
+        log = folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
-        reason = _run(LocalLauncher((str(installation.mpiexec),)), job, records, order, progress)
+        reason = _run(launcher, job, records, order, progress)
         seen = Records.read(records)
         if reason and not seen.done and not seen.faults:
             last = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
@@ -234,9 +237,9 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
     )
 
 
-def _run(launcher: LocalLauncher, job: Job, records: Path, order: Order, progress: Progress | None) -> str:
+def _run(launcher: Launcher, job: Job, records: Path, order: Order, progress: Progress | None) -> str:
     """Run the job to its end; why it ended badly, empty when it did not."""
-    handle = launcher.start(job)
+    handle = start_job(launcher, job)
     total, said = len(order.steps), 0.0
     try:
         while (status := launcher.status(handle)).state in ("queued", "running"):

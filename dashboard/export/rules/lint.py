@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from dashboard.export.rules import intel, mpich, nccl, openmpi_json, openmpi_text, ucc
+from dashboard.export.openmpi_nodes import MARK
+from dashboard.export.rules import intel, mpich, nccl, openmpi_han, openmpi_json, openmpi_text, ucc
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile
 from dashboard.export.rules.json_lines import At, parse
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION, series
 
-_KNOWN = "Open MPI (versions 1, 2 and 3), MPICH (JSON), Intel (I_MPI_ADJUST_*), UCC (UCC_*_TUNE) and NCCL (tuner CSV)"
+_KNOWN = (
+    "Open MPI (versions 1, 2 and 3, HAN's), MPICH (JSON), Intel (I_MPI_ADJUST_*), UCC (UCC_*_TUNE) and NCCL (tuner CSV)"
+)
 _INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MULTILINE)
 _UCC = re.compile(r"^\s*(?:export\s+)?UCC_\w+\s*=", re.MULTILINE)
 _OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
@@ -68,9 +71,18 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION) -> RulesFile:
         raise RulesError("these are measurements for NCCL's optimize_config.py, no rules")
     if nccl.recognises(text):
         return nccl.read(text)
-    if _classic(text):
-        return openmpi_text.read(text, version)
+    if (found := _open_mpi(text, version)) is not None:
+        return found
     raise RulesError(f"no rules file that is known; known are rules of {_KNOWN}")
+
+
+def _open_mpi(text: str, version: str) -> RulesFile | None:
+    """Rules of tuned, HAN's or both; None where it is none of these."""
+    if f"{MARK}\n" in text:
+        return openmpi_han.read_both(text, version)
+    if openmpi_han.recognises(text):
+        return openmpi_han.read(text)
+    return openmpi_text.read(text, version) if _classic(text) else None
 
 
 def _classic(text: str) -> bool:

@@ -13,9 +13,11 @@ from dashboard.decisions.map import methods_of
 from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
 from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
 from dashboard.domain.errors import DecisionError
+from dashboard.export.components import HAN, TUNED, named
 from dashboard.export.library_names import choice_of, is_of_library, normal
+from dashboard.export.openmpi_nodes import component_of
 from dashboard.export.rules.fault import Fault, RulesFile
-from dashboard.export.rules.rows import plain
+from dashboard.export.rules.rows import NOTHING, plain
 from dashboard.export.settings import UCC_NAMES
 
 if TYPE_CHECKING:
@@ -73,9 +75,20 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
         same = [one for one in measured if _same(method, one, collective, library)]
         return next((one for one in same if one.segment_size == method.segment_size), same[0] if same else method)
     wanted_choice = _choice(method, collective, version)
+    component = TUNED if wanted_choice == NOTHING else method.algorithm
+    # What is left to tuned is its own decision, which across nodes is not the library's.
+    if (one := _component(component, measured)) is not None:
+        return one
+    if component == HAN:
+        return next((one for one in measured if component_of(one, collective) == HAN), method)
     if wanted_choice is None:
         return method
     return next((one for one in measured if _choice(one, collective, version) == wanted_choice), method)
+
+
+def _component(name: str, measured: tuple[Method, ...]) -> Method | None:
+    """What was measured of a component by itself."""
+    return next((one for one in measured if name and named(one) == name), None)
 
 
 def _same(method: Method, measured: Method, collective: str, library: str) -> bool:

@@ -1,0 +1,94 @@
+"""The options that say how ranks are started, the same for every command that starts some."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dashboard.benchmarks.launch import Launcher
+    from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.site import Site
+
+_LAUNCH = (
+    "here: the library's own start command, in an allocation over all its nodes (default); slurm: a job of its own; or "
+    "a start command such as 'mpiexec --hostfile hosts -n {ranks} --map-by ppr:{ppn}:node', whose {ranks}, {ppn}, "
+    "{nodes} and {program} are replaced word by word, by no shell"
+)
+
+
+def add_options(parser: argparse.ArgumentParser, *, ppn: bool = True) -> None:
+    """Add the options.
+
+    Parameters
+    ----------
+    ppn
+        Whether to add ``--ppn`` too; a campaign's plan has one of its own.
+    """
+    group = parser.add_argument_group("how ranks are started")
+    group.add_argument("--launch", metavar="COMMAND", help=_LAUNCH)
+    if ppn:
+        group.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (site's)")
+    site_option(group)
+
+
+def site_option(group: argparse._ArgumentGroup) -> None:
+    """Add ``--site``."""
+    group.add_argument(
+        "--site",
+        metavar="FILE",
+        help="what the site says once: launch, ppn, folder, [environment], [slurm] (default: $COLLTUNE_SITE, "
+        "~/.config/colltune/colltune.toml, /etc/colltune/colltune.toml)",
+    )
+
+
+def site_of(args: argparse.Namespace) -> Site:
+    """What the site says, its variables set where the environment says nothing; ``--launch`` comes first.
+
+    Raises
+    ------
+    PlanError
+        When the site's file cannot be read.
+    """
+    from dataclasses import replace
+
+    from dashboard.benchmarks import site
+
+    found = site.read(Path(args.site) if args.site else None)
+    if found.file is not None and not getattr(args, "said", False):
+        args.said = True
+        say(f"note: as {found.file} says")
+    found.set_variables()
+    launch = getattr(args, "launch", None)
+    return replace(found, launch=launch) if launch else found
+
+
+def spreads(args: argparse.Namespace) -> bool:
+    """Whether ranks are started on several nodes, as far as is known: in an allocation of some, or by a command."""
+    from dashboard.benchmarks.own_settings import allocated_nodes
+    from dashboard.benchmarks.site import HERE
+
+    return allocated_nodes() > 1 or site_of(args).launch != HERE
+
+
+def launcher_of(args: argparse.Namespace, installation: Installation, ppns: Iterable[int] = ()) -> Launcher:
+    """What starts ranks.
+
+    Parameters
+    ----------
+    ppns
+        Processes per node of a campaign's plan.
+
+    Raises
+    ------
+    BenchError
+        When the site's file or the start command cannot be right.
+    """
+    named = getattr(args, "ppn", None)
+    return site_of(args).launcher(installation, max(ppns, default=named if isinstance(named, int) else None))

@@ -1,0 +1,62 @@
+"""Open MPI's components that answer collective calls: what each serves, and what a file of HAN's rules calls it.
+
+By the sources of 4.1 and 5.0 (``ompi/mca/coll/*/coll_*_module.c``, ``coll_han_dynamic.h``). For each communicator the
+library asks all that can serve it; the one that is asked last for a collective answers it. HAN, of the highest
+priority, serves communicators of several nodes only, ``sm`` those of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dashboard.decisions.nodes import Method
+
+HAN, TUNED = "han", "tuned"
+_TREES = frozenset({"bcast", "reduce"})
+_FIXED = frozenset({"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather"})
+_FIXED |= {"reduce", "reduce_scatter", "reduce_scatter_block", "scatter"}
+_ALL = _FIXED | {"alltoallw", "exscan", "gatherv", "scan", "scatterv"}
+#: Collectives of which a component answers blocking calls; libnbc has none.
+SERVES: Mapping[str, frozenset[str]] = {
+    "basic": _ALL,
+    TUNED: _FIXED,
+    "sm": _TREES | {"allreduce", "barrier"},
+    "adapt": _TREES,
+    HAN: _TREES | {"allgather", "allreduce", "barrier", "gather", "scatter"},
+}
+#: Components by the number that HAN's rules give them; 5.x takes names, too.
+NUMBERS: Mapping[str, int] = {"self": 0, "basic": 1, "libnbc": 2, TUNED: 3, "sm": 4, "adapt": 5, HAN: 6}
+
+
+#: Open MPI's hint for a communicator: components in the order in which they are selected last, thus answer first; after
+#: ``^`` those that are not selected at all.
+HINT = "ompi_comm_coll_preference"
+
+
+def preference(name: str) -> str:
+    """Value of `HINT` with which a component answers, if it can.
+
+    ``basic`` in the place of HAN makes 5.0.11 crash when the communicator is freed and messages are counted: the others
+    are left out instead.
+    """
+    return "^" + ",".join(other for other in SERVES if other != name) if name == "basic" else name
+
+
+def named(method: Method) -> str:
+    """Component that a method is, as a library's part that answers calls by itself; empty: it is none."""
+    number = method.parameters.get("library_id")
+    known = number is not None and int(number) >= 0
+    return "" if known or method.algorithm not in SERVES or "provider" in method.parameters else method.algorithm
+
+
+def answers(selected: Sequence[str], collective: str) -> str:
+    """Component that answers a collective; empty: none that is known.
+
+    Parameters
+    ----------
+    selected
+        Components of a communicator, in the order in which the library selected them: the last one comes first.
+    """
+    return next((name for name in reversed(selected) if collective in SERVES.get(name, ())), "")

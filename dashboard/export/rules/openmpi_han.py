@@ -1,0 +1,208 @@
+"""Reader of HAN's rules, alone or together with those of tuned (`dashboard.export.openmpi_nodes`).
+
+Source: open-mpi/ompi, ompi/mca/coll/han/coll_han_dynamic_file.c. The file is read word by word; from the first word on
+that is not as expected the rest is dropped, without a message unless HAN was told to be verbose. What stands before it
+acts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Method, Node, Split
+from dashboard.export.bands import Band, search_tree
+from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED
+from dashboard.export.openmpi_nodes import GLOBAL, parted
+from dashboard.export.rules import openmpi_text
+from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from loaders.openmpi import COLLECTIVE_IDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REST = "the library drops this and the rest of the file without a word; what stands before it acts"
+_LEVELS = 3
+_WORD = re.compile(r"[^\s#]\S*|#[^\n]*|\n")
+#: What its words look like: numbers, and names of components where those of tuned have numbers alone.
+_LOOKS = re.compile(r"^\s*\d+\s+(?:han|tuned|basic|adapt|libnbc|sm|self|xhc)\b", re.MULTILINE)
+
+
+class _Word(NamedTuple):
+    text: str
+    line: int
+
+
+class _Dropped(Exception):  # noqa: N818 - it is the library that drops
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+@dataclass
+class _Read:
+    """Bands of components by collective, as far as the library reads; their methods are places in `names`."""
+
+    bands: dict[str, list[Band]] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def place(self, name: str) -> int:
+        if name not in self.names:
+            self.names.append(name)
+        return self.names.index(name)
+
+
+def recognises(text: str) -> bool:
+    """Whether a text is HAN's rules."""
+    return _LOOKS.search(text) is not None
+
+
+def read(text: str) -> RulesFile:
+    """Read HAN's rules alone: which component answers."""
+    found = _simulated(text)
+    decisions = {name: _decision(name, bands, _leaves(found.names)) for name, bands in found.bands.items()}
+    return RulesFile("openmpi-han", "HAN's rules of Open MPI 5.0", decisions, decisions, in_order(found.faults))
+
+
+def read_both(text: str, version: str) -> RulesFile:
+    """Read both files of `dashboard.export.openmpi_nodes` as the one decision that they are."""
+    first, second = parted(text)
+    tuned, han = openmpi_text.read(first, version), _simulated(second)
+    skipped = first.count("\n") + 1
+    faults = [*tuned.faults, *(_moved(fault, skipped) for fault in han.faults)]
+    title = f"{tuned.title}, with HAN's rules"
+    acting, meant = (_both(one, han) for one in (tuned.decisions, tuned.meant))
+    return RulesFile("openmpi-nodes", title, acting, meant, in_order(faults))
+
+
+def _moved(fault: Fault, lines: int) -> Fault:
+    return Fault(None if fault.line is None else fault.line + lines, fault.severity, fault.text, fault.effect)
+
+
+def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, DecisionFunction]:
+    """Each collective's decision: where HAN's rules say tuned, the rules of tuned; where these leave it, its own."""
+    found = dict(tuned)
+    for name, bands in han.bands.items():
+        methods = [Method(each, each) for each in han.names]
+        nodes: list[Node] = [Leaf(place) for place in range(len(methods))]
+        facts: Mapping[str, object] = {}
+        if name in tuned and TUNED in han.names:
+            own = methods[han.names.index(TUNED)]
+            further = [own if each.algorithm == "default" else each for each in tuned[name].methods]
+            nodes[han.names.index(TUNED)] = _shifted(tuned[name], len(methods))
+            methods, facts = [*methods, *further], tuned[name].provenance
+        root = _root(bands, nodes)
+        provenance = {**facts, "library": "Open MPI"}
+        found[name] = DecisionFunction(name, methods, root, kind="openmpi-nodes", provenance=provenance)
+    return found
+
+
+def _shifted(decision: DecisionFunction, by: int) -> Node:
+    """The tree of a decision function with its methods' numbers raised."""
+
+    def raised(node: Node) -> Node:
+        if isinstance(node, Leaf):
+            return Leaf(node.method + by)
+        return Split(node.tests, tuple(raised(child) for child in node.children))
+
+    return raised(decision.tree.to_node())
+
+
+def _leaves(names: Sequence[str]) -> tuple[list[Method], list[Node]]:
+    return [Method(each, each) for each in names], [Leaf(place) for place in range(len(names))]
+
+
+def _decision(name: str, bands: Sequence[Band], leaves: tuple[list[Method], list[Node]]) -> DecisionFunction:
+    methods, nodes = leaves
+    facts = {"library": "Open MPI", "library_version": "5.0"}
+    return DecisionFunction(name, methods, _root(bands, nodes), kind="openmpi-han", provenance=facts)
+
+
+def _root(bands: Sequence[Band], nodes: Sequence[Node]) -> Node:
+    rows = [
+        search_tree([size for size, _ in band.rules], [nodes[place] for _, place in band.rules], "message_size")
+        for band in bands
+    ]
+    return search_tree([band.start for band in bands], rows, "comm_size")
+
+
+def _simulated(text: str) -> _Read:
+    found = _Read()
+    words = _words(text)
+    try:
+        for _ in range(_number(words, "the number of collectives", 1)):
+            _collective(words, found)
+        if (rest := next(words, None)) is not None and rest.text:
+            what = f"{rest.text} and what follows are beyond the declared number of collectives"
+            found.faults.append(Fault(rest.line, "warning", what, "never read"))
+    except _Dropped as dropped:
+        found.faults.append(Fault(dropped.line, "error", str(dropped), REST))
+    return found
+
+
+def _words(text: str) -> Iterator[_Word]:
+    """Words but comments; at the end an empty one, once and again."""
+    line = 1
+    for match in _WORD.finditer(text):
+        if match[0] == "\n":
+            line += 1
+        elif not match[0].startswith("#"):
+            yield _Word(match[0], line)
+    while True:
+        yield _Word("", line)
+
+
+def _number(words: Iterator[_Word], what: str, least: int, most: int | None = None) -> int:
+    word = next(words)
+    value = int(word.text) if re.fullmatch(r"\d{1,18}", word.text) else -1
+    if value < least or (most is not None and value > most):
+        allowed = f"at least {least}" if most is None else f"{least} to {most}"
+        read = f"{word.text!r} is read as {what}" if word.text else f"the file ends where {what} should be"
+        raise _Dropped(word.line, f"{read}, expected {allowed}")
+    return value
+
+
+def _collective(words: Iterator[_Word], found: _Read) -> None:
+    word = next(words)
+    name = COLLECTIVE_IDS[int(word.text)] if _is_id(word.text) else word.text
+    if name not in COLLECTIVE_IDS:
+        known = f"a name or 0 to {len(COLLECTIVE_IDS) - 1}"
+        raise _Dropped(word.line, f"{word.text!r} is read as a collective, expected {known}")
+    if name not in SERVES[HAN]:
+        what = f"HAN does not choose for {name}"
+        found.faults.append(Fault(word.line, "warning", what, "these rules are read and never asked"))
+    for _ in range(_number(words, f"the number of topological levels of {name}", 0)):
+        level = _number(words, f"a topological level of {name}", 0, _LEVELS - 1)
+        _level(words, found, name, level)
+
+
+def _is_id(text: str) -> bool:
+    return text.isdecimal() and int(text) < len(COLLECTIVE_IDS)
+
+
+def _level(words: Iterator[_Word], found: _Read, name: str, level: int) -> None:
+    bands: list[Band] = []
+    for number in range(_number(words, f"the number of communicator sizes of {name}", 0)):
+        size = _number(words, f"a communicator size of {name}", 1, None if number else 1)
+        rules = [
+            (_number(words, f"a message size of {name}", 0, None if place else 0), found.place(_component(words)))
+            for place in range(_number(words, f"the number of message sizes of {name} from {size} processes", 0))
+        ]
+        if rules:
+            bands.append(Band(size, tuple(rules)))
+            # What was read acts, also where a fault comes later.
+            if level == GLOBAL and name in SERVES[HAN]:
+                found.bands[name] = bands
+
+
+def _component(words: Iterator[_Word]) -> str:
+    word = next(words)
+    named = {str(number): name for name, number in NUMBERS.items()}
+    name = named.get(word.text, word.text)
+    if name not in NUMBERS:
+        raise _Dropped(word.line, f"{word.text!r} is read as a component, expected {', '.join(NUMBERS)}")
+    return name

@@ -1,0 +1,133 @@
+"""A site's file says once what is else typed each time; what is typed comes first."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.site import VARIABLE, Site, again, read, site_file
+from dashboard.benchmarks.slurm import SlurmLauncher
+from dashboard.cli import main
+from tests.measuring.played import LIBRARY
+
+HERE = Installation(Path("/opt/mpi/bin/mpiexec"), LIBRARY)
+TEXT = """
+launch = "mpiexec --hostfile hosts -n {ranks} --map-by ppr:{ppn}:node"
+ppn = 2
+folder = "/scratch/me"
+
+[environment]
+OMPI_MCA_btl = "self,tcp"
+COLLTUNE_SYSTEM = "the site"
+
+[slurm]
+partition = "main"
+account = "project"
+modules = ["openmpi/5.0.3"]
+environment = { UCX_TLS = "rc", OMPI_MCA_pml = "ucx" }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "colltune.toml"
+    path.write_text(TEXT)
+    return path
+
+
+def test_it_says_how_ranks_are_started(file: Path) -> None:
+    launcher = read(file).launcher(HERE)
+    assert launcher == LocalLauncher(
+        ("/opt/mpi/bin/mpiexec", "--hostfile", "hosts", "-n", "{ranks}", "--map-by", "ppr:{ppn}:node"), 2, "/scratch/me"
+    )
+    assert not launcher.one_node(2)
+    assert read(file).launcher(HERE, 4).record()["ppn"] == 4
+
+
+def test_it_says_what_is_asked_of_slurm_and_what_is_typed_comes_first(file: Path) -> None:
+    request = read(file).request(partition="short", environment={"UCX_TLS": "tcp"}, nodes=None, modules=())
+    assert (request.partition, request.account, request.tasks_per_node) == ("short", "project", 2)
+    assert request.modules == ("openmpi/5.0.3",)
+    assert request.environment == {"UCX_TLS": "tcp", "OMPI_MCA_pml": "ucx"}
+    slurm = Site(launch="slurm", slurm={"partition": "main"}).launcher(HERE, 8)
+    assert isinstance(slurm, SlurmLauncher)
+    assert (slurm.request.partition, slurm.request.tasks_per_node) == ("main", 8)
+
+
+def test_without_a_file_everything_is_as_ever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    if not Path("/etc/colltune/colltune.toml").exists():
+        assert read() == Site()
+        assert Site().launcher(HERE) == LocalLauncher(("/opt/mpi/bin/mpiexec",))
+    # What it says is run: no file is taken from wherever one happens to be.
+    monkeypatch.chdir(tmp_path)
+    Path("colltune.toml").write_text('launch = "evil"')
+    assert site_file() != tmp_path / "colltune.toml"
+    (tmp_path / "colltune").mkdir()
+    (tmp_path / "colltune" / "colltune.toml").write_text('launch = "own"')
+    assert read().launch == "own"
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "named.toml"))
+    (tmp_path / "named.toml").write_text('launch = "named"')
+    assert read().launch == "named"
+
+
+def test_its_variables_are_set_where_the_environment_says_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_MCA_btl", "self,sm")
+    monkeypatch.delenv("COLLTUNE_SYSTEM", raising=False)
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    read(file).set_variables()
+    assert os.environ.get("OMPI_MCA_btl") == "self,sm"  # noqa: SIM112 - its name
+    assert os.environ["COLLTUNE_SYSTEM"] == "the site"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("launch = [", "cannot be read"),
+        ("lunch = 'x'", "'lunch' is not known; a site says launch, ppn"),
+        ("ppn = '2'", "ppn is '2'; right would be int"),
+        ("ppn = 0", "allowed are whole numbers from 1"),
+        ("launch = 'mpiexec {rank}'", "known are {ranks}"),
+        ("[environment]\nA = 1", "A is 1; right would be a text"),
+        ("[slurm]\npartitions = 'x'", "'partitions' cannot be asked of Slurm"),
+        ("[slurm]\npartition = 'a b'", "letters, digits"),
+        ("[slurm]\nmodules = 5", "not iterable"),
+    ],
+)
+def test_what_is_wrong_in_it_is_one_line_that_names_the_file(
+    tmp_path: Path, text: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "colltune.toml"
+    file.write_text(text)
+    with pytest.raises(PlanError) as raised:
+        read(file)
+    assert str(raised.value).startswith(f"{file}: ")
+    assert told in str(raised.value)
+    assert (
+        main(["bench", "submit", str(tmp_path / "c"), "--dry-run", "--library", "openmpi-5.0", "--site", str(file)])
+        == 2
+    )
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_job_is_submitted_as_the_site_says(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "submit", str(tmp_path / "campaign"), "-c", "bcast", "--nodes", "2", "--dry-run"]
+    assert main([*words, "--library", "openmpi-5.0", "--site", str(file), "--partition", "short"]) == 0
+    script = capsys.readouterr().out
+    for line in ("#SBATCH --partition=short", "#SBATCH --account=project", "#SBATCH --ntasks-per-node=2"):
+        assert line in script
+    assert "module load openmpi/5.0.3" in script
+    assert "UCX_TLS=rc" in script
+
+
+def test_a_campaign_is_resumed_as_it_was_started() -> None:
+    moved = Installation(Path("/new/mpiexec"), LIBRARY)
+    assert again(LocalLauncher(("/old/mpiexec",)), moved) == LocalLauncher(("/new/mpiexec",))
+    template = LocalLauncher(("srun", "-n", "{ranks}"))
+    assert again(template, moved) == template

@@ -1,0 +1,154 @@
+"""Open MPI across nodes: who answers and how, in two files that are read, judged and checked as one decision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, penalty, summarise
+from dashboard.export.bundle import Order, files_of, write
+from dashboard.export.components import HAN, TUNED, answers
+from dashboard.export.openmpi import to_openmpi
+from dashboard.export.openmpi_nodes import component_of, han_name, joined, parted, to_openmpi_nodes
+from dashboard.export.rules import openmpi_han
+from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import fitted
+from dashboard.export.target import ExportError
+from tests.cubes import cube_of
+from tests.export.trees import random_decision, random_sizes
+
+DEFAULT = Method("default", "default", 0, {"library_id": 0})
+COMPONENTS = [Method(name, name) for name in ("han", "tuned", "basic", "adapt")]
+BINOMIAL, PIPELINE = Method("binomial", "binomial", 0, {"library_id": 6}), Method("pipeline 8KiB", "pipeline", 8192)
+
+
+def mixed(collective: str, seed: int) -> DecisionFunction:
+    """A random decision over algorithms of tuned and components."""
+    drawn = random_decision(collective, seed, depth=5)
+    random = np.random.default_rng(seed)
+    methods = [COMPONENTS[random.integers(4)] if random.random() < 0.4 else method for method in drawn.methods]
+    return DecisionFunction(collective, methods, drawn.tree, provenance=drawn.provenance)
+
+
+def meant(decision: DecisionFunction, comm: np.ndarray, message: np.ndarray) -> list[str]:
+    """What answers at each pair of sizes; of tuned which algorithm."""
+    found = []
+    for method in (decision.methods[place] for place in decision.predict(comm, message)):
+        component = component_of(method, decision.collective)
+        number = method.parameters.get("library_id") or 0
+        found.append(f"tuned {number} {method.segment_size if number else 0}" if component == TUNED else component)
+    return found
+
+
+@pytest.mark.parametrize(("collective", "seed"), [("bcast", 1), ("reduce", 2), ("allreduce", 3), ("bcast", 4)])
+def test_both_files_together_decide_as_the_decision_function_on_100000_points(collective: str, seed: int) -> None:
+    decision = mixed(collective, seed)
+    read = read_text(to_openmpi_nodes(decision))
+    assert read.format == "openmpi-nodes"
+    assert not read.errors
+    comm, message = random_sizes(seed, 100_000)
+    assert meant(read.decisions[collective], comm, message) == meant(decision, comm, message)
+
+
+def test_each_file_is_read_by_itself_too() -> None:
+    first, second = parted(to_openmpi_nodes(mixed("bcast", 5)))
+    assert read_text(first).format == "openmpi-1"
+    han = read_text(second)
+    assert han.format == "openmpi-han"
+    assert {method.algorithm for method in han.decisions["bcast"].methods} <= {"han", "tuned", "basic", "adapt"}
+    assert read_text(joined(first, second)).format == "openmpi-nodes"
+    assert han_name("out/rules.conf") == "out/rules-han.conf"
+    assert [name for name, _ in files_of("rules.conf", joined(first, second))] == ["rules.conf", "rules-han.conf"]
+
+
+def test_the_library_s_own_decision_across_nodes_is_han_s() -> None:
+    decision = DecisionFunction("bcast", [DEFAULT, BINOMIAL], Split((Test("message_size", 4095),), (Leaf(0), Leaf(1))))
+    first, second = parted(to_openmpi_nodes(decision))
+    rules = [line.split(" #")[0] for line in second.splitlines() if not line.startswith("#")]
+    assert rules == ["1", "7", "1", "2", "1", "1", "2", "0 han", "4096 tuned"]
+    assert "4096 6 0 0" in first
+    assert component_of(DEFAULT, "alltoall") == TUNED
+
+
+def cube(*methods: tuple[Method, list[float]]):  # noqa: ANN201 - of xarray
+    """Times of methods at 8 processes, by message size."""
+    made = cube_of(np.array([[times] for _, times in methods]), [8], [8 << (4 * n) for n in range(len(methods[0][1]))])
+    made = made.assign_coords(
+        method=[method.label for method, _ in methods],
+        algorithm=("method", [method.algorithm for method, _ in methods]),
+        segment_size=("method", [method.segment_size for method, _ in methods]),
+        library_id=("method", [int(method.parameters.get("library_id", -1)) for method, _ in methods]),
+    )
+    return made.assign_attrs(library="Open MPI", library_version="5.0.11")
+
+
+#: As measured on four nodes of two ranks: HAN's broadcast of few bytes is five times as fast as tuned's own.
+MEASURED = cube(
+    (DEFAULT, [155e-6, 200e-6, 9e-3]),
+    (COMPONENTS[0], [155e-6, 200e-6, 9e-3]),
+    (COMPONENTS[1], [885e-6, 900e-6, 5e-3]),
+    (BINOMIAL, [400e-6, 300e-6, 4e-3]),
+)
+
+
+def test_over_measurements_rules_of_tuned_alone_cost_what_they_cost() -> None:
+    own = DecisionFunction("bcast", [DEFAULT], Leaf(0), provenance={"library": "Open MPI"})
+    alone = read_text(to_openmpi(own)).decisions["bcast"]
+    # Algorithm 0 with HAN switched off is tuned's own decision, not what "default" measured.
+    assert fitted(alone, MEASURED, "5.0").methods[0].label == "tuned"
+    assert summarise(penalty(MEASURED, fitted(alone, MEASURED, "5.0"))).mean > 100
+
+
+def test_an_export_across_nodes_says_and_costs_what_was_decided() -> None:
+    best = DecisionFunction(
+        "bcast",
+        [COMPONENTS[0], BINOMIAL],
+        Split((Test("message_size", 1000),), (Leaf(0), Leaf(1))),
+        provenance={"comm_size": [8, 8]},
+    )
+    written = write(Order("openmpi-nodes", (best,), {"bcast": MEASURED}))
+    (part,) = written.parts
+    assert part.loss == 0
+    assert part.otherwise == 0
+    assert part.after is not None
+    assert part.after.mean == pytest.approx(0)
+    alone = write(Order("openmpi", (best,), {"bcast": MEASURED})).parts[0]
+    assert alone.loss > 50
+    assert alone.costs
+
+
+def test_what_cannot_be_said_is_refused() -> None:
+    with pytest.raises(ExportError, match="HAN does not answer alltoall, so tuned does; write openmpi for it"):
+        to_openmpi_nodes(random_decision("alltoall", 1))
+    with pytest.raises(ExportError, match=r"only in Open MPI 5\.0, not 4\.1"):
+        to_openmpi_nodes(mixed("bcast", 1), version="4.1")
+
+
+@pytest.mark.parametrize(
+    ("rules", "told", "kept"),
+    [
+        ("1 bcast 1 2 2 1 1 0 han 8 1 0 tuned", "", 2),
+        ("1 7 1 2 1 1 2 0 6 4096 3", "", 2),
+        ("1 bcast 1 2 1 2 1 0 han", "'2' is read as a communicator size of bcast, expected 1 to 1", 0),
+        ("1 bcast 1 2 1 1 1 8 han", "'8' is read as a message size of bcast, expected 0 to 0", 0),
+        ("1 bcast 1 2 2 1 1 0 han 8 1 0 tunes", "'tunes' is read as a component", 1),
+        ("1 bcast 1 3 1 1 1 0 han", "a topological level of bcast, expected 0 to 2", 0),
+        ("1 brodcast 1 2 1 1 1 0 han", "'brodcast' is read as a collective", 0),
+        ("2 bcast 1 2 1 1 1 0 han", "'' is read as a collective", 1),
+        ("1 bcast 1 2 1 1 2 0 han 4096", "'' is read as a component", 0),
+        ("1 alltoall 1 2 1 1 1 0 han", "HAN does not choose for alltoall", 0),
+        ("1 bcast 1 2 1 1 1 0 han 5", "beyond the declared number of collectives", 1),
+    ],
+)
+def test_of_han_s_rules_what_stands_before_a_fault_acts(rules: str, told: str, kept: int) -> None:
+    found = openmpi_han.read(rules)
+    said = " ".join(fault.text for fault in found.faults)
+    assert told in said if told else not found.faults
+    assert sum(decision.leaves for decision in found.decisions.values()) == kept
+
+
+def test_the_component_that_was_selected_last_and_can_answers() -> None:
+    assert answers(["basic", "libnbc", "tuned", "han"], "bcast") == HAN
+    assert answers(["basic", "libnbc", "tuned", "han"], "alltoall") == TUNED
+    assert answers(["basic", "tuned", "han", "libnbc"], "bcast") == HAN
+    assert answers(["libnbc"], "bcast") == ""
