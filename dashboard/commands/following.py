@@ -14,7 +14,6 @@ from dashboard.session.treatment import OPTIONS
 #: Options that say what files do not, by the names that arguments have for them.
 _HINTS = ("format", "pattern", "algorithm", "segment_size", "comm_size", "system", "network", "library", "statistic")
 #: Targets that are rules of a library, which can be linted.
-_RULES = ("openmpi", "openmpi-json", "mpich", "intel", "ucc")
 #: Rules that can be proven.
 _PROVEN = ("openmpi", "mpich")
 
@@ -74,9 +73,16 @@ def _deciding(args: argparse.Namespace) -> list[str]:
 
 
 def _after_export(args: argparse.Namespace) -> list[str] | None:
-    if args.to not in _RULES or args.output == "-":
+    if not _linted(args):
         return None
     return ["lint", args.output, "--over", *_reading(args)]
+
+
+def _linted(args: argparse.Namespace) -> bool:
+    """Whether one file was written that ``lint`` reads."""
+    from dashboard.export import TARGETS
+
+    return args.output != "-" and TARGETS[args.to].readable and args.to != "openmpi-nodes"
 
 
 def _after_lint(args: argparse.Namespace) -> list[str] | None:
@@ -114,7 +120,7 @@ _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
     "frontier": _decide,
     "decide": _export,
     "export": _after_export,
-    "translate": lambda args: ["lint", args.output] if args.output != "-" and args.to in _RULES else None,
+    "translate": lambda args: ["lint", args.output] if _linted(args) else None,
     "lint": _after_lint,
     "prove": lambda args: ["tune-check", args.rules],
     "tune-check": _after_check,

@@ -11,6 +11,7 @@ from dashboard.export import (
     decision_json,
     forced,
     mpich,
+    nccl,
     openmpi,
     openmpi_json,
     openmpi_nodes,
@@ -38,6 +39,7 @@ TARGETS: Mapping[str, Target] = {
     for target in (
         *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
         *(openmpi.TARGET, openmpi_nodes.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
+        nccl.TARGET,
         *(preload.TARGET, forced.TARGET, collectives.TARGET),
     )
 }

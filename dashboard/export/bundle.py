@@ -19,7 +19,7 @@ from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.bands import bands_of
 from dashboard.export.library_names import COMPARED
-from dashboard.export.openmpi_nodes import han_name, parted
+from dashboard.export.openmpi_nodes import parted
 from dashboard.export.openmpi_plan import plans
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.given import of_collective
@@ -27,7 +27,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError
-from dashboard.export.usage import how_to_use, used_in_text
+from dashboard.export.usage import han_name, used_in_text
 from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from dashboard.export.rules import Fault, RulesFile
 
 #: Targets whose files the readers of `dashboard.export.rules` read.
-READABLE = ("openmpi", "openmpi-nodes", "openmpi-json", "mpich", "intel", "ucc")
 #: Points of a mean penalty that are rounding.
 _ROUNDING = 1e-9
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -190,7 +189,7 @@ def write(order: Order) -> Written:
     def written(provenance: Mapping[str, Any]) -> tuple[str, RulesFile | None, tuple[Part, ...]]:
         """The file, as it is read back, and its parts."""
         text = target.write(whole, dict(provenance), **options)
-        rules = read_text(text, version=order.reader_version) if order.target in READABLE else None
+        rules = read_text(text, version=order.reader_version) if TARGETS[order.target].readable else None
         said = ((each, substitutes.get(each.collective, ())) for each in kept)
         return text, rules, tuple(_part(order, source[e.collective], e, notes, rules, text) for e, notes in said)
 
@@ -275,7 +274,7 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
     if order.target in ("openmpi", "openmpi-json"):
         version = order.reader_version
         yield from plans([decision], version, order.cubes, order.most_rules, order.weights)[0].notes
-    elif order.target in READABLE:
+    elif TARGETS[order.target].readable:
         compared = COMPARED.get(decision.collective, "message")
         notes = bands_of(decision, "message" if order.target == "intel" else compared).notes
         yield from (f"{note[0].upper()}{note[1:]}." for note in notes)
@@ -290,11 +289,11 @@ def report(written: Written) -> str:
     for part in written.parts:
         lines += [f"{part.source.collective}", *(f"  {line}" for line in _part_lines(part)), ""]
     lines += [f"{name}: left out. {why}" for name, why in written.left_out.items()]
-    if order.target in READABLE:
+    if TARGETS[order.target].readable:
         lines += ["Check of the written file:", *(f"  {fault}" for fault in written.faults)]
         lines += [] if written.faults else ["  nothing found"]
         lines.append("")
-    lines += ["How to use it", "", used_in_text(how_to_use(order.target, written.name, written.collectives))]
+    lines += ["How to use it", "", used_in_text(TARGETS[order.target].steps(written.name, written.collectives))]
     return "\n".join(lines)
 
 
@@ -363,7 +362,7 @@ def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:
     further
         Name and text of whatever else is to be in it.
     """
-    steps = used_in_text(how_to_use(written.order.target, written.name, written.collectives))
+    steps = used_in_text(TARGETS[written.order.target].steps(written.name, written.collectives))
     decisions = [part.source.to_dict() for part in written.parts]
     files = [
         *files_of(written.name, written.text),

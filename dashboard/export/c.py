@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.attributes import ATTRIBUTES
 from dashboard.decisions.nodes import Leaf, Test
+from dashboard.export import usage
 from dashboard.export.c_file import function, names_of, source
 from dashboard.export.c_text import INT_MAX, LLONG_MAX, comment_text, integer
 from dashboard.export.parts import per_collective
@@ -120,4 +121,4 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_c(decisions, provenance=provenance)
 
 
-TARGET = Target("c", "C source (nested ifs)", ".c", _write)
+TARGET = Target("c", "C source (nested ifs)", ".c", _write, use=usage.c_source)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.attributes import ATTRIBUTES
+from dashboard.export import usage
 from dashboard.export.c_file import function, source
 from dashboard.export.c_search import array, largest, search
 from dashboard.export.c_text import comment
@@ -107,4 +108,4 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_c_table(decisions, provenance=provenance)
 
 
-TARGET = Target("c-table", "C source (tables)", ".c", _write)
+TARGET = Target("c-table", "C source (tables)", ".c", _write, use=usage.c_source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.export import usage
 from dashboard.export.c_text import identifier
 from dashboard.export.library_names import is_of_library, normal
 from dashboard.export.parts import per_collective
@@ -121,4 +122,11 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_collectives(decisions, provenance=provenance)
 
 
-TARGET = Target("python-collectives", "Python module that runs the collectives", ".py", _write)
+TARGET = Target(
+    "python-collectives",
+    "Python module that runs the collectives",
+    ".py",
+    _write,
+    use=usage.python_collectives,
+    own_methods=True,
+)

@@ -16,6 +16,7 @@ from dashboard.decisions.map import methods_of, select_ppn
 from dashboard.decisions.nodes import Leaf, Method
 from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
 from dashboard.export import provenance as origin
+from dashboard.export import usage
 from dashboard.export.c_text import comment_text
 from dashboard.export.library_names import COMPARED, radix_of
 from dashboard.export.mpich import algorithm_name
@@ -251,4 +252,11 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_mpirun(decisions, provenance=provenance, **options)
 
 
-TARGET = Target("mpirun", "mpirun command lines of a single method", ".txt", _write, ("cubes", "version", "weights"))
+TARGET = Target(
+    "mpirun",
+    "mpirun command lines of a single method",
+    ".txt",
+    _write,
+    ("cubes", "version", "weights"),
+    use=usage.mpirun,
+)

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.export import usage
 from dashboard.export.bands import bands_of
 from dashboard.export.library_names import Compared, is_of_library, normal
 from dashboard.export.mpich_base import installed
@@ -221,4 +222,14 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_mpich(decisions, provenance=provenance, **options)
 
 
-TARGET = Target("mpich", "MPICH collective selection (JSON)", ".json", _write, ("base",))
+TARGET = Target(
+    "mpich",
+    "MPICH collective selection (JSON)",
+    ".json",
+    _write,
+    ("base",),
+    use=usage.mpich,
+    readable=True,
+    own_methods=True,
+    segments=False,
+)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from dashboard.export import provenance as origin
+from dashboard.export import usage
 from dashboard.export.c_text import comment_text
 from dashboard.export.library_names import Choice
 from dashboard.export.openmpi_plan import Plan, plans
@@ -146,4 +147,6 @@ TARGET = Target(
     ".conf",
     _write,
     ("cubes", "version", "most_rules", "weights"),
+    use=usage.open_mpi,
+    readable=True,
 )

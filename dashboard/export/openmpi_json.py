@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.export import provenance as origin
+from dashboard.export import usage
 from dashboard.export.openmpi_plan import Plan, plans
 from dashboard.export.remarks import about, wrapped
 from dashboard.export.target import Target
@@ -93,5 +94,11 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
 
 
 TARGET = Target(
-    "openmpi-json", "Open MPI rules (version 3, JSON, for 6.x)", ".json", _write, ("cubes", "most_rules", "weights")
+    "openmpi-json",
+    "Open MPI rules (version 3, JSON, for 6.x)",
+    ".json",
+    _write,
+    ("cubes", "most_rules", "weights"),
+    use=usage.open_mpi,
+    readable=True,
 )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.nodes import Method
 from dashboard.export import provenance as origin
+from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
 from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, named
 from dashboard.export.openmpi import to_openmpi
@@ -46,12 +47,6 @@ def parted(text: str) -> tuple[str, str]:
 def joined(tuned: str, han: str) -> str:
     """Both as one text."""
     return f"{tuned.rstrip()}\n{MARK}\n{han}"
-
-
-def han_name(name: str) -> str:
-    """Name of the file of HAN's rules that stands beside one of tuned's."""
-    stem, dot, ending = name.rpartition(".")
-    return f"{stem}-han{dot}{ending}" if stem and "/" not in ending else f"{name}-han"
 
 
 def component_of(method: Method, collective: str) -> str:
@@ -151,4 +146,6 @@ TARGET = Target(
     ".conf",
     _write,
     ("cubes", "version", "most_rules", "weights"),
+    use=usage.open_mpi_nodes,
+    readable=True,
 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.map import select_ppn
 from dashboard.decisions.penalty import penalty, summarise
-from dashboard.export import c, c_table
+from dashboard.export import c, c_table, usage
 from dashboard.export import provenance as origin
 from dashboard.export.c_file import helpers_of, names_of
 from dashboard.export.c_text import comment, integer, string
@@ -336,5 +336,10 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
 
 
 TARGET = Target(
-    "preload", "Library to preload (PMPI, Open MPI's tool interface)", ".c", _write, ("cubes", "version", "weights")
+    "preload",
+    "Library to preload (PMPI, Open MPI's tool interface)",
+    ".c",
+    _write,
+    ("cubes", "version", "weights"),
+    use=usage.preload,
 )

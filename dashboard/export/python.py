@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.decisions.attributes import ATTRIBUTES
 from dashboard.decisions.nodes import Leaf
 from dashboard.export import provenance as origin
+from dashboard.export import usage
 from dashboard.export.c_text import comment, comment_text, identifier
 from dashboard.export.parts import per_collective, usual_ppn
 from dashboard.export.target import ExportError, Target
@@ -173,4 +174,4 @@ def _write(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] 
     return to_python(decisions, provenance=provenance)
 
 
-TARGET = Target("python", "Python source", ".py", _write)
+TARGET = Target("python", "Python source", ".py", _write, use=usage.python)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.export import provenance as origin
+from dashboard.export import usage
 from dashboard.export.bands import Bands, bands_of
 from dashboard.export.library_names import Compared, is_of_library, normal
 from dashboard.export.parts import per_collective
@@ -173,5 +174,15 @@ def _write_ucc(decisions: Sequence[DecisionFunction], provenance: Mapping[str, A
     return to_ucc(decisions, provenance=provenance)
 
 
-INTEL = Target("intel", "Intel MPI settings (I_MPI_ADJUST)", ".sh", _write_intel)
-UCC = Target("ucc", "UCC tune string", ".sh", _write_ucc)
+INTEL = Target(
+    "intel",
+    "Intel MPI settings (I_MPI_ADJUST)",
+    ".sh",
+    _write_intel,
+    use=usage.intel,
+    readable=True,
+    own_methods=True,
+)
+UCC = Target(
+    "ucc", "UCC tune string", ".sh", _write_ucc, use=usage.ucc, readable=True, own_methods=True, segments=False
+)

@@ -14,8 +14,6 @@ from dashboard.export.target import ExportError, Target
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Their algorithms do not cut messages into segments as asked, so that a segmented method is one that they lack.
-UNSEGMENTED = ("mpich", "ucc")
 DEFAULT = Method("the library's own decision", "default")
 
 
@@ -81,7 +79,7 @@ def with_substitutes(
 
 def takes_substitutes(target: Target) -> bool:
     """Whether methods that a target lacks are replaced here: its own writer does not, and refuses them."""
-    return target.name in (*UNSEGMENTED, "intel", "python-collectives")
+    return target.own_methods
 
 
 def _key(method: Method) -> tuple[Any, ...]:
@@ -90,7 +88,7 @@ def _key(method: Method) -> tuple[Any, ...]:
 
 
 def _said(target: Target, decision: DecisionFunction, method: Method, options: Mapping[str, Any]) -> bool:
-    if method.segment_size and target.name in UNSEGMENTED:
+    if method.segment_size and not target.segments:
         return False
     one = DecisionFunction(decision.collective, [method], Leaf(0), provenance=decision.provenance)
     try:

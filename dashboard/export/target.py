@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class ExportError(ValueError):
     """The decision functions cannot be written as this target; the message says why."""
+
+
+class Step(NamedTuple):
+    """One thing to do: why, and the command or lines to type; empty where there is nothing to type."""
+
+    words: str
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,14 @@ class Target:
         collective, for the best substitute of what the target cannot say), ``version`` (of the library),
         ``most_rules`` (for each collective), ``weights`` (workload by collective), ``base`` (text of a file that is
         to be changed).
+    use
+        How a file is put to use, from its name and the collectives that it decides.
+    readable
+        Whether ``colltune lint`` reads it.
+    own_methods
+        Whether it takes methods by names that are its own, so that others are replaced by the best of these.
+    segments
+        Whether a method's segment size can be said; a segmented method is one that the target lacks otherwise.
     """
 
     name: str
@@ -37,3 +53,11 @@ class Target:
     extension: str
     write: Callable[..., str]
     options: tuple[str, ...] = ()
+    use: Callable[[str, Sequence[str]], list[Step]] | None = None
+    readable: bool = False
+    own_methods: bool = False
+    segments: bool = True
+
+    def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:
+        """Tell how a file of this name, which decides some collectives, is used."""
+        return self.use(name, collectives) if self.use else [Step(f"Use {name} as its first lines say.")]

@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from dashboard.export.openmpi_nodes import han_name
-
-
-class Step(NamedTuple):
-    """One thing to do: why, and the command or lines to type; empty where there is nothing to type."""
-
-    words: str
-    command: str = ""
-
-
-def how_to_use(target: str, name: str, collectives: Sequence[str]) -> list[Step]:
-    """Tell how a file of a target is used.
-
-    Parameters
-    ----------
-    target
-        Name of an export target.
-    name
-        The file's name.
-    collectives
-        Those it decides.
-    """
-    known = _USES.get(target)
-    return [Step(f"Use {name} as its first lines say.")] if known is None else known(name, collectives)
+from dashboard.export.target import Step
 
 
 def used_in_text(steps: Sequence[Step]) -> str:
@@ -40,7 +16,8 @@ def used_in_text(steps: Sequence[Step]) -> str:
     return "\n".join(parts)
 
 
-def _open_mpi(name: str, _collectives: Sequence[str]) -> list[Step]:
+def open_mpi(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """A rules file of Open MPI."""
     return [
         Step(
             "On the command line of mpirun; every process must be able to read the file:",
@@ -63,7 +40,8 @@ def _open_mpi(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _mpich(name: str, _collectives: Sequence[str]) -> list[Step]:
+def mpich(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """A file of MPICH."""
     return [
         Step(
             "By the environment of every process. Without the second line the device's own compositions decide first:",
@@ -77,7 +55,8 @@ def _mpich(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _intel(name: str, collectives: Sequence[str]) -> list[Step]:
+def intel(name: str, collectives: Sequence[str]) -> list[Step]:
+    """A script for Intel MPI."""
     first = (list(collectives) or ["bcast"])[0].upper()
     return [
         Step("Source it where the job is started; mpirun of Intel MPI hands the settings on:", f". ./{name}"),
@@ -89,7 +68,8 @@ def _intel(name: str, collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _ucc(name: str, _collectives: Sequence[str]) -> list[Step]:
+def ucc(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """A script for UCC."""
     return [
         Step("Source it where the job is started:", f". ./{name}"),
         Step(
@@ -100,7 +80,8 @@ def _ucc(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _c(name: str, collectives: Sequence[str]) -> list[Step]:
+def c_source(name: str, collectives: Sequence[str]) -> list[Step]:
+    """C source."""
     first = (list(collectives) or ["bcast"])[0]
     return [
         Step(
@@ -119,7 +100,8 @@ def _c(name: str, collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _python(name: str, collectives: Sequence[str]) -> list[Step]:
+def python(name: str, collectives: Sequence[str]) -> list[Step]:
+    """A Python module."""
     first = (list(collectives) or ["bcast"])[0]
     module = name.removesuffix(".py")
     call = f"{module}.colltune_{first}"
@@ -129,7 +111,8 @@ def _python(name: str, collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _collectives(name: str, collectives: Sequence[str]) -> list[Step]:
+def python_collectives(name: str, collectives: Sequence[str]) -> list[Step]:
+    """A Python module that runs the collectives."""
     first = (list(collectives) or ["bcast"])[0]
     module = name.removesuffix(".py")
     return [
@@ -141,7 +124,8 @@ def _collectives(name: str, collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _json(name: str, _collectives: Sequence[str]) -> list[Step]:
+def saved(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """A saved decision function."""
     return [
         Step(
             "Read it again with colltune, as all other ways of deciding:",
@@ -156,7 +140,8 @@ def _json(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _preload(name: str, _collectives: Sequence[str]) -> list[Step]:
+def preload(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """Source of a library to preload."""
     library = "lib" + name.removesuffix(".c") + ".so"
     return [
         Step("Build the library once:", f"mpicc -std=c99 -O2 -shared -fPIC -pthread -o {library} {name}"),
@@ -167,14 +152,22 @@ def _preload(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def _mpirun(name: str, _collectives: Sequence[str]) -> list[Step]:
+def mpirun(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """Command lines of mpirun."""
     return [
         Step("Each command line forces one method for all sizes; take that of your library:", f"cat {name}"),
         Step("One method serves programs whose calls are alike; for others write a rules file."),
     ]
 
 
-def _open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
+def han_name(name: str) -> str:
+    """Name of the file of HAN's rules that stands beside one of tuned's."""
+    stem, dot, ending = name.rpartition(".")
+    return f"{stem}-han{dot}{ending}" if stem and "/" not in ending else f"{name}-han"
+
+
+def open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
+    """Two rules files of Open MPI."""
     tuned, han = "coll_tuned_use_dynamic_rules", "coll_han_use_dynamic_file_rules"
     return [
         Step(
@@ -189,20 +182,3 @@ def _open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
             f"colltune lint {name} --han {han_name(name)}\ncolltune prove {name} --han {han_name(name)}",
         ),
     ]
-
-
-_USES: dict[str, Callable[[str, Sequence[str]], list[Step]]] = {
-    "openmpi": _open_mpi,
-    "openmpi-nodes": _open_mpi_nodes,
-    "openmpi-json": _open_mpi,
-    "mpich": _mpich,
-    "intel": _intel,
-    "ucc": _ucc,
-    "c": _c,
-    "c-table": _c,
-    "python": _python,
-    "python-collectives": _collectives,
-    "json": _json,
-    "preload": _preload,
-    "mpirun": _mpirun,
-}

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 
 _COLLECTIVES = ("broadcast", "reduce", "allgather", "reducescatter", "allreduce")
-_ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
-_PROTOCOLS = ("ll", "ll128", "simple")
+ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
+PROTOCOLS = ("ll", "ll128", "simple")
 _FIELDS = "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]"
 _SKIPPED = "the line is left out, NCCL decides by itself"
 _FEWEST, _MOST = 8, 10
@@ -60,8 +60,8 @@ def _line(number: int, fields: list[str]) -> Iterator[Fault]:
         return
     for place, known, what in (
         (0, _COLLECTIVES, "collective"),
-        (3, _ALGORITHMS, "algorithm"),
-        (4, _PROTOCOLS, "protocol"),
+        (3, ALGORITHMS, "algorithm"),
+        (4, PROTOCOLS, "protocol"),
     ):
         if fields[place] not in known:
             yield Fault(number, "error", f"{what} {fields[place][:30]!r}, expected one of {', '.join(known)}", _SKIPPED)

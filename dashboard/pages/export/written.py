@@ -10,8 +10,8 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.domain.units import format_room
+from dashboard.export import TARGETS
 from dashboard.export.bundle import Part, Written, bundle
-from dashboard.export.usage import how_to_use
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.widgets import FileDownload, Select
@@ -106,7 +106,7 @@ class WrittenFile(Viewer):
         self.notes.object = exported.notes_list(written.parts)
         read = any(part.read is not None for part in written.parts)
         self.faults.object = exported.faults_table(written.faults, text.split("\n")) if read else f"<p>{_NO_READER}</p>"
-        self.steps.object = exported.steps_html(how_to_use(order.target, written.name, written.collectives))
+        self.steps.object = exported.steps_html(TARGETS[order.target].steps(written.name, written.collectives))
         names = written.collectives
         chosen = self._state.collective if self._state.collective in names else names[0]
         self._drawn = None

@@ -1,0 +1,66 @@
+"""NCCL's tuner configuration: read line by line as the plugin does, it decides as the tree."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.nodes import Leaf, Method, Split, Test
+from dashboard.export import TARGETS, ExportError
+from dashboard.export.rules.lint import read_text
+
+METHODS = [
+    Method("ring ll channels=4", "ring", 0, {"protocol": "ll", "channels": 4}),
+    Method("tree", "tree", 0, {"protocol": "simple"}),
+    Method("default", "default"),
+]
+
+
+def decided(collective: str, below: int = 1) -> DecisionFunction:
+    """Up to 4 ranks one method, above by the message size."""
+    above = Split((Test("message_size", 1024),), (Leaf(0), Leaf(1)))
+    return DecisionFunction(collective, METHODS, Split((Test("comm_size", 4),), (Leaf(below), above)))
+
+
+def acts(text: str, ranks: int, size: int) -> str:
+    """The algorithm of the first line that fits a call, as the plugin's source does; empty where none does."""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        _, least, most, algorithm, _, _, _, wanted = line.split(",")
+        if int(least) <= size <= int(most) and int(wanted) in (-1, ranks):
+            return algorithm
+    return ""
+
+
+def written(decision: DecisionFunction) -> str:
+    text = str(TARGETS["nccl"].write([decision]))
+    assert read_text(text).faults == ()
+    return text
+
+
+@pytest.mark.parametrize(("collective", "factor"), [("allreduce", 0), ("bcast", 0), ("allgather", 1)])
+def test_the_first_line_that_fits_decides_as_the_tree(collective: str, factor: int) -> None:
+    decision = decided(collective)
+    text = written(decision)
+    for ranks in (2, 3, 4, 5):
+        for size in (1, 1024, 1025, 1 << 20):
+            total = size * (ranks if factor else 1)
+            method = METHODS[int(decision.predict([ranks], [size])[0])]
+            assert acts(text, ranks, total) == method.algorithm, (ranks, size)
+    assert (acts(text, 64, 8) == "ring") == (not factor)
+    assert ("NCCL decides by itself" in text) == bool(factor)
+
+
+def test_what_is_left_to_nccl_has_no_line_that_catches_it() -> None:
+    text = written(decided("allreduce", below=2))
+    assert acts(text, 3, 4096) == ""
+    assert acts(text, 5, 4096) == "tree"
+
+
+def test_what_nccl_lacks_is_refused_by_name() -> None:
+    with pytest.raises(ExportError, match="does not decide alltoall"):
+        TARGETS["nccl"].write([decided("alltoall")])
+    other = DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))
+    with pytest.raises(ExportError, match="NCCL has no 'binomial'; it has tree, ring"):
+        TARGETS["nccl"].write([other])
