@@ -34,7 +34,7 @@ from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
 from dashboard.server.permission import may_enter
-from dashboard.session.address import PARAMETERS, TREATMENT, value_of
+from dashboard.session.address import PARAMETERS, TREATMENT, opening, value_of
 from dashboard.session.history import History
 from dashboard.session.recipes import DATA, as_link
 from dashboard.session.registry import results_by_digest
@@ -90,7 +90,7 @@ class Permalink:
 
     def show(self, query: Mapping[str, Any]) -> None:
         """Show a view, as `view` or an address tells it; what of it cannot be shown is noticed."""
-        told = []
+        query, told = opening(query), []
         wanted = str(query.get(DATA, self._home))
         if wanted != self._state.results_id:
             results = results_by_digest(wanted)

@@ -94,12 +94,12 @@ def test_an_unforeseen_error_is_a_sentence(caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_the_address_follows_the_view(state: State) -> None:
-    location = Location()
+    location = Location(search="?tree=quadtree")
     Permalink(state, location).open()
-    assert location.search == "?collective=bcast"
+    assert location.search == "?collective=bcast&tree=quadtree"
     state.max_depth = 5
     state.pinned = (16, 1024)
-    assert location.query_params == {"collective": "bcast", "depth": 5, "pinned": "16,1024"}
+    assert location.query_params == {"collective": "bcast", "tree": "quadtree", "depth": 5, "pinned": "16,1024"}
 
 
 def test_the_view_follows_the_address(state: State) -> None:
@@ -115,7 +115,7 @@ def test_a_bad_value_in_the_address_is_said_and_leaves(state: State) -> None:
     Permalink(state, location).open()
     assert "depth" in state.notice
     assert state.threshold == 0.5
-    assert location.query_params == {"collective": "bcast", "threshold": 0.5}
+    assert location.query_params == {"collective": "bcast", "threshold": 0.5, "tree": "quadtree"}
 
 
 def test_the_address_names_results_loaded_later_and_brings_them_back(state: State) -> None:

@@ -222,7 +222,7 @@ def test_an_address_brings_the_view_back(sample: Results, state: State) -> None:
 
 
 def test_an_address_tells_only_what_differs(state: State) -> None:
-    assert state.to_query() == {"collective": "bcast"}
+    assert state.to_query() == {"collective": "bcast", "tree": "quadtree"}
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ def view(args: argparse.Namespace) -> None:
     Usage
         There is nothing to show, or the address asks for what these results cannot show.
     """
+    from dashboard.session.address import opening
+
     state = _opened(args)
     # A bare query, or a whole address.
     query = dict(parse_qsl(urlsplit(args.address).query or args.address.partition("?")[2] or args.address))
@@ -46,7 +48,7 @@ def view(args: argparse.Namespace) -> None:
         raise Usage(f"{args.address}: expected an address with names and values, such as '?collective=bcast&tree=cart'")
     if query.pop("data", state.results_id) != state.results_id:
         say("note: the address was made with other results than these")
-    if refused := state.from_query(query):
+    if refused := state.from_query(opening(query)):
         raise Usage(" ".join(refused))
     with Working() as progress:
         state.view.job(state.choice())(progress)

@@ -74,7 +74,7 @@ class Place:
             A field of the request is not allowed; the message says what is.
         """
         if self.slurm is None:
-            return site.read().launcher(installation, self.ppn)
+            return site.read().launcher(installation)
         return slurm.SlurmLauncher(slurm.Request(**self.slurm), str(installation.mpiexec))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import param
 
-from dashboard.session.choice import Choice, read_options, write_options
+from dashboard.session.choice import RECOMMENDED, Choice, read_options, write_options
 from dashboard.session.treatment import OPTIONS
 
 #: Names in an address with their params; a value is set after those that it depends on.
@@ -41,6 +41,8 @@ PARAMETERS = {
 }
 #: Names of what treats the measurements before anything is decided, which may take long.
 TREATMENT = tuple(option.name for option in OPTIONS)
+#: What an address says of a tree; options alone are the quadtree's.
+_OF_TREES = {"tree", "options", "depth", "limit", "threshold"}
 #: Characters of a filter of the table's rows; its field takes no more than some thousands.
 _LONGEST_FILTER = 1000
 #: Between names of methods, which may have commas and blanks; other names have none.
@@ -69,13 +71,21 @@ class Linked(Protocol):
 
 
 def to_query(state: Linked) -> dict[str, str]:
-    """Write the view as names and values; what is at its default is left out."""
+    """Write the view as names and values; what is at its default is left out, but for the tree."""
     values = {name: getattr(state, parameter) for name, parameter in PARAMETERS.items() if name != "options"}
     query = {
-        name: _text(name, value) for name, value in values.items() if value != state.param[PARAMETERS[name]].default
+        name: _text(name, value)
+        for name, value in values.items()
+        # An address without a tree is one that says nothing: see `opening`.
+        if name == "tree" or value != state.param[PARAMETERS[name]].default
     }
     options = write_options(Choice.of(state.family, state.options.get(state.family, {})).changed())
     return query | ({"options": options} if options else {})
+
+
+def opening(query: Mapping[str, Any]) -> dict[str, Any]:
+    """What an address asks for: as of a command, the recommended tree where it says nothing of one."""
+    return dict(query) if _OF_TREES & set(query) else {**query, "tree": RECOMMENDED}
 
 
 def from_query(state: Linked, query: Mapping[str, Any]) -> list[str]:

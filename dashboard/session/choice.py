@@ -12,7 +12,7 @@ from dashboard.decisions.families import FAMILIES, GIVEN, family
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
 
-QUADTREE, RULES = "quadtree", "rules"
+QUADTREE, RECOMMENDED, RULES = "quadtree", "recommended", "rules"
 #: Families whose trees are there in milliseconds; the others are grown beside the event loop.
 QUICK = (QUADTREE, "exact", *GIVEN)
 #: Signs of a name that are shown.

@@ -154,7 +154,7 @@ def main() -> None:
             page.add_init_script(_HEAR)
             session = page.context.new_cdp_session(page)
             session.send("Performance.enable")
-            page.goto(served.url)
+            page.goto(served.url + "?tree=quadtree")
             page.get_by_role("table", name="Statistics").wait_for(timeout=120_000)
             rest(page)
             # Both pages of the switch are there before it is measured.

@@ -83,7 +83,7 @@ def test_axe_finds_nothing_grave_on_any_page(server: Served, page: Page) -> None
 
 
 def test_tab_reaches_every_control_of_the_decisions(server: Served, page: Page) -> None:
-    page.goto(server.url)
+    page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)
     settled(page)
     every = page.evaluate(f"() => {{ {_CONTROLS} return controls().map(name) }}")
@@ -98,7 +98,7 @@ def test_tab_reaches_every_control_of_the_decisions(server: Served, page: Page) 
 
 
 def test_keys_open_choose_and_move(server: Served, page: Page) -> None:
-    page.goto(server.url)
+    page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)
     page.get_by_role("combobox", name="Collective").focus()
     page.keyboard.press("Enter")
@@ -120,7 +120,7 @@ def test_keys_open_choose_and_move(server: Served, page: Page) -> None:
 
 def test_nothing_glides_where_motion_is_not_wanted(server: Served, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
-    page.goto(server.url)
+    page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)
     longest = page.evaluate(
         f"""() => {{

@@ -35,7 +35,7 @@ def server(serve_dashboard: Callable[..., Served]) -> Served:
 @pytest.fixture
 def page(server: Served, watched_page: WatchedPage) -> Page:
     """Dashboard on the sample data, its maps drawn."""
-    watched_page.page.goto(server.url)
+    watched_page.page.goto(server.url + "?tree=quadtree")
     for title in (EXACT, TREE, PENALTY):
         wait_until_drawn(watched_page.page, title)
     return watched_page.page

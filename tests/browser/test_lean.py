@@ -73,7 +73,7 @@ _SHARING = """async () => {
 @pytest.fixture
 def page(serve_dashboard: Callable[..., Served], watched_page: WatchedPage) -> Page:
     """Dashboard on the sample data, its first map drawn."""
-    watched_page.page.goto(serve_dashboard().url)
+    watched_page.page.goto(serve_dashboard().url + "?tree=quadtree")
     wait_until_drawn(watched_page.page, EXACT)
     return watched_page.page
 
@@ -159,7 +159,7 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
     page.set_default_timeout(40_000)
-    page.goto(own_server.url)
+    page.goto(own_server.url + "?tree=quadtree")
     wait_until_drawn(page, EXACT)
     page.get_by_role("button", name="Data", exact=True).click()
     seen(page, THERE["Data"]).wait_for()
@@ -180,7 +180,7 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
 def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
     page.set_default_timeout(40_000)
-    page.goto(own_server.url)
+    page.goto(own_server.url + "?tree=quadtree")
     wait_until_drawn(page, EXACT)
     own_server.stop()
     page.get_by_role("alert").get_by_text(

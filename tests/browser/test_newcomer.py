@@ -73,7 +73,7 @@ def test_from_the_first_minute_to_a_view_that_is_passed_on(
 ) -> None:
     page = watched_page.page
     page.set_default_timeout(180_000)
-    page.goto(server.url)
+    page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, EXACT)
 
     load_own(page, osu_files)

@@ -68,7 +68,7 @@ def strokes(figure: ET.Element) -> set[str]:
 def test_a_saved_figure_holds_axes_and_curves(
     serve_dashboard: Callable[..., Served], page: Page, tmp_path: Path
 ) -> None:
-    page.goto(serve_dashboard().url)
+    page.goto(serve_dashboard().url + "?tree=quadtree")
     wait_until_drawn(page, "Penalty of the tree")
     tools = page.get_by_title("Save as SVG")
     # Beside the three maps: the four sweeps.
@@ -88,7 +88,7 @@ def test_a_saved_figure_holds_axes_and_curves(
 
 
 def test_nothing_is_cut_in_a_narrow_window(serve_dashboard: Callable[..., Served], page: Page) -> None:
-    page.goto(serve_dashboard().url)
+    page.goto(serve_dashboard().url + "?tree=quadtree")
     wait_until_drawn(page, "Penalty of the tree")
     page.get_by_role("table", name="Statistics").get_by_text("tests on the way").wait_for()
     # A notebook's cell, and a tablet held either way.

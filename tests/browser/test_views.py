@@ -26,7 +26,7 @@ def server(serve_dashboard: Callable[..., Served]) -> Served:
 
 @pytest.fixture
 def page(server: Served, watched_page: WatchedPage) -> Page:
-    watched_page.page.goto(server.url)
+    watched_page.page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(watched_page.page, TREE)
     return watched_page.page
 
@@ -70,7 +70,7 @@ def test_a_saved_view_is_there_after_the_page_was_closed(page: Page, server: Ser
     page.get_by_text("Saved.").wait_for()
     page.wait_for_function("(localStorage.getItem('colltune views') || '').includes('deeper')")
 
-    page.goto(server.url)
+    page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)
     depth(page, 3)
     page.get_by_role("button", name="Saved views").click()

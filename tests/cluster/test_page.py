@@ -82,7 +82,7 @@ def test_states_of_slurm_are_seen_in_time_and_two_campaigns_run_at_once(
 ) -> None:
     page = watched_page.page
     page.set_default_timeout(PATIENCE_MS)
-    page.goto(served.url)
+    page.goto(served.url + "?tree=quadtree")
     page.get_by_text(re.compile("^No campaign yet")).wait_for(timeout=PATIENCE_MS)
     page.get_by_text(re.compile(r"^Open MPI \d")).first.wait_for(timeout=PATIENCE_MS)
 
