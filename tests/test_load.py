@@ -19,7 +19,7 @@ def test_sessions_are_served_at_once() -> None:
     served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
     try:
         served.wait_until_ready()
-        asyncio.run(_use(served.url))
+        asyncio.run(_use(served.url + "?tree=quadtree"))
     finally:
         served.stop()
     said = "".join(served.output)

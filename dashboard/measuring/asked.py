@@ -94,7 +94,8 @@ class Asked:
             roots=cast("Any", self.roots),
             counts=cast("Any", self.counts),
         )
-        variants = {name: _grid(name, getattr(self, name)) for name in ("segment_sizes", "fan_outs", "radixes")}
+        named = ("segment_sizes", "fan_outs", "radixes")
+        variants: dict[str, Any] = {name: _grid(name, getattr(self, name)) for name in named}
         return control.Wish(
             ranks=self.ranks,
             collectives=self.collectives,

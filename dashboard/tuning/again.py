@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError
@@ -106,7 +107,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
     if named := part.facts("compare").get("rules"):
         decisions += read(part, disk.read_text(inner.path / named)).decisions.values()
     facts: dict[str, Any] = {**part.facts("compare"), "rules": None}
-    files = []
+    files: list[Path] = []
     if decisions:
         file = work.room("compare") / f"again-{number}-{NAMES[target_of(work)]}"
         joined = rewritten(work, decisions, file)

@@ -59,7 +59,7 @@ async def used(session: Session, moves: int, pause: float = 0.0) -> list[float]:
 
 async def come_and_go(served: Served, sessions: int, moves: int) -> list[float]:
     """Open sessions at once, use and close them; seconds of all moves."""
-    opened = await asyncio.gather(*(Session.open(served.url) for _ in range(sessions)))
+    opened = await asyncio.gather(*(Session.open(served.url + "?tree=quadtree") for _ in range(sessions)))
     await asyncio.gather(*(session.rest() for session in opened))
     times = await asyncio.gather(*(used(session, moves) for session in opened))
     await asyncio.gather(*(session.rest() for session in opened))
@@ -122,7 +122,7 @@ async def pictures(served: Served, moves: int) -> None:
         await page.locator("canvas").nth(2).wait_for()
         await page.wait_for_timeout(5000)
         for others in (0, ACTIVE - 1):
-            opened = [await Session.open(served.url) for _ in range(others)]
+            opened = [await Session.open(served.url + "?tree=quadtree") for _ in range(others)]
             await asyncio.gather(*(session.rest() for session in opened))
             busy = [asyncio.ensure_future(used(session, 10**6, STEP)) for session in opened]
             times = await page.evaluate(_MEASURE, [1, 2, moves, positions(), 1000 * STEP])
