@@ -213,11 +213,15 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
     assert one != two
     # What is done is not done again: killed after training, only what is missing runs.
     before = {file: file.stat().st_mtime_ns for file in folder.traces.iterdir()}
+    # A run that was killed left a part of its trace: it is run again, and counts once.
+    torn = folder.traces / "i2-r0.0.trace"
+    torn.write_bytes((folder.traces / "i1-r0.0.trace").read_bytes()[:-100])
     plan.write_text(json.dumps({"runs": [command, command], "iterations": 2}))
     loop(folder, read_plan(plan), 1, lines.append)
     assert len(folder.progress) == 2
     assert {file: file.stat().st_mtime_ns for file in before} == before
     assert folder.calls().groupby("iteration")["run"].nunique().tolist() == [2, 2]
+    assert folder.calls().groupby("run").size().tolist() == [600] * 4
 
 
 def test_choosing_and_noting_costs_little_beside_a_call(
