@@ -35,7 +35,7 @@ import pyarrow.parquet as pq
 
 from loaders import disk
 from loaders.errors import LoadError
-from loaders.source import Format, Source
+from loaders.source import RESERVED, Format, Source
 
 RECORD = np.dtype(
     [
@@ -110,14 +110,24 @@ def read_file(path: Path) -> tuple[dict[str, Any], npt.NDArray[Any], int]:
     try:
         header = json.loads(content[: max(end, 0)])
         fit = header["colltune_trace"] == 1 and (end + 1) % ALIGNED == 0
-        methods = {str(name): list(listed) for name, listed in header["methods"].items()}
+        methods = {str(name): [_method(one) for one in listed] for name, listed in header["methods"].items()}
         names = [str(header[name]) for name in ("run", "table")]
+        header |= {"methods": methods, "rank": int(header.get("rank", 0))}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise LoadError("the header of the trace is damaged; expected a line of JSON of version 1", path=path) from None
     if not fit or not methods or not all(names):
         raise LoadError("the header of the trace is not of version 1, or damaged", path=path, line=1)
     count, left = divmod(len(content) - end - 1, RECORD.itemsize)
     return header, np.frombuffer(content, RECORD, count, end + 1), left
+
+
+def _method(told: Mapping[str, Any]) -> dict[str, Any]:
+    """A method of a header; `ValueError` and its like where it is none."""
+    parameters = dict(told.get("parameters") or {})
+    if any(name in RESERVED or not isinstance(value, str | int | float) for name, value in parameters.items()):
+        raise ValueError("a method's parameters must be names and numbers")
+    size = int(told.get("segment_size") or 0)
+    return {"algorithm": str(told["algorithm"]), "segment_size": size, "parameters": parameters}
 
 
 def run_of(source: Source, metric: str = "max") -> tuple[dict[str, Any], pd.DataFrame]:
@@ -157,7 +167,7 @@ def run_of(source: Source, metric: str = "max") -> tuple[dict[str, Any], pd.Data
         frame = pd.DataFrame(
             {name: records[name].astype(RECORD[name].newbyteorder("=")) for name in RECORD.names or ()}
         )
-        parts.append(frame.assign(rank=int(told.get("rank", len(parts)))))
+        parts.append(frame.assign(rank=told["rank"]))
     if header is None:
         raise source.fail("none of the traces of this run can be read")
     calls = _joined(source, pd.concat(parts, ignore_index=True), header["methods"], metric)

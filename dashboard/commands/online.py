@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import online_folder as cli_online_folder
 from dashboard.commands import text as cli_text
@@ -13,6 +13,10 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, show
 from dashboard.commands.usage import Usage
 from dashboard.online.settings import OPTIONS
+
+if TYPE_CHECKING:
+    from dashboard.online.simulation import Keep
+    from dashboard.online.table import AlgTable
 
 _MOST_ITERATIONS = 1000
 
@@ -50,6 +54,7 @@ def _simulate_options(simulate: argparse.ArgumentParser) -> None:
     simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
     simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that a scenario replays")
     simulate.add_argument("-c", "--collective", action="append", help="of these; may be given several times")
+    simulate.add_argument("--traces", metavar="FOLDER", help="write the timings as traces, as real runs leave them")
     learning(simulate)
 
 
@@ -85,7 +90,7 @@ def _simulate(args: argparse.Namespace) -> None:
     scenario = replace(scenario, learning=Learning.of(given))
     judged: list[Judged] = []
     with Working() as progress:
-        for each in simulate(scenario, args.seed, args.iterations):
+        for each in simulate(scenario, args.seed, args.iterations, _kept(args, scenario.table)):
             judged.append(each)
             if progress is not None:
                 progress(len(judged) / args.iterations, f"iteration {len(judged)}")
@@ -99,6 +104,22 @@ def _simulate(args: argparse.Namespace) -> None:
         "iterations": [each.to_dict() for each in judged],
     }
     show(args, result, lambda: _simulated_lines(result["iterations"]))
+
+
+def _kept(args: argparse.Namespace, table: AlgTable) -> Keep | None:
+    """What writes each run's timings as a trace, where that is asked for."""
+    from pathlib import Path
+
+    from dashboard.online.writing import write_trace
+
+    if args.traces is None:
+        return None
+    folder = Path(args.traces)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Usage(f"--traces {folder}: {error.strerror or error}") from None
+    return lambda iteration, run, timings: write_trace(folder, f"s{args.seed}-i{iteration}-r{run}", timings, table)
 
 
 def _simulated_lines(iterations: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -57,11 +57,12 @@ def command_of(folder: Folder, command: Sequence[str]) -> tuple[list[str], dict[
     library = folder.path.resolve() / "libcolltune_online.so"
     if not library.exists():
         raise OnlineError(f"{library} is not there; 'colltune online init' builds it")
-    preload = f"LD_PRELOAD={library}"
+    # What else is preloaded stays.
+    preloaded = ":".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))
     if Path(command[0]).name in _LAUNCHERS:
         # The launcher itself is no program of MPI.
-        return [command[0], "-x", preload, *command[1:]], {}
-    return list(command), {"LD_PRELOAD": str(library)}
+        return [command[0], "-x", f"LD_PRELOAD={preloaded}", *command[1:]], {}
+    return list(command), {"LD_PRELOAD": preloaded}
 
 
 def run_command(

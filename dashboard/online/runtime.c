@@ -61,6 +61,22 @@ static void colltune_copy(char *to, const char *name)
     }
 }
 
+/* Whether a list of names, with commas between them, has this one; an empty list has all. */
+static int colltune_named(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (list == NULL || *list == '\0') {
+        return 1;
+    }
+    for (; list != NULL; list = strchr(list, ','), list = list == NULL ? NULL : list + 1) {
+        if (strncmp(list, name, length) == 0 && (list[length] == ',' || list[length] == '\0')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int colltune_mode(void)
 {
     const char *said = getenv("COLLTUNE_ONLINE");
@@ -108,7 +124,7 @@ static void colltune_read_order(void)
         order->seed = colltune_mixed(order->seed ^ (uint64_t)(unsigned char)*said);
     }
     for (number = 0; number < COLLTUNE_COLLECTIVES; number++) {
-        order->collectives[number] = named == NULL || *named == '\0' || strstr(named, colltune_collectives[number]) != NULL;
+        order->collectives[number] = colltune_named(named, colltune_collectives[number]);
     }
 }
 

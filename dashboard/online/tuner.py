@@ -20,14 +20,14 @@ from typing import Any, Self
 import numpy as np
 
 from dashboard.decisions.nodes import Method
-from dashboard.decisions.saved import methods_to_data
 from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.model_file import load
 from dashboard.online.selection import DEFAULT, Calls, SelectionModel
 from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
-from loaders.online import ALIGNED, RECORD
+from dashboard.online.writing import head
+from loaders.online import RECORD
 
 #: ``function(comm, …)``: a collective call by one method; what follows the communicator is the caller's.
 Called = Callable[..., Any]
@@ -135,12 +135,9 @@ class OnlineTuner:
 
     def _opened(self) -> Any:
         run = self._told["run"]
-        methods = {name: methods_to_data(listed) for name, listed in self.table.methods.items()}
-        told = {"colltune_trace": 1, "rank": self._rank, "ranks": self._size, "mode": self._mode, "run": run}
-        told |= {"library": "own", "library_version": "1", "clock": "perf_counter"}
-        text = json.dumps({**told, "table": self.table.digest, "methods": methods}).encode()
+        told = {"rank": self._rank, "ranks": self._size, "mode": self._mode, "clock": "perf_counter"}
         file = (Path(self._told["out"]) / f"{run}.{self._rank}.trace").open("wb")
-        file.write(text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n")
+        file.write(head(run, self.table, **told))
         file.flush()
         return file
 

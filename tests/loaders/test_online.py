@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dashboard.online.table import default_table
 from loaders import LoadError, open_results, scan
@@ -71,3 +74,15 @@ def test_a_damaged_file_of_a_run_is_named_and_the_others_are_read(tmp_path: Path
     (tmp_path / "one.0.trace").unlink()
     with pytest.raises(LoadError, match="damaged"):
         open_results(tmp_path / "one.1.trace")
+
+
+@given(st.data())
+def test_a_trace_damaged_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        file = write_trace(Path(name), "one", 0, [{"call": n} for n in range(20)], TABLE)
+        content = bytearray(file.read_bytes())
+        for _ in range(data.draw(st.integers(1, 8))):
+            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        file.write_bytes(content[: data.draw(st.integers(1, len(content)))])
+        (report,) = scan(file)
+        assert report["error"] or report["rows"] <= 20

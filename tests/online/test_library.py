@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -212,11 +213,15 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
     assert one != two
     # What is done is not done again: killed after training, only what is missing runs.
     before = {file: file.stat().st_mtime_ns for file in folder.traces.iterdir()}
+    # A run that was killed left a part of its trace: it is run again, and counts once.
+    torn = folder.traces / "i2-r0.0.trace"
+    torn.write_bytes((folder.traces / "i1-r0.0.trace").read_bytes()[:-100])
     plan.write_text(json.dumps({"runs": [command, command], "iterations": 2}))
     loop(folder, read_plan(plan), 1, lines.append)
     assert len(folder.progress) == 2
     assert {file: file.stat().st_mtime_ns for file in before} == before
     assert folder.calls().groupby("iteration")["run"].nunique().tolist() == [2, 2]
+    assert folder.calls().groupby("run").size().tolist() == [600] * 4
 
 
 def test_choosing_and_noting_costs_little_beside_a_call(
@@ -233,7 +238,7 @@ def test_choosing_and_noting_costs_little_beside_a_call(
 
 def test_a_solver_in_python_stays_right_while_it_is_tuned(bench: Bench, tuner: Path, tmp_path: Path) -> None:
     need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "40")
+    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "20")
     assert bench.run(3, *solver, preload=tuner, said=said(tmp_path)).stdout == "right\n"
     calls = calls_of(tmp_path)
     assert set(calls["collective"]) >= {"allreduce", "allgather"}
@@ -242,7 +247,7 @@ def test_a_solver_in_python_stays_right_while_it_is_tuned(bench: Bench, tuner: P
 
 def test_a_program_in_python_tunes_its_own_methods(bench: Bench, tmp_path: Path) -> None:
     need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "40")
+    solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "20")
     own = {"COLLTUNE_ONLINE_TUNER": "1", "PYTHONPATH": str(ROOT)}
     assert bench.run(3, *solver, said={**said(tmp_path), **own}).stdout == "right\n"
     methods = ("own", "library")
@@ -256,3 +261,25 @@ def test_a_program_in_python_tunes_its_own_methods(bench: Bench, tmp_path: Path)
     told = {**said(tmp_path, "tuned", "two", model=str(folder.model)), **own}
     assert bench.run(3, *solver, said=told).stdout == "right\n"
     assert set(calls_of(tmp_path, "two")["alg"]) == {2}
+
+
+def test_two_threads_are_told_apart_by_their_communicators(
+    bench: Bench, program: Path, tuner: Path, tmp_path: Path
+) -> None:
+    done = bench.run(3, program, "threads", "50", preload=tuner, said=said(tmp_path))
+    assert done.stdout == "ok\n"
+    calls = calls_of(tmp_path)
+    assert calls.groupby("comm")["call"].apply(lambda each: each.tolist() == list(range(len(each)))).all()
+
+
+def test_only_the_collectives_that_are_named_are_tuned(
+    bench: Bench, program: Path, tuner: Path, tmp_path: Path
+) -> None:
+    bench.run(3, program, "check", preload=tuner, said=said(tmp_path, collectives="allgather,bcast"))
+    assert set(calls_of(tmp_path)["collective"]) == {"allgather", "bcast"}
+
+
+def test_the_calls_of_fortran_are_there(tuner: Path) -> None:
+    listed = subprocess.run(["nm", "-D", "--defined-only", tuner], capture_output=True, text=True, check=True).stdout
+    for name in ("mpi_init_", "mpi_init_thread_", "mpi_allreduce_", "ompi_allreduce_f", "mpi_finalize_"):
+        assert re.search(rf" T {name}$", listed, re.MULTILINE)

@@ -15,6 +15,7 @@ from dashboard.online.errors import OnlineError
 from dashboard.online.expressions import evaluate
 from dashboard.online.noise import Noise, Processes
 from dashboard.online.simulation import Judged, simulate
+from dashboard.online.state import Folder
 from loaders import open_results
 
 
@@ -132,3 +133,20 @@ def test_the_command_answers_as_the_contract_has_it(capsys: pytest.CaptureFixtur
     assert "did you mean reference?" in capsys.readouterr().err
     assert main(["online", "simulate", "--scenario", "replay"]) == 2
     assert "--results" in capsys.readouterr().err
+
+
+def test_simulated_timings_are_traces_that_are_learnt_from_like_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["online", "simulate", "--scenario", "reference", "--iterations", "2", "--rounds", "40", "--seed", "4"]
+    assert main([*words, "--json", "--traces", str(tmp_path / "traces")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    known = scenarios.read("reference")
+    folder = Folder(tmp_path / "tuning", known.table, known.machine, replace(known.learning, rounds=40))
+    folder.save()
+    assert folder.collect(traces=tmp_path / "traces").timings == answer["iterations"][-1]["samples"]
+    choice = folder.train().choices["allreduce"]
+    calls = known.judged["allreduce"]
+    true = known.times("allreduce", calls, 1)
+    taken = true[np.arange(len(true)), choice.tuned(calls) - 1]
+    assert taken.sum() <= 1.1 * true.min(axis=1).sum()

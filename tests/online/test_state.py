@@ -17,7 +17,7 @@ from dashboard.online.running import read_plan
 from dashboard.online.selection import Calls
 from dashboard.online.settings import Learning
 from dashboard.online.state import Folder
-from dashboard.online.table import default_table
+from dashboard.online.table import AlgTable, default_table
 from loaders import open_results
 from loaders.workload import read_workload
 from tests.online.test_model_file import model
@@ -73,7 +73,7 @@ def test_what_is_learnt_is_what_is_fast_and_the_newest_model_is_kept_by_number(f
 def test_traces_of_another_table_or_library_are_left_out_with_both_named(folder: Folder) -> None:
     other = default_table("5.0", ("bcast",))
     write_run(folder.traces, "other", [{}], other)
-    write_trace(folder.traces, "older", 0, [{}], TABLE, library_version="4.1")
+    write_trace(folder.traces, "older", 0, [{}], AlgTable("Open MPI", "4.1", TABLE.methods))
     (folder.traces / "torn.0.trace").write_bytes(b'{"colltune_trace": 1')
     write_run(folder.traces, "one", calls(), TABLE)
     report = folder.collect(0.0)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dashboard.decisions.saved import methods_to_data
 from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
-from loaders.online import ALIGNED, RECORD
+from dashboard.online.writing import head
+from loaders.online import RECORD
 
 
 def records(calls: Sequence[dict[str, Any]]) -> bytes:
@@ -29,12 +28,8 @@ def write_trace(
     folder: Path, run: str, rank: int, calls: Sequence[dict[str, Any]], table: AlgTable, **header: Any
 ) -> Path:
     """One process's file."""
-    methods = {name: methods_to_data(listed) for name, listed in table.methods.items()}
-    told = {"colltune_trace": 1, "run": run, "rank": rank, "ranks": 2, "mode": "tuning", "table": table.digest}
-    told |= {"library": table.library, "library_version": table.version, "methods": methods, **header}
-    text = json.dumps(told).encode()
     file = folder / f"{run}.{rank}.trace"
-    file.write_bytes(text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n" + records(calls))
+    file.write_bytes(head(run, table, rank=rank, ranks=2, mode="tuning", **header) + records(calls))
     return file
 
 

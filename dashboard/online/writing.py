@@ -1,0 +1,46 @@
+"""Traces written in Python, as the preloaded library writes them; the form is told in `loaders.online`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dashboard.decisions.saved import methods_to_data
+from dashboard.online.state import totals_of
+from dashboard.online.table import AlgTable
+from loaders import disk
+from loaders.online import ALIGNED, RECORD
+
+
+def head(run: str, table: AlgTable, **told: Any) -> bytes:
+    """Header of a trace; `told` has ``rank``, ``ranks``, ``mode`` and the like."""
+    methods = {name: methods_to_data(listed) for name, listed in table.methods.items()}
+    known = {"colltune_trace": 1, "run": run, **told, "library": table.library, "library_version": table.version}
+    text = json.dumps({**known, "table": table.digest, "methods": methods}).encode()
+    return text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n"
+
+
+def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable) -> None:
+    """Write what a run's calls took as the trace of one process, and that the run has ended.
+
+    Parameters
+    ----------
+    timings
+        ``collective, alg, message_size, nodes, ppn, time`` (seconds), one row a call.
+    """
+    records = np.zeros(len(timings), dtype=RECORD)
+    records["end"] = np.cumsum(timings["time"].to_numpy())
+    records["start"] = records["end"] - timings["time"].to_numpy()
+    records["comm"], records["call"] = 1, np.arange(len(timings))
+    for name in ("message_size", "nodes", "ppn", "alg"):
+        records[name] = timings[name].to_numpy()
+    records["comm_size"] = records["nodes"] * records["ppn"]
+    places = {name: place for place, name in enumerate(table.collectives)}
+    records["collective"] = timings["collective"].map(places).to_numpy()
+    told = {"rank": 0, "ranks": int(records["comm_size"].max()), "mode": "tuning", "simulated": True}
+    disk.write_bytes(folder / f"{run}.0.trace", head(run, table, **told) + records.tobytes())
+    disk.write_text(totals_of(folder, run), json.dumps({"run": run, "simulated": True}) + "\n")
