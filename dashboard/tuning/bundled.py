@@ -205,5 +205,8 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         for one in dropped
     ]
     lines += [f"- excluded as unsafe: {one['collective']} {one['why']}" for one in summary["excluded"]]
+    lines += [
+        f"- not decided: {name}: {one['why_not']}" for name, one in summary["decided"].items() if "why_not" in one
+    ]
     lines += [f"- not as decided: {note}" for note in summary["not_as_decided"]]
     return lines
