@@ -151,6 +151,8 @@ def left_of(campaign: Campaign, plan: Plan, done: Done) -> float | None:
 
     None when nothing is missing, or when no point says how long it took, as those of earlier versions.
     """
+    if campaign.settled(plan.goal):
+        return None
     local = (campaign.state().get("launcher") or {}).get("name") == "local"
     estimate = plan.estimate(done.all, os.cpu_count() if local else None, done.seconds)
     return round(estimate.seconds, 1) if estimate.points and estimate.measured else None

@@ -276,9 +276,22 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     for job in now["jobs"]:
         details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
+    lines += _chosen_lines(campaign)
     lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []
     return lines + list(now.get("log", []))
+
+
+def _chosen_lines(campaign: Campaign) -> list[str]:
+    """What an adaptive campaign expects to lose by what it has measured, and why it ended."""
+    from dashboard.benchmarks.campaign import read_json
+
+    told = read_json(campaign.chosen)
+    losses = [f"{name} {loss:.3g} %" for name, loss in told.get("loss", {}).items() if loss is not None]
+    if not losses:
+        return []
+    ended = f"; ended: {told['ended']}" if told["ended"] else ""
+    return [f"expected loss of the decision: {', '.join(losses)} after {told['spent']:.0f} s of measuring{ended}"]
 
 
 def _unsafe_lines(campaign: Campaign) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.ranges import parse_sizes
+from dashboard.export import TARGETS
 from loaders import disk
 
 #: Collectives that most programs call most.
@@ -44,7 +45,8 @@ class Asked:
     workload_digest
         Of its content.
     target
-        What the bundle switches on: ``rules`` of the library that is there, or a target of ``colltune export``.
+        What the decision is written as beside the rules of the library that is there and what can be preloaded: a
+        target of ``colltune export``, or ``rules``: nothing else.
     launches
         Of the comparison: the ranks are started so often anew.
     checked
@@ -70,6 +72,8 @@ class Asked:
             raise PlanError("no collective is to be tuned: name at least one (-c)")
         if self.ranks < 2:
             raise PlanError(f"{self.ranks} ranks: collectives need at least 2 (--ranks)")
+        if self.target != RULES and self.target not in TARGETS:
+            raise PlanError(f"target {self.target!r}: allowed are {RULES}, {', '.join(TARGETS)} (--target)")
         if not self.seconds > 0:
             raise PlanError(f"budget of {self.seconds:g} s: allowed are times above 0 (--budget)")
 

@@ -15,6 +15,7 @@ from dashboard.export import ExportError
 from dashboard.export.preload import BUILD
 from dashboard.export.provenance import generator
 from dashboard.tuning import switches
+from dashboard.tuning.asked import RULES
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import NAMES, read, target_of, version_of
 from dashboard.tuning.stages import Work
@@ -58,6 +59,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         if parameters := switches.mca_parameters(said, here):
             disk.write_text(folder / _MCA, parameters)
         summary["preload"] = _preload(work, text, folder / _PRELOAD)
+        summary["further"] = _further(work, text, folder)
         summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
     if work.report is not None:
         work.tell("bundle", 0.5, "the report")
@@ -77,6 +79,18 @@ def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
     disk.write_text(file, source)
     library = "libcolltune.so"
     return {"file": file.name, "build": BUILD.format(library=library, source=file.name), "library": library}
+
+
+def _further(work: Work, text: str, folder: Path) -> str | None:
+    """Write the same decisions as the target that was asked for; the name of the file."""
+    name = work.asked.target
+    if name in (RULES, "preload", target_of(work)):
+        return None
+    target = WRITERS[name]
+    options = {"version": version_of(work)} if "version" in target.options else {}
+    file = folder / f"decisions-{name}{target.extension}"
+    disk.write_text(file, target.write(list(read(work, text).decisions.values()), None, **options))
+    return file.name
 
 
 def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +120,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "measured": {name: measured[name] for name in ("measured", "refused", "spent", "expected_loss")},
         "launches": asked.launches,
         "preload": None,
+        "further": None,
         "report": None,
         "variables": {},
         "load": os.getloadavg()[0],
@@ -160,6 +175,8 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
             f"    {own['build']}",
             f"    mpirun -x LD_PRELOAD=$PWD/{own['library']} ./program",
         ]
+    if summary["further"]:
+        lines.append(f"`{summary['further']}` has the same decisions; it is not proven.")
     return [*lines, ""]
 
 
@@ -188,5 +205,8 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         for one in dropped
     ]
     lines += [f"- excluded as unsafe: {one['collective']} {one['why']}" for one in summary["excluded"]]
+    lines += [
+        f"- not decided: {name}: {one['why_not']}" for name, one in summary["decided"].items() if "why_not" in one
+    ]
     lines += [f"- not as decided: {note}" for note in summary["not_as_decided"]]
     return lines

@@ -23,7 +23,17 @@ from dashboard.benchmarks.ranges import levels
 from dashboard.decisions import trust
 from dashboard.decisions.cutting import without_slower
 from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge, leaves_of, region
+from dashboard.decisions.improvement import (
+    DEFAULT,
+    OUTCOMES,
+    TUNED,
+    Improvement,
+    Verdict,
+    improvement,
+    judge,
+    leaves_of,
+    region,
+)
 from dashboard.domain.units import format_count, format_percent
 from dashboard.tuning.decide import is_default
 from dashboard.tuning.folder import Result, digest
@@ -71,15 +81,15 @@ class Compared:
 
     def gain(self, name: str) -> dict[str, Any]:
         """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
-        parts = [one for one in self.verdicts.get(name, ()) if not one.default and one.cells]
+        own = [one.node for one in self.verdicts.get(name, ()) if not one.default]
         cells = self.found[name].cells
-        tuned = ~cells["same"].values & np.isfinite(cells["gain"].values)
-        if not parts or not tuned.any():
+        decided = np.isin(leaves_of(self.found[name], self.decisions[name]), own) & np.isfinite(cells["gain"].values)
+        if not decided.any():
             return {"cells": 0, "mean": None, "low": None, "high": None}
-        gains, errors = cells["gain"].values[tuned], np.nan_to_num(cells["error"].values[tuned])
+        gains, errors = cells["gain"].values[decided], np.nan_to_num(cells["error"].values[decided])
         mean, half = float(gains.mean()), 1.96 * float(np.sqrt(errors.sum())) / gains.size
         ends = {"mean": mean, "low": mean - half, "high": mean + half}
-        return {"cells": int(tuned.sum()), **{name: round(100 * (1 - np.exp(-end)), 2) for name, end in ends.items()}}
+        return {"cells": int(decided.sum()), **{key: round(100 * (1 - np.exp(-end)), 2) for key, end in ends.items()}}
 
 
 def compare(work: Work) -> Result:
@@ -212,17 +222,40 @@ def _own(compared: Compared) -> list[Verdict]:
 
 
 def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[DecisionFunction]:
-    """The decisions without what is slower; `only_faster`: without what is not faster, too."""
+    """The decisions without what is slower; `only_faster`: without what is not faster, too.
+
+    Of a rule that is not faster as a whole the cells that are by themselves are kept then.
+    """
     kept = []
     for name, decision in rules.decisions.items():
-        verdicts = list(compared.verdicts.get(name, ()))
-        bad = [one for one in verdicts if one.outcome != "faster"] if only_faster else []
-        bad += [one for one in verdicts if not only_faster and (one.outcome == "slower" or one.slower)]
-        judged = [replace(one, outcome="slower") if one in bad else one for one in verdicts]
-        left = without_slower(decision, judged, compared.found.get(name))[0] if verdicts else None
-        if left is not None and not is_default(left):
+        if name not in compared.found:
+            continue
+        found, verdicts = compared.found[name], compared.verdicts[name]
+        if only_faster:
+            found, verdicts = _marked(found, verdicts, decision)
+        else:
+            verdicts = [replace(one, outcome="slower") if one.slower else one for one in verdicts]
+        left = without_slower(decision, verdicts, found)[0]
+        if not is_default(left):
             kept.append(left)
     return kept
+
+
+def _marked(
+    found: Improvement, verdicts: Sequence[Verdict], decision: DecisionFunction
+) -> tuple[Improvement, list[Verdict]]:
+    """The same, with all that is not faster called slower, so that it is left to the library."""
+    faster, slower = OUTCOMES.index("faster"), OUTCOMES.index("slower")
+    outcome, leaves, judged = found.cells["outcome"].values.copy(), leaves_of(found, decision), []
+    for one in verdicts:
+        part = leaves == one.node
+        if one.outcome != "faster" and (outcome[part] == faster).any():
+            outcome[part & (outcome != faster)] = slower
+            judged.append(replace(one, outcome="no difference", slower=int((outcome[part] == slower).sum())))
+        else:
+            judged.append(one if one.outcome == "faster" else replace(one, outcome="slower"))
+    cells = found.cells.assign(outcome=(found.cells["outcome"].dims, outcome))
+    return replace(found, cells=cells), judged
 
 
 def _left(

@@ -42,6 +42,8 @@ def decide(work: Work) -> Result:
             facts[name] = {"why_not": str(error)}
         else:
             facts[name] = _facts(prepared, decisions[-1])
+    for name in work.asked.collectives:
+        facts.setdefault(name, {"why_not": "nothing was measured in this time; ask for more (--budget)"})
     file = work.room("decide") / _FILE
     save(file, decisions)
     return Result({"collectives": facts, "said": _said(facts)}, [file])

@@ -12,6 +12,7 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks import library
+from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaign import Campaign
 from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import Fixed
@@ -128,6 +129,24 @@ def test_orders_that_do_not_fit_the_folder(tmp_path: Path, one_line: Any, capsys
     capsys.readouterr()
     assert "never started" in one_line("cancel", str(tmp_path))
     assert "above 0" in one_line("resume", str(tmp_path), "--time-limit", "0")
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "c"
+    words = ("bench", "plan", str(folder), *PLAN)
+    assert cli.main([*words, "--adaptive", "--budget", "2min", "--until", "1.5"]) == 0
+    plan = Campaign(folder).plan()
+    assert (plan.goal, plan.protocol.race) == (Goal(120.0, 1.5), True)
+    told = {"goal": {"seconds": 120.0, "percent": 1.5}, "loss": {"bcast": 1.25}, "spent": 9.0, "ended": "enough"}
+    (folder / "chosen.json").write_text(json.dumps(told))
+    capsys.readouterr()
+    assert cli.main(["bench", "status", str(folder)]) == 0
+    assert "bcast 1.25 % after 9 s of measuring; ended: enough" in capsys.readouterr().out
+    assert "nothing is missing" in one_line("run", str(folder))
+    assert "needs an end" in one_line("plan", str(tmp_path / "d"), *PLAN, "--adaptive")
+    assert "go with --adaptive" in one_line("plan", str(tmp_path / "d"), *PLAN, "--budget", "2min")
+    assert "one launch" in one_line("plan", str(tmp_path / "d"), *PLAN, "--adaptive", "--until", "1", "--launches", "2")
 
 
 def test_without_mpi_it_says_what_to_install(tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch) -> None:

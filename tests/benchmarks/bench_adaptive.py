@@ -76,7 +76,7 @@ class Replay:
 
 def adaptive(replay: Replay) -> Iterator[None]:
     """Measure as a campaign does."""
-    for step in list(beginning({"": replay.known}, replay.mean_cost)):
+    while (step := next(beginning({"": replay.known}, replay.mean_cost), None)) is not None:
         replay.measure([(step.row, column, methods) for column, methods in step.cells])
         yield
     while True:

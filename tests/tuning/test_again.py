@@ -14,29 +14,22 @@ from dashboard.tuning import Folder, again, beside, tune
 from tests.tuning.machine import Machine, better, default_best, work_in
 
 
-@pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine().put(monkeypatch)
-
-
-def test_rules_that_still_hold_are_left_as_they_are(tmp_path: Path, machine: Machine) -> None:
-    tune(work_in(tmp_path))
-    rules = (tmp_path / "bundle" / "rules.conf").read_text()
-    found = again(work_in(tmp_path))
+def test_rules_that_still_hold_are_left_as_they_are(tuned: Path, machine: Machine) -> None:
+    rules = (tuned / "bundle" / "rules.conf").read_text()
+    found = again(work_in(tuned))
     assert found["anew"] == []
     assert {name for name, one in found["checked"].items() if one["holds"]} == {"bcast", "allreduce"}
     for one in found["checked"].values():
         assert one["now"] == pytest.approx(one["before"], abs=3)
-    assert (tmp_path / "bundle" / "rules.conf").read_text() == rules
+    assert (tuned / "bundle" / "rules.conf").read_text() == rules
     # Each check measures anew: what was measured a month ago says nothing of today.
     before = len(machine.campaigns)
-    again(work_in(tmp_path))
+    again(work_in(tuned))
     assert len(machine.campaigns) == before + 1
-    assert len(json.loads((tmp_path / "history.json").read_text())) == 2
+    assert len(json.loads((tuned / "history.json").read_text())) == 2
 
 
-def test_only_what_does_not_hold_any_more_is_measured_anew(tmp_path: Path, machine: Machine) -> None:
-    tune(work_in(tmp_path))
+def test_only_what_does_not_hold_any_more_is_measured_anew(tuned: Path, machine: Machine) -> None:
 
     def changed(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
         if collective == "bcast":
@@ -45,41 +38,38 @@ def test_only_what_does_not_hold_any_more_is_measured_anew(tmp_path: Path, machi
         return better(collective, algorithm, comm_size, message_size)
 
     machine.times = changed
-    found = again(work_in(tmp_path))
+    found = again(work_in(tuned))
     assert found["anew"] == ["bcast"]
     assert found["checked"]["allreduce"]["holds"]
     assert found["checked"]["bcast"]["now"] < 0 < found["checked"]["bcast"]["before"]
-    rules = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0").decisions
+    rules = read_rules(tuned / "bundle" / "rules.conf", version="5.0").decisions
     assert rules["bcast"].methods[rules["bcast"].predict_one(4, 32768)].algorithm == "binomial"
     assert rules["allreduce"].methods[rules["allreduce"].predict_one(4, 262144)].algorithm == "ring"
-    assert tune(work_in(tmp_path))["compare"] is False
+    assert tune(work_in(tuned))["compare"] is False
 
 
-def test_where_nothing_is_better_any_more_no_rules_are_left(tmp_path: Path, machine: Machine) -> None:
-    tune(work_in(tmp_path))
+def test_where_nothing_is_better_any_more_no_rules_are_left(tuned: Path, machine: Machine) -> None:
     machine.times = default_best
-    assert sorted(again(work_in(tmp_path))["anew"]) == ["allreduce", "bcast"]
-    assert not (tmp_path / "bundle" / "rules.conf").exists()
+    assert sorted(again(work_in(tuned))["anew"]) == ["allreduce", "bcast"]
+    assert not (tuned / "bundle" / "rules.conf").exists()
     with pytest.raises(CampaignError, match="holds no rules"):
-        again(work_in(tmp_path))
+        again(work_in(tuned))
 
 
 def test_the_rules_of_another_site_are_judged_by_these_measurements(
-    tmp_path: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
+    tuned: Path, tmp_path: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tune(work_in(tmp_path / "here"))
-
     def there(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
         factor = 0.3 if algorithm == "basic_linear" else 1.0
         return factor * 1e-6 * comm_size * (1 + message_size / 4096)
 
     machine.times = there
     tune(work_in(tmp_path / "there"))
-    rows = {one["collective"]: one for one in beside(Folder(tmp_path / "here"), Folder(tmp_path / "there"))}
+    rows = {one["collective"]: one for one in beside(Folder(tuned), Folder(tmp_path / "there"))}
     # Linear broadcast takes three times the library's own decision here, and the best a third of it at most.
     assert rows["bcast"]["other"] > 150
     assert rows["allreduce"]["own"] < rows["allreduce"]["default"] < rows["allreduce"]["other"]
-    assert cli.main(["tune", str(tmp_path / "here"), "--compare", str(tmp_path / "there"), "--json"]) == 0
+    assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "there"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["collectives"] == list(rows.values())
-    assert cli.main(["tune", str(tmp_path / "here"), "--compare", str(tmp_path / "none")]) == 2
+    assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "none")]) == 2
     assert "holds no measurements" in capsys.readouterr().err

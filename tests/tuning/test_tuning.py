@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,26 +21,20 @@ from tests.tuning.machine import INSTALLATION, Machine, better, default_best, wo
 NAMES = [stage.name for stage in STAGES]
 
 
-@pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine().put(monkeypatch)
-
-
 def summary(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "bundle" / "summary.json").read_text(encoding="utf-8")))
 
 
-def test_from_nothing_to_rules_that_are_faster_where_they_say(tmp_path: Path, machine: Machine) -> None:
-    done = tune(work_in(tmp_path))
-    assert list(done) == NAMES
-    found = answer(work_in(tmp_path).folder, done)
+def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) -> None:
+    found = answer(work_in(finished).folder, dict.fromkeys(NAMES, True))
+    assert list(found["stages"]) == NAMES
     assert {one["state"] for one in found["stages"].values()} == {"done"}
     assert found["outcome"] == "proven"
     assert found["proven"] > 0
     kept = [one for one in found["compared"] if one["kept"]]
     assert {one["verdict"] for one in kept} == {"faster"}
     assert {one["method"] for one in kept} >= {"ring"}
-    told = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0")
+    told = read_rules(finished / "bundle" / "rules.conf", version="5.0")
     assert not told.errors
     for collective, decision in told.decisions.items():
         for comm_size in (2, 4, 6):
@@ -48,18 +43,17 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(tmp_path: Path, ma
                 place = (comm_size, message_size)
                 # Three percent are left to the library's own decision, which is the one to be beaten.
                 assert better(collective, chosen, *place) <= 1.001 * better(collective, "default", *place)
-    # Half of the time at the largest message, so that the gain of the mean must be some of it.
-    assert 10 < found["gain"]["allreduce"]["low"] <= found["gain"]["allreduce"]["mean"] < 34
+    # Ring takes two thirds of the time of the library's own decision, recursive doubling 14/15 of it.
+    assert 6 < found["gain"]["allreduce"]["low"] <= found["gain"]["allreduce"]["mean"] < 34
     assert len(lines_of(found)) <= 10
 
 
-def test_called_again_nothing_is_done_but_to_look(tmp_path: Path, machine: Machine) -> None:
-    tune(work_in(tmp_path))
+def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:
     before = {
-        file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file() and file.name != "state.json"
+        file: file.stat().st_mtime_ns for file in tuned.rglob("*") if file.is_file() and file.name != "state.json"
     }
     campaigns = list(machine.campaigns)
-    assert tune(work_in(tmp_path)) == {name: name == "look" for name in NAMES}
+    assert tune(work_in(tuned)) == {name: name == "look" for name in NAMES}
     assert machine.campaigns == campaigns
     after = {file: file.stat().st_mtime_ns for file in before}
     assert {file.name for file in before if before[file] != after[file]} <= {"asked.json", ".lock"}
@@ -67,7 +61,7 @@ def test_called_again_nothing_is_done_but_to_look(tmp_path: Path, machine: Machi
 
 @pytest.mark.parametrize("stage", ["measure", "compare"])
 def test_a_campaign_that_was_killed_is_gone_on_with_and_measures_nothing_twice(
-    tmp_path: Path, machine: Machine, stage: str
+    tmp_path: Path, finished: Path, machine: Machine, stage: str
 ) -> None:
     machine.fails.append(stage)
     with pytest.raises(CampaignError, match="the node is gone"):
@@ -75,11 +69,10 @@ def test_a_campaign_that_was_killed_is_gone_on_with_and_measures_nothing_twice(
     assert work_in(tmp_path / "killed").folder.state()[stage]["state"] == "failed"
     done = tune(work_in(tmp_path / "killed"))
     assert [name for name in NAMES if done[name]] == ["look", *NAMES[NAMES.index(stage) :]]
-    tune(work_in(tmp_path / "whole"))
-    lines = [(tmp_path / name / "measure" / "results.jsonl").read_text().splitlines() for name in ("killed", "whole")]
+    lines = [(path / "measure" / "results.jsonl").read_text().splitlines() for path in (tmp_path / "killed", finished)]
     points = [[line for line in each if "colltune_run" not in line] for each in lines]
     assert points[0] == points[1]
-    assert summary(tmp_path / "killed")["compared"] == summary(tmp_path / "whole")["compared"]
+    assert summary(tmp_path / "killed")["compared"] == summary(finished)["compared"]
 
 
 _INSIDE = {
@@ -95,34 +88,43 @@ _INSIDE = {
 
 @pytest.mark.parametrize("stage", _INSIDE)
 def test_interrupted_in_any_stage_the_rest_is_done_later(
-    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, stage: str
+    tuned: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
+    # As it was before this stage.
+    record = json.loads((tuned / "state.json").read_text())
+    record["stages"] = {name: record["stages"][name] for name in NAMES[: NAMES.index(stage)]}
+    (tuned / "state.json").write_text(json.dumps(record))
+    shutil.rmtree(tuned / "bundle")
+
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(*_INSIDE[stage], interrupt)
         with pytest.raises(KeyboardInterrupt):
-            tune(work_in(tmp_path))
-    assert not (tmp_path / "bundle" / "README.md").exists()
-    done = tune(work_in(tmp_path))
-    assert [name for name in NAMES if not done[name]] == NAMES[1 : NAMES.index(stage)]
-    assert summary(tmp_path)["outcome"] == "proven"
+            tune(work_in(tuned))
+    assert not (tuned / "bundle" / "README.md").exists()
+    done = tune(work_in(tuned))
+    assert [name for name in NAMES if not done[name]][: NAMES.index(stage)] == NAMES[1 : NAMES.index(stage)]
+    assert done[stage]
+    assert done["bundle"]
+    assert summary(tuned)["outcome"] == "proven"
 
 
-def test_only_what_depends_on_a_change_is_done_again(tmp_path: Path, machine: Machine) -> None:
-    tune(work_in(tmp_path))
-    (tmp_path / "export" / "rules.conf").write_text("spoilt\n")
-    assert [name for name, again in tune(work_in(tmp_path)).items() if again] == ["look", "export"]
-    calls = tmp_path / "calls.csv"
+def test_only_what_depends_on_a_change_is_done_again(tuned: Path, machine: Machine) -> None:
+    (tuned / "export" / "rules.conf").write_text("spoilt\n")
+    assert [name for name, again in tune(work_in(tuned)).items() if again] == ["look", "export"]
+    calls = tuned / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nbcast,4,64,10\nallreduce,4,262144,5\n")
-    done = tune(work_in(tmp_path, workload=str(calls)))
+    done = tune(work_in(tuned, workload=str(calls)))
     assert not done["measure"]
     assert done["decide"]
-    assert tune(work_in(tmp_path, launches=4))["compare"]
-    done = tune(work_in(tmp_path, collectives=["allreduce"]))
+    assert tune(work_in(tuned, launches=4))["compare"]
+    assert [name for name, again in tune(work_in(tuned, target="c")).items() if again] == ["look", "bundle"]
+    assert "int colltune_allreduce(" in (tuned / "bundle" / "decisions-c.c").read_text()
+    done = tune(work_in(tuned, collectives=["allreduce"]))
     assert done["measure"]
-    assert Campaign(tmp_path / "measure-2").plan().methods.keys() == {"allreduce"}
+    assert Campaign(tuned / "measure-2").plan().methods.keys() == {"allreduce"}
 
 
 def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
@@ -152,6 +154,20 @@ def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
     assert "bcast" not in rules_file.decisions
 
 
+def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_faster(
+    tmp_path: Path, machine: Machine
+) -> None:
+    calls = tmp_path / "calls.csv"
+    # Only one size counts for the decision, which is ring everywhere then.
+    calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
+    found = answer(
+        work_in(tmp_path / "t").folder, tune(work_in(tmp_path / "t", workload=str(calls), collectives=["allreduce"]))
+    )
+    verdicts = {(one["verdict"], one["kept"]) for one in found["compared"] if one["method"] == "ring"}
+    assert verdicts == {("slower", False), ("faster", True)}
+    assert found["gain"]["allreduce"]["mean"] == pytest.approx(100 / 3, abs=2)
+
+
 @pytest.mark.parametrize(
     ("given", "status", "said"),
     [({"proves": False}, 4, "not proven"), ({"noise": 1.5}, 5, "scattered too much")],
@@ -160,25 +176,27 @@ def test_what_is_unproven_or_too_noisy_gives_no_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], status: int, said: str
 ) -> None:
     Machine(**given).put(monkeypatch)
-    found = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    work = work_in(tmp_path, ranks=3, collectives=["allreduce"])
+    found = answer(work.folder, tune(work))
     assert EXITS[found["outcome"]] == status
     assert not (tmp_path / "bundle" / "rules.conf").exists()
     assert said in (tmp_path / "bundle" / "README.md").read_text()
 
 
-def test_the_script_switches_the_rules_on_and_off(tmp_path: Path, machine: Machine) -> None:
-    tune(work_in(tmp_path))
-    script = tmp_path / "bundle" / "colltune.sh"
+def test_the_script_switches_the_rules_on_and_off(tuned: Path, machine: Machine) -> None:
+    (tuned / "bundle" / "README.md").unlink()
+    tune(work_in(tuned))
+    script = tuned / "bundle" / "colltune.sh"
     show = "env | grep -c ^OMPI_MCA_coll_tuned; ls $OMPI_MCA_coll_tuned_dynamic_rules_filename"
     ran = subprocess.run(["bash", "-c", f". {script}; {show}"], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines() == ["2", str(tmp_path / "bundle" / "rules.conf")]
+    assert ran.stdout.splitlines() == ["2", str(tuned / "bundle" / "rules.conf")]
     off = f". {script}; . {script} off; env | grep -c ^OMPI_MCA_coll_tuned || true"
     assert subprocess.run(["bash", "-c", off], capture_output=True, text=True, check=True).stdout == "0\n"
     for name in ("colltune.lua", "colltune", "mca-params.conf", "preload.c", "README.md", "summary.json"):
-        assert (tmp_path / "bundle" / name).stat().st_size
+        assert (tuned / "bundle" / name).stat().st_size
     assert (
-        f"coll_tuned_dynamic_rules_filename = {tmp_path}/bundle/rules.conf"
-        in (tmp_path / "bundle" / "mca-params.conf").read_text()
+        f"coll_tuned_dynamic_rules_filename = {tuned}/bundle/rules.conf"
+        in (tuned / "bundle" / "mca-params.conf").read_text()
     )
 
 
@@ -193,7 +211,7 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
 ) -> None:
     monkeypatch.setattr(library, "find", lambda: INSTALLATION)
     monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, file: file.write_text("report"))
-    words = ["tune", str(tmp_path / "t"), "-c", "bcast,allreduce", "--ranks", "6", "--budget", "60s", "--json"]
+    words = ["tune", str(tmp_path / "t"), "-c", "bcast,allreduce", "--ranks", "4", "--budget", "30s", "--json"]
     assert cli.main([*words, "--dry-run"]) == 0
     assert "worker" in json.loads(capsys.readouterr().out)["runs"]
     assert not (tmp_path / "t").exists()
@@ -208,3 +226,5 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     capsys.readouterr()
     assert cli.main(["tune", str(tmp_path / "u"), "-c", "nosuch"]) == 2
     assert "'nosuch' cannot be measured" in capsys.readouterr().err
+    assert cli.main(["tune", str(tmp_path / "u"), "--target", "fortran"]) == 2
+    assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err

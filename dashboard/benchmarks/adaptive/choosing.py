@@ -82,13 +82,23 @@ def _spread(places: list[int], most: int) -> list[int]:
 
 
 def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
-    """The lines to begin with as far as they are not measured, in turns of the collectives."""
+    """The lines to begin with as far as they are not measured: of all of them the ends first, then what is between.
+
+    So that however short the time is, all collectives have been looked at. No method is left out yet: with so few
+    sizes of a line nobody can tell which is the best between them.
+    """
     rows = {name: first_rows(one.comm_sizes) for name, one in known.items()}
-    for turn in range(max(map(len, rows.values()), default=0)):
-        for name, one in known.items():
-            if turn < len(rows[name]):
-                columns = first_columns(one.message_sizes)
-                step = _line(name, one, rows[name][turn], columns, cost, np.inf, everything=True)
+    columns = {name: first_columns(one.message_sizes) for name, one in known.items()}
+    for level in range(max((max(levels(len(each))) for each in columns.values()), default=-1) + 1):
+        for turn in range(max(map(len, rows.values()))):
+            for name, one in known.items():
+                its = [
+                    place for place, at in zip(columns[name], levels(len(columns[name])), strict=True) if at == level
+                ]
+                if turn >= len(rows[name]) or not its:
+                    continue
+                row = rows[name][turn]
+                step = _line(name, one, row, its, cost, np.inf, everything=True)
                 if step is not None:
                     yield step
 
