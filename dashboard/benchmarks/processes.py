@@ -33,11 +33,12 @@ def alive(pid: int, started: int) -> bool:
 
 
 def was_told(pid: int, word: str) -> bool:
-    """Whether a running process has this word among its arguments."""
+    """Whether a running process has this word among its arguments; one that is only now begun has none yet."""
     try:
-        return word.encode() in (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+        told = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return False
+    return not told or word.encode() in told.split(b"\0")
 
 
 def marked(mark: str) -> list[int]:

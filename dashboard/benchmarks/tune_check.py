@@ -17,7 +17,9 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Plan
+from dashboard.export.bundle import files_of
 from dashboard.export.library_names import COMPARED
+from dashboard.export.openmpi_nodes import han_name
 from loaders import disk
 from loaders.collectives import COLLECTIVES
 
@@ -27,6 +29,8 @@ RULES_NAME = "rules.conf"
 
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _FILE = "coll_tuned_dynamic_rules_filename"
+_HAN_DYNAMIC = "coll_han_use_dynamic_file_rules"
+_HAN_FILE = "coll_han_dynamic_rules_filename"
 _PRIORITY, _HIGHEST = "coll_tuned_priority", 100
 
 
@@ -38,9 +42,13 @@ class WithRules(OpenMpi):
     ----------
     rules
         The file, an absolute path.
+    han
+        HAN's rules that belong to it, which then decide who answers; empty: tuned is asked first. HAN cannot be told
+        to heed them or not while it runs, so that both methods have launches of their own.
     """
 
     rules: str = ""
+    han: str = ""
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """The library's own decision, and the rules."""
@@ -53,6 +61,12 @@ class WithRules(OpenMpi):
             return own
         return own | {_DYNAMIC: 1, _PRIORITY: _HIGHEST}
 
+    def forcing(self, collective: str, method: Method) -> dict[str, str]:
+        """Variables of a launch that heeds both files, or none: HAN heeds its own on all communicators."""
+        heeded = "0" if method.algorithm == DEFAULT else "1"
+        said = {_DYNAMIC: heeded, _FILE: self.rules, _HAN_DYNAMIC: heeded, _HAN_FILE: self.han}
+        return {f"OMPI_MCA_{name}": value for name, value in said.items()}
+
     def component(self, collective: str, method: Method) -> str:
         """None: whoever the library finds first answers, with the rules and without."""
         return ""
@@ -60,7 +74,7 @@ class WithRules(OpenMpi):
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``, with the rules file."""
         said = super().environment(one_node=one_node, graphs=graphs)
-        return said | {f"OMPI_MCA_{_DYNAMIC}": "1", f"OMPI_MCA_{_FILE}": self.rules}
+        return said if self.han else said | {f"OMPI_MCA_{_DYNAMIC}": "1", f"OMPI_MCA_{_FILE}": self.rules}
 
 
 def rules_of(folder: Path) -> Path:
@@ -68,8 +82,15 @@ def rules_of(folder: Path) -> Path:
     return folder.resolve() / RULES_NAME
 
 
-def with_rules(installation: Installation, rules: Path) -> Installation:
+def with_rules(installation: Installation, rules: Path, *, han: bool = False) -> Installation:
     """The same installation, given a rules file.
+
+    Parameters
+    ----------
+    rules
+        The file.
+    han
+        Whether HAN's rules stand beside it.
 
     Raises
     ------
@@ -82,8 +103,8 @@ def with_rules(installation: Installation, rules: Path) -> Installation:
             f"{library.name} cannot be measured with and without rules in one job; install Open MPI, or measure a "
             "campaign with each and compare them with --results"
         )
-    known = {one.name: getattr(library, one.name) for one in fields(OpenMpi)}
-    return replace(installation, library=WithRules(**known, rules=str(rules)))
+    known = {one.name: getattr(library, one.name) for one in fields(OpenMpi)} | {"apart": han}
+    return replace(installation, library=WithRules(**known, rules=str(rules), han=han_name(str(rules)) if han else ""))
 
 
 def measurable(collectives: Mapping[str, object]) -> tuple[str, ...]:
@@ -110,7 +131,7 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
     folder
         Of the campaign.
     rules
-        Text of the rules file, version 1 or 2.
+        Text of the rules file, version 1 or 2; with HAN's rules as `dashboard.export.openmpi_nodes` joins them.
     plan
         Made for the installation of `with_rules` (with the file `rules_of` that folder).
 
@@ -119,13 +140,14 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
     CampaignError
         When the folder holds another plan or other rules, or cannot be written.
     """
-    file = rules_of(folder)
+    files = [(Path(name), text) for name, text in files_of(str(rules_of(folder)), rules)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if file.exists() and file.read_text(encoding="utf-8") != rules:
-            raise CampaignError(f"{folder} was measured with other rules ({file.name}); name another folder")
+        if other := [file for file, text in files if file.exists() and file.read_text(encoding="utf-8") != text]:
+            raise CampaignError(f"{folder} was measured with other rules ({other[0].name}); name another folder")
         campaign = Campaign.create(folder, plan)
-        disk.write_text(file, rules)
+        for file, text in files:
+            disk.write_text(file, text)
     except OSError as error:
         raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
     return campaign

@@ -24,6 +24,7 @@ _NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``lint``, all but ``--json`` and those that every command has."""
     parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI, MPICH, Intel MPI, UCC or NCCL")
+    parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to it: both are one decision")
     parser.add_argument(
         "--over",
         dest="paths",
@@ -46,12 +47,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
     from dashboard.export.rules import RulesError
+    from dashboard.export.rules.given import read_beside
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import costs
 
     args.library_series = args.library_series or _written_for(args.rules)
     try:
-        found = read_rules(args.rules, version=args.library_series)
+        if args.han:
+            _, found = read_beside(Path(args.rules), Path(args.han), args.library_series)
+        else:
+            found = read_rules(args.rules, version=args.library_series)
     except RulesError as error:
         raise Usage(str(error)) from error
     args.found_format = found.format

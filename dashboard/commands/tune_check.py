@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _FOLDER = "tune-check"
 _WATCH_S = 0.25
+_LAUNCHES = 3
+"""Of each of two methods that cannot be measured in one job."""
 _PROVEN_RANKS = 16
 """So many processes are proven at most: more of them show nothing else on the cores of one machine."""
 _EPILOG = (
@@ -53,6 +55,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
     )
     parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: the installed one's)")
     where = parser.add_argument_group("where")
+    parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to the rules file (Open MPI, nodes)")
     where.add_argument("--folder", default=_FOLDER, help=f"of the campaign; resumed if it is there (default {_FOLDER})")
     where.add_argument(
         "--results",
@@ -129,6 +132,8 @@ def tune_check(args: argparse.Namespace) -> None:
     from dashboard.export import ExportError
     from dashboard.export.rules import RulesError
 
+    if args.han and (args.tree or args.drop_slower):
+        raise Usage("--han FILE goes with a rules file that is measured as it is, without --tree and --drop-slower")
     if args.drop_slower != bool(args.output):
         raise Usage("--drop-slower and -o FILE go together: the rules without the slower ones are written there")
     if not args.paths and (args.drop_slower or not args.results):
@@ -174,7 +179,7 @@ def _installation(args: argparse.Namespace) -> Installation:
     from dashboard.benchmarks.library import find
     from dashboard.benchmarks.tune_check import rules_of, with_rules
 
-    return with_rules(find(), rules_of(Path(args.folder)))
+    return with_rules(find(), rules_of(Path(args.folder)), han=bool(args.han))
 
 
 def _given(args: argparse.Namespace, version: str) -> _Given:
@@ -193,6 +198,8 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
         raise Usage(f"{path}: no such file")
     if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
         return _as_rules(cli_beyond.bounded(args, [DecisionFunction.load(path)]), version)
+    if args.han:
+        return _across_nodes(path, Path(args.han), version)
     found = read_rules(path, version=version)
     if found.errors:
         fault = next(fault for fault in found.faults if fault.severity == "error")
@@ -201,6 +208,17 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
         return _Given(disk.read_text(path, errors="surrogateescape"), found.decisions)
     say(f"note: {path}: {found.title}; measured as rules for Open MPI {version}")
     return _as_rules(list(found.decisions.values()), version)
+
+
+def _across_nodes(tuned: Path, han: Path, version: str) -> _Given:
+    """Rules of tuned and HAN's as the one decision that they are."""
+    from dashboard.export.rules.given import read_beside
+
+    text, found = read_beside(tuned, han, version)
+    if found.errors:
+        fault = next(fault for fault in found.faults if fault.severity == "error")
+        raise Usage(f"{tuned} with {han}: {fault} (colltune lint {tuned} --han {han} lists all faults)")
+    return _Given(text, found.decisions)
 
 
 def _grown(args: argparse.Namespace, version: str) -> _Given:
@@ -255,6 +273,11 @@ def _measured(args: argparse.Namespace, given: _Given, installation: Installatio
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(given.decisions)}")
     unasked = dict.fromkeys(bench_plan.PLANNING)
     told = argparse.Namespace(**{**unasked, **vars(args), "ppn": None, "collectives": list(measurable(known))})
+    if args.han and args.launches is None:
+        # Launches differ by more than the repetitions within one of them show.
+        told.launches = _LAUNCHES
+    # Ranks of 5.0.11 crash when HAN has answered while messages are counted.
+    told.no_graphs = True if cli_launching.spreads(args) else told.no_graphs
     ranks = _ranks(args, given)
     sizes = [size for size in given.comm_sizes if 2 <= size <= ranks]
     told.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)

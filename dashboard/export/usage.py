@@ -178,7 +178,7 @@ def open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
             f"export OMPI_MCA_coll_han_dynamic_rules_filename=$PWD/{han_name(name)}",
         ),
         Step(
-            "Open MPI drops a file with a fault without a word. Check both, and see that they act, on several nodes:",
-            f"colltune lint {name} --han {han_name(name)}\ncolltune prove {name} --han {han_name(name)}",
+            "Open MPI drops a file with a fault without a word. Check both, and measure them on several nodes:",
+            f"colltune lint {name} --han {han_name(name)}\ncolltune tune-check {name} --han {han_name(name)}",
         ),
     ]

@@ -57,7 +57,9 @@ def test_two_gigabytes_are_refused_while_they_arrive(
     assert most <= uploads.most_bytes
     assert uploads.paths == []
     assert list(uploads.folder.iterdir()) == []
+    # Once, and what comes of it afterwards does not take the word back.
     assert [name for name, why in told if why and "20 MB" in why] == ["big.csv"]
+    assert len(told) == 1
 
 
 def test_nothing_that_arrives_is_gathered_in_memory(dropper: Dropper) -> None:

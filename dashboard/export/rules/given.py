@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from dashboard.decisions.function import DecisionFunction
 from dashboard.decisions.given import GIVEN, Given
 from dashboard.domain.errors import DecisionFormatError, OptionError
+from dashboard.export.openmpi_nodes import joined
 from dashboard.export.rules.fault import RulesError, RulesFile
-from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.lint import read_rules, read_text
 from dashboard.export.rules.over import fitted
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
@@ -69,6 +70,36 @@ def keep_file(path: str) -> None:
         keep(path, Path(path).name, raw.decode("utf-8", "surrogateescape"))
     except RulesError as error:
         raise RulesError(f"{path}: {error}") from None
+
+
+def read_beside(tuned: Path, han: Path, version: str = DEFAULT_VERSION) -> tuple[str, RulesFile]:
+    """Read the two files of Open MPI across nodes as one.
+
+    Parameters
+    ----------
+    tuned, han
+        Rules of tuned, and HAN's.
+    version
+        Of the Open MPI that reads them.
+
+    Returns
+    -------
+    str, RulesFile
+        Their text together, and what it decides.
+
+    Raises
+    ------
+    RulesError
+        When one cannot be read, or is another kind of file.
+    """
+    texts = []
+    for path, kinds in ((tuned, ("openmpi-1", "openmpi-2")), (han, ("openmpi-han",))):
+        found = read_rules(path, version=version)
+        if found.format not in kinds:
+            raise RulesError(f"{path}: {found.title}; wanted are rules of {'HAN' if path == han else 'tuned'}")
+        texts.append(disk.read_text(path, errors="surrogateescape"))
+    text = joined(*texts)
+    return text, read_text(text, version=version)
 
 
 def of_collective(rules: RulesFile, collective: str, name: str = "the rules file") -> DecisionFunction:

@@ -52,5 +52,6 @@ class Dropper(pn.widgets.FileDropper):
             return
         refused = self._uploads.begin(name) if chunk == 1 else None
         refused = refused or self._uploads.add(name, bytes(piece), last=chunk >= chunks)
-        if refused or chunk >= chunks:
+        # The last piece of a file that was refused before says nothing new.
+        if refused or self._uploads.holds(name):
             self._told(name, refused)

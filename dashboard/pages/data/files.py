@@ -245,6 +245,10 @@ class Uploads:
             self._kept[name] = self._arriving.pop(name).path
         return None
 
+    def holds(self, name: str) -> bool:
+        """Whether all of a file has come and was taken."""
+        return name in self._kept
+
     def remove(self, name: str) -> None:
         """Remove a file, or what has come of it."""
         arriving = self._arriving.pop(name, None)

@@ -1,0 +1,128 @@
+"""Open MPI across nodes, two ranks on each: who answers, two files that decide it, and start commands of all kinds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks import control
+from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.launch import LocalLauncher
+from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.methods import Variants
+from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.selection import Selection
+from loaders import open_results
+from tests.cluster.conftest import NODES, until
+from tests.cluster.machines import Network
+from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
+from tests.conftest import ROOT
+
+RANKS = 2 * NODES
+#: Broadcasts: tuned answers, by its linear algorithm, which sends all of it seven times from one node.
+TUNED = "1\n7\n1\n1\n1\n0 1 0 0\n"
+HAN = "1\n7\n1\n2\n1\n1\n1\n0 tuned\n"
+#: Ways to reach a machine of the network from outside of all: what mpiexec would use ssh for.
+_AGENT = """#!/bin/sh
+while [ "${{1#-}}" != "$1" ]; do shift; done
+host=$1; shift
+case $host in
+{cases}
+*) echo "no machine $host" >&2; exit 255 ;;
+esac
+exec nsenter --target $pid --mount --uts --net --pid -- sh -c "$*"
+"""
+
+
+@pytest.fixture(scope="module")
+def slow(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    """Four nodes behind wires so slow that they, and not the cores, say how long a broadcast takes."""
+    with emulated(tmp_path_factory.mktemp("slow"), NODES, 100.0, 40.0) as found:
+        yield found
+
+
+def in_an_allocation(slurm: Slurm, folder: Path, *words: str) -> str:
+    """Run a command in a job of all nodes, two ranks on each; what it printed."""
+    log, script = folder / "job.txt", folder / "job.sh"
+    script.write_text(f"#!/bin/sh\ncd {ROOT} && exec {sys.executable} -m dashboard.cli {' '.join(words)} 2>&1\n")
+    order = [f"--nodes={NODES}", "--ntasks-per-node=2", f"--output={log}", str(script)]
+    environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [slurm.commands / "sbatch", "--wait", *order], env=environment, timeout=240, capture_output=True, check=False
+    )
+    assert done.returncode == 0, log.read_text()
+    return log.read_text()
+
+
+def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, tmp_path: Path) -> None:
+    (tmp_path / "rules.conf").write_text(TUNED)
+    (tmp_path / "rules-han.conf").write_text(HAN)
+    files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "c")]
+    grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "1MiB"]
+    how = ["--repetitions", "5-7", "--launches", "1", "--json"]
+    told = in_an_allocation(slow, tmp_path, "tune-check", *files, *grid, *how)
+    found, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
+    (cell,) = found["collectives"]["bcast"]["cells"]
+    assert cell["improvement"] < -50, told
+    assert cell["outcome"] == "slower", told
+
+
+def measured(campaign: Campaign, installation: Installation, launcher: Any) -> dict[str, Any]:
+    """Run a campaign to its end."""
+    control.start(campaign, launcher, installation, 120.0)
+    return until(lambda: (now := control.status(campaign))["state"] not in ("queued", "running") and now, campaign.tail)
+
+
+def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
+    slow: Slurm, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    wish = control.Wish(
+        ranks=RANKS,
+        collectives=("bcast",),
+        comm_sizes=(2, RANKS),
+        message_sizes=(1024,),
+        algorithms=("default", "binomial", "han", "tuned", "basic", "adapt"),
+        variants=Variants(segment_sizes=(0,), components=("all",)),
+        protocol=Protocol(min_repetitions=3, max_repetitions=5, warm_up=1, seconds=1.0),
+        checked=False,
+    )
+    campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
+    assert campaign.plan().graph_counters == ()
+    launcher = LocalLauncher(template(slow.network, installation, tmp_path), 2)
+    now = measured(campaign, installation, launcher)
+    assert now["state"] == "finished", (now, campaign.tail())
+    selection = Selection.read(campaign.folder)
+    who: Callable[[int, str], str] = lambda size, name: selection.who("bcast", size, None, name)  # noqa: E731
+    assert [who(RANKS, name) for name in ("", "tuned", "basic", "adapt")] == ["han", "tuned", "basic", "adapt"]
+    # Two ranks of one node: HAN leaves them to others.
+    assert who(2, "han") == "tuned"
+    records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()]
+    points = {(one["algorithm"], one["comm_size"]): one for one in records if "algorithm" in one}
+    assert points["default", RANKS]["component"] == "han"
+    assert points["binomial", RANKS]["component"] == "tuned"
+    assert points["default", 2]["component"] == "tuned"
+    assert points["han", 2]["error"] == "not answered by han: on this communicator tuned answers bcast"
+    attrs = open_results([campaign.results])["bcast"].attrs
+    assert attrs["nodes"] == NODES
+    assert campaign.state()["launcher"]["ppn"] == 2
+
+
+def template(network: Network, installation: Installation, folder: Path) -> tuple[str, ...]:
+    """A start command that reaches the machines by an agent in the place of ssh, from the head's network."""
+    agent = folder / "agent"
+    cases = (f"{node.name}|{node.address}) pid={node.first} ;;" for node in network.nodes)
+    agent.write_text(_AGENT.format(cases="\n".join(cases)))
+    agent.chmod(0o755)
+    hosts = ",".join(f"{node.address}:2" for node in network.nodes)
+    words = f"nsenter --target {network.head.first} --net --uts -- {installation.mpiexec} --prtemca plm ssh"
+    words += f" --prtemca plm_ssh_agent {agent} --host {hosts} -n {{ranks}} --map-by ppr:{{ppn}}:node --bind-to none"
+    return tuple(words.split())
