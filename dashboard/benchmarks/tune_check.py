@@ -19,7 +19,7 @@ from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.benchmarks.plan import Plan
 from dashboard.export.bundle import files_of
 from dashboard.export.library_names import COMPARED
-from dashboard.export.openmpi_nodes import han_name
+from dashboard.export.usage import han_name
 from loaders import disk
 from loaders.collectives import COLLECTIVES
 
