@@ -9,11 +9,12 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, pen
 from dashboard.export.bundle import Order, files_of, write
 from dashboard.export.components import HAN, TUNED, answers
 from dashboard.export.openmpi import to_openmpi
-from dashboard.export.openmpi_nodes import component_of, han_name, joined, parted, to_openmpi_nodes
+from dashboard.export.openmpi_nodes import component_of, joined, parted, to_openmpi_nodes
 from dashboard.export.rules import openmpi_han
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
+from dashboard.export.usage import han_name
 from tests.cubes import cube_of
 from tests.export.trees import random_decision, random_sizes
 
