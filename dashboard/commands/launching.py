@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.library import Installation
     from dashboard.benchmarks.site import Site
 
-_LAUNCH = (
+#: Help of ``--launch``.
+LAUNCH = (
     "here: the library's own start command, in an allocation over all its nodes (default); slurm: a job of its own; or "
     "a start command such as 'mpiexec --hostfile hosts -n {ranks} --map-by ppr:{ppn}:node', whose {ranks}, {ppn}, "
     "{nodes} and {program} are replaced word by word, by no shell"
@@ -32,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser, *, ppn: bool = True) -> None:
         Whether to add ``--ppn`` too; a campaign's plan has one of its own.
     """
     group = parser.add_argument_group("how ranks are started")
-    group.add_argument("--launch", metavar="COMMAND", help=_LAUNCH)
+    group.add_argument("--launch", metavar="COMMAND", help=LAUNCH)
     if ppn:
         group.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (site's)")
     site_option(group)

@@ -67,6 +67,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
     where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
+    where.add_argument("--launch", metavar="COMMAND", help=launching.LAUNCH)
     bench_submit.slurm_options(parser)
 
 
@@ -152,7 +153,7 @@ def _work(args: argparse.Namespace, folder: Folder) -> Work:
 
     asked = Asked.of(folder.asked(), _given(args))
     installation = _installation(args)
-    return Work(folder, asked, installation, _launcher(asked, installation))
+    return Work(folder, asked, installation, _launcher(args, asked, installation))
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -171,9 +172,9 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         given["collectives"] = args.collective
     given = {name: value for name, value in given.items() if value is not None}
     if args.slurm:
-        given["slurm"] = bench_submit.request(args, launching.site_of(args)).record()
-    elif args.here:
-        given["slurm"] = None
+        given |= {"slurm": bench_submit.request(args, launching.site_of(args)).record(), "launch": ""}
+    elif args.here or args.launch:
+        given |= {"slurm": None, "launch": args.launch or "here"}
     return given
 
 
@@ -183,12 +184,14 @@ def _installation(args: argparse.Namespace) -> Installation:
     return bench_submit.installation(args, launching.site_of(args).request().modules, find) if args.slurm else find()
 
 
-def _launcher(asked: Asked, installation: Installation) -> Launcher:
-    from dashboard.benchmarks.launch import LocalLauncher
+def _launcher(args: argparse.Namespace, asked: Asked, installation: Installation) -> Launcher:
+    from dataclasses import replace
+
     from dashboard.benchmarks.slurm import Request, SlurmLauncher
 
     if asked.slurm is None:
-        return LocalLauncher((str(installation.mpiexec),))
+        site = launching.site_of(args)
+        return replace(site, launch=asked.launch or site.launch).launcher(installation)
     return SlurmLauncher(Request.from_record(asked.slurm), str(installation.mpiexec))
 
 

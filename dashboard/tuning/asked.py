@@ -52,7 +52,9 @@ class Asked:
     checked
         Whether methods are called in every way before they are timed.
     slurm
-        What is asked of Slurm, see `dashboard.benchmarks.slurm.Request`; None: here.
+        What is asked of Slurm, see `dashboard.benchmarks.slurm.Request`; None: nothing.
+    launch
+        Start command, as `dashboard.benchmarks.site` has it; empty: as the site says.
     """
 
     collectives: tuple[str, ...] = COLLECTIVES
@@ -66,6 +68,7 @@ class Asked:
     launches: int = 3
     checked: bool = True
     slurm: Mapping[str, Any] | None = None
+    launch: str = ""
 
     def __post_init__(self) -> None:
         if not self.collectives:

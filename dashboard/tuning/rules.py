@@ -110,7 +110,7 @@ def linted(work: Work, text: str) -> dict[str, Any]:
 def proven(work: Work, file: Path, stage: str) -> Proof:
     """Run the library with the file, as far as processes and time go."""
     ranks = max(2, min(work.asked.ranks, _PROVEN_RANKS))
-    wish = Wish(file, work.installation.mpiexec, ranks=ranks, seconds=_PROOF_S)
+    wish = Wish(file, work.installation.mpiexec, launcher=work.launcher, ranks=ranks, seconds=_PROOF_S)
     return prove(wish, lambda share, words: work.tell(stage, share, words))
 
 
