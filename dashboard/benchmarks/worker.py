@@ -266,12 +266,10 @@ class Worker:
         """Measure what the first process chooses, line after line, until that is enough; how that ended."""
         choosing = None
         if self.rank == 0:
-            # The other ranks do without all that it brings along.
-            from dashboard.benchmarks.adaptive.worker import Choosing  # noqa: PLC0415
+            from dashboard.benchmarks.adaptive.worker import Choosing  # noqa: PLC0415 - the other ranks do without it
 
             choosing = Choosing(self._campaign, self._plan, self._nodes)
         while True:
-            todo: Todo
             todo, self._points = self._world.bcast(choosing.next(self._done) if choosing else None)
             if not todo:
                 return _COMPLETE

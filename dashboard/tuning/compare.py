@@ -43,8 +43,8 @@ from dashboard.tuning.rules import NAMES, Rules, facts_of, file_of, linted, prov
 from dashboard.tuning.stages import Work
 from loaders import disk, open_results
 
-#: Times the rest is compared anew, at most; what is slower even then is left to the library unmeasured.
-_ROUNDS = 3
+#: Times that rules are compared, at most.
+_ROUNDS = 4
 _AROUND_S = 300.0
 _POINT_S, _LEAST_POINT_S = 1.0, 0.05
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
@@ -141,7 +141,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         if not found.holds or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
         last = against(work, left, mark)
-        if not _slower(last):
+        if not any(map(_refuted, _own(last))):
             return _left(work, _file(work, turn), proof, (first, last), "proven")
         kept = _kept(left, last, only_faster=False)
     return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide else "nothing")
@@ -211,9 +211,9 @@ def _to_level(sizes: tuple[int, ...], level: int) -> tuple[int, ...]:
     return tuple(size for size, its in zip(sizes, levels(len(sizes)), strict=True) if its <= level)
 
 
-def _slower(compared: Compared) -> bool:
-    """Whether any rule is slower, as a whole or at some cell."""
-    return any(one.outcome == "slower" or one.slower for one in _own(compared))
+def _refuted(one: Verdict) -> bool:
+    """Whether a rule that was faster before is not any more: slower somewhere, in the mean, or nobody can tell."""
+    return not one.default and (one.outcome in ("slower", "not measured") or one.slower > 0 or not one.mean > 0)
 
 
 def _own(compared: Compared) -> list[Verdict]:
@@ -222,7 +222,7 @@ def _own(compared: Compared) -> list[Verdict]:
 
 
 def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[DecisionFunction]:
-    """The decisions without what is slower; `only_faster`: without what is not faster, too.
+    """The decisions without what a later comparison refutes; `only_faster`, of the first: without what is not faster.
 
     Of a rule that is not faster as a whole the cells that are by themselves are kept then.
     """
@@ -234,7 +234,7 @@ def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[Decisi
         if only_faster:
             found, verdicts = _marked(found, verdicts, decision)
         else:
-            verdicts = [replace(one, outcome="slower") if one.slower else one for one in verdicts]
+            verdicts = [replace(one, outcome="slower") if _refuted(one) else one for one in verdicts]
         left = without_slower(decision, verdicts, found)[0]
         if not is_default(left):
             kept.append(left)
@@ -265,7 +265,10 @@ def _left(
     first, last = compared
     judged = _records(first, kept=file is not None and first is last)
     if file is not None and first is not last:
-        judged = [*(one for one in judged if one["verdict"] != "faster"), *_records(last, kept=True)]
+        kept = _records(last, kept=True)
+        stay = {(one["collective"], one["method"]) for one in kept}
+        gone = [one for one in judged if one["verdict"] != "faster" or (one["collective"], one["method"]) not in stay]
+        judged = [*gone, *kept]
     facts: dict[str, Any] = {
         "rules": None if file is None else str(file.relative_to(work.folder.path)),
         "proof": dict(proof),
