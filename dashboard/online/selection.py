@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from dashboard.online.bins import Bins
 from dashboard.online.learn import SIZES, Regression, regressions
@@ -186,6 +187,19 @@ def learn(
     blocked
         Methods never to be chosen.
     """
+    # A few hundred rows: threads would wait for each other longer than they compute.
+    with threadpool_limits(1, user_api="openmp"):
+        return _learnt(cells, table, settings, machine, blocked, told)
+
+
+def _learnt(
+    cells: pd.DataFrame,
+    table: AlgTable,
+    settings: Learning,
+    machine: tuple[int, int],
+    blocked: Sequence[Blocked],
+    told: Mapping[str, Any] | None,
+) -> SelectionModel:
     found = regressions(
         cells,
         learner=settings.learner,
