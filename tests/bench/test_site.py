@@ -13,6 +13,8 @@ from dashboard.benchmarks.library import Installation
 from dashboard.benchmarks.site import VARIABLE, Site, again, read, site_file
 from dashboard.benchmarks.slurm import SlurmLauncher
 from dashboard.cli import main
+from dashboard.commands.launching import launcher_of
+from dashboard.commands.options import parse
 from tests.measuring.played import LIBRARY
 
 HERE = Installation(Path("/opt/mpi/bin/mpiexec"), LIBRARY)
@@ -34,7 +36,9 @@ environment = { UCX_TLS = "rc", OMPI_MCA_pml = "ucx" }
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # What it sets must not last.
+    monkeypatch.setattr(os, "environ", os.environ.copy())
     path = tmp_path / "colltune.toml"
     path.write_text(TEXT)
     return path
@@ -131,3 +135,25 @@ def test_a_campaign_is_resumed_as_it_was_started() -> None:
     assert again(LocalLauncher(("/old/mpiexec",)), moved) == LocalLauncher(("/new/mpiexec",))
     template = LocalLauncher(("srun", "-n", "{ranks}"))
     assert again(template, moved) == template
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prove", "rules.conf"],
+        ["tune-check", "rules.conf"],
+        ["check-methods"],
+        ["bench", "run", "campaign"],
+        ["bench", "parameters", "-o", "table.csv"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_that_starts_ranks_takes_the_same(file: Path, words: list[str]) -> None:
+    said = launcher_of(parse([*words, "--site", str(file)]), HERE, (4,) if "run" in words else ())
+    assert isinstance(said, LocalLauncher)
+    assert (said.mpiexec[1], said.ppn) == ("--hostfile", 4 if "run" in words else 2)
+    typed = launcher_of(parse([*words, "--site", str(file), "--launch", "srun -n {ranks} --mpi=pmix"]), HERE)
+    assert typed == LocalLauncher(("srun", "-n", "{ranks}", "--mpi=pmix"), 2, "/scratch/me")
+    here = launcher_of(parse([*words, "--site", str(file), "--launch", "here"]), HERE)
+    assert here == LocalLauncher(("/opt/mpi/bin/mpiexec",), 2, "/scratch/me")
+    assert isinstance(launcher_of(parse([*words, "--site", str(file), "--launch", "slurm"]), HERE), SlurmLauncher)

