@@ -61,7 +61,7 @@ def test_a_downloaded_file_says_what_was_decided(
     server: Served, watched_page: WatchedPage, fast_ethernet_bcast: xr.Dataset, tmp_path: Path
 ) -> None:
     page = watched_page.page
-    page.goto(f"{server.url}?page=Export")
+    page.goto(f"{server.url}?page=Export&tree=quadtree")
     page.get_by_text("coll_tuned_dynamic_rules_filename").first.wait_for(timeout=180_000)
     choose(page, "Target", "Open MPI rules (version 3, JSON, for 6.x)")
     page.wait_for_url("**/*target=openmpi-json*")
@@ -87,7 +87,7 @@ def test_a_rules_file_is_checked_and_becomes_tree_b(server: Served, watched_page
     rules = tmp_path / "mine.conf"
     rules.write_text("1\n7\n1\n0\n3\n0 6 0 0\n4096 3 0 8192\n65536 99 0 0\n")
     page = watched_page.page
-    page.goto(f"{server.url}?page=Export")
+    page.goto(f"{server.url}?page=Export&tree=quadtree")
     page.get_by_role("tab", name="Check a rules file").click()
     with page.expect_file_chooser() as chooser:
         page.get_by_text("Upload a rules file").last.click()

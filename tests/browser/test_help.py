@@ -25,7 +25,7 @@ def test_help_opens_by_keyboard_also_in_a_tab_that_is_shown_later(
     page = watched_page.page
     page.set_default_timeout(180_000)
     # Opened at once with this page: its tabs are there before their controls can be given names.
-    page.goto(f"{serve_dashboard().url}?page=Models")
+    page.goto(f"{serve_dashboard().url}?page=Models&tree=quadtree")
     page.get_by_role("tab", name="Decision", exact=True).click()
     page.get_by_role("combobox", name="Written as").focus()
     page.keyboard.press("Shift+Tab")

@@ -19,7 +19,7 @@ def test_models_are_drawn_and_follow_their_parameters(
     serve_dashboard: Callable[..., Served], watched_page: WatchedPage
 ) -> None:
     page = watched_page.page
-    page.goto(serve_dashboard().url + "?page=Models")
+    page.goto(serve_dashboard().url + "?page=Models&tree=quadtree")
     wait_until_drawn(page, "Model and measurement")
     page.locator("canvas").locator("visible=true").first.wait_for()
     row = page.get_by_role("table", name="Lines, and how far the models are off").get_by_role("row").nth(1)

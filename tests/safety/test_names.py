@@ -77,7 +77,7 @@ def test_texts_of_a_table_are_text() -> None:
 def test_script_in_names_runs_on_no_page(server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
     page.set_default_timeout(180_000)
-    page.goto(f"{server.url}?page=Data")
+    page.goto(f"{server.url}?page=Data&tree=quadtree")
     for section in ("Files", "Coverage", "Spread", "Skipped rows"):
         page.get_by_role("button", name=section, exact=True).click()
         page.locator(".tabulator-cell:not(.tabulator-frozen)").first.wait_for()
