@@ -13,12 +13,15 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Most bytes of a file that is read as a whole.
 MOST_BYTES = 64 << 20
+#: Times that a folder is removed in which something may still be written, and seconds between them.
+_TRIES, _WAIT_S = 5, 0.05
 _NO_FILE = "is neither a file nor a folder; save what comes from a pipe in a file first"
 
 
@@ -96,6 +99,13 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             remove(former)
         else:
             partial.replace(target)
+    except BaseException:
+        # Threads that write a store may still be at it when one of them has failed.
+        for _ in range(_TRIES if partial.is_dir() else 0):
+            with suppress(OSError):
+                remove(partial)
+            time.sleep(_WAIT_S)
+        raise
     finally:
         remove(partial)
 

@@ -23,7 +23,7 @@ FACETS: Mapping[str, str] = {
     "library": "library",
     "version": "library_version",
     "device": "device",
-    "placement": "placement",
+    "placement": "mapping",
     "campaign": "campaign",
 }
 #: What a file that tells no device ran on, beside others that tell one.

@@ -32,6 +32,8 @@ FIELDS: Mapping[str, type] = {
 }
 #: Hints that hold for whole files.
 ATTRIBUTES = ("system", "network", "library", "library_version", "device", "placement", "campaign")
+#: Attributes that stand under another name: a run lists its ranks and their nodes as its placement.
+_KEPT_AS = {"placement": "mapping"}
 #: Hints for readers, for finding files, and for choosing among what they hold.
 OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", "join")
 #: File names of this form are understood without a pattern.
@@ -248,11 +250,12 @@ class FileHints:
         if self._systems and wanted is not None and wanted not in self._systems:
             raise self._source.fail(f"holds no results of the system {wanted!r}, but of {', '.join(self._systems)}")
         for name in ATTRIBUTES:
-            told, given = self._source.attrs.get(name), self._given.get(name)
+            kept = _KEPT_AS.get(name, name)
+            told, given = self._source.attrs.get(kept), self._given.get(name)
             if told is not None and given is not None and told != given:
                 raise self._source.fail(f"the hint says {name} {given!r}, the file says {told!r}")
             if given is not None:
-                self._source.attrs[name] = given
+                self._source.attrs[kept] = given
         if "system" in self.needs:
             raise MissingHintError(
                 f"holds results of several systems; choose one with system: {', '.join(self._systems)}",

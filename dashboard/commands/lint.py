@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import finite, show
 from dashboard.commands.usage import Usage
-from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.decisions.penalty import PenaltySummary
@@ -82,6 +81,7 @@ def lint(args: argparse.Namespace) -> None:
 
 def _written_for(path: str) -> str:
     """Version of Open MPI whose numbers a file is written in, as its head says."""
+    from loaders import disk
     from loaders.openmpi import DEFAULT_VERSION
 
     try:

@@ -16,7 +16,6 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.beyond import measured_ranks
 from dashboard.commands.output import Working, say, show, write
 from dashboard.commands.usage import Usage
-from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.proof.verdict import Proof
@@ -110,6 +109,8 @@ def _proven(args: argparse.Namespace) -> Proof:
 
 def _measured_ranks(rules: Path) -> int:
     """As many as the file's head says that were measured, up to what one machine can show; else `_RANKS`."""
+    from loaders import disk
+
     try:
         text = disk.read_text(rules, errors="replace")
     except OSError:

@@ -95,7 +95,7 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
     [
         (("--ranks", "1"), "at least 2"),
         (("--ranks", "4", "--comm-sizes", "8"), "2 to 4"),
-        (("-c", "bkast"), "allowed are barrier, bcast"),
+        (("-c", "bkast"), "allowed are bcast, reduce"),
         (("--algorithms", "binomail"), "basic_linear"),
         (("--message-sizes", "8-4"), "below its start"),
         (("--protocol", "osu"), "skampi, occ"),

@@ -12,7 +12,6 @@ from dashboard.benchmarks.library import Installation
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import ExportError, to_collectives
 from dashboard.export.collectives import choice_of
-from dashboard.schedules.collectives import COLLECTIVES
 
 OWN = {"provider": "own"}
 GRID = Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2", "inner": "linear"})
@@ -94,7 +93,7 @@ def decision(collective: str) -> DecisionFunction:
 def test_a_program_gets_what_mpi_promises_from_all_of_them(
     installation: Installation, mpirun_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    (tmp_path / "decided.py").write_text(to_collectives([decision(name) for name in COLLECTIVES]), encoding="utf-8")
+    (tmp_path / "decided.py").write_text(to_collectives([decision(name) for name in LARGE]), encoding="utf-8")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     environment = {**mpirun_environment, "PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}

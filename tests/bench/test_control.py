@@ -143,7 +143,7 @@ def test_a_library_that_cannot_be_switched_gives_a_plan_without_settings() -> No
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        ({"collectives": ("pt2pt",)}, "allowed are barrier"),
+        ({"collectives": ("pt2pt",)}, "allowed are bcast"),
         ({"algorithms": ("bruck",)}, "default, basic_linear, binomial"),
     ],
 )

@@ -19,6 +19,10 @@ from tests.bench import message_graphs
 from tests.bench.campaigns import campaign_of, double, points, run
 from tests.bench.message_graphs import FOR_TWO, graphs_of
 
+#: Of which `message_graphs` says what each algorithm sends.
+TOLD = [
+    name for name in COLLECTIVES if name not in ("exscan", "gatherv", "scatterv", "alltoallw", "reduce_scatter_block")
+]
 RANKS, SIZE, SEGMENT = 8, 1 << 16, 1024
 _PATIENCE_S = 200.0
 
@@ -29,7 +33,7 @@ def forced(installation: Installation, tmp_path_factory: pytest.TempPathFactory)
     wish: dict[str, Any] = {"ranks": RANKS, "comm_sizes": (2, RANKS), "message_sizes": (SIZE,)}
     wish["protocol"] = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, warm_up=0)
     wish["variants"] = Variants((0, SEGMENT), (4,), (4,))
-    campaign = campaign_of(tmp_path_factory.mktemp("forced"), installation, collectives=COLLECTIVES, **wish)
+    campaign = campaign_of(tmp_path_factory.mktemp("forced"), installation, collectives=tuple(TOLD), **wish)
     ended = run(campaign, installation, _PATIENCE_S)
     assert ended["state"] == "finished", (ended, campaign.tail())
     return campaign
@@ -46,7 +50,7 @@ def sent(campaign: Campaign, collective: str, comm_size: int) -> list[tuple[str,
     ]
 
 
-@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("collective", TOLD)
 def test_every_algorithm_of_the_library_sends_its_own_messages(
     forced: Campaign, installation: Installation, collective: str
 ) -> None:

@@ -22,9 +22,10 @@ from dashboard.decisions.map import methods_of
 from dashboard.export.library_names import choice_of
 from dashboard.schedules import ALGORITHMS, algorithm_of
 from loaders import open_results
-from loaders.collectives import COLLECTIVES
 from tests.bench.campaigns import RANKS, SIZE, campaign_of, double, points, run
 
+#: Collectives that own methods run.
+SCHEDULED = tuple(ALGORITHMS)
 ONCE = Variants((0, 1024), (2,), (4,))
 
 
@@ -92,12 +93,12 @@ def test_all_collectives_by_mpi4py_with_unequal_blocks_and_rotated_roots(
 ) -> None:
     monkeypatch.setattr(control, "compiler", lambda _: None)
     way = Protocol(min_repetitions=2, max_repetitions=2, rounds=1, roots="rotate", buffers="rotate", counts="skewed")
-    wish: dict[str, Any] = {"collectives": COLLECTIVES, "variants": Variants((1024,), (2,)), "comm_sizes": (3,)}
+    wish: dict[str, Any] = {"collectives": SCHEDULED, "variants": Variants((1024,), (2,)), "comm_sizes": (3,)}
     campaign = campaign_of(tmp_path, installation, **wish, ranks=3, protocol=way, providers=("own",))
     ended = run(campaign, installation)
     assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
     results = open_results([campaign.results])
-    assert set(results.children) == set(COLLECTIVES)
+    assert set(results.children) == set(SCHEDULED)
     for name, node in results.children.items():
         cube = node.to_dataset()
         assert cube.attrs["executor"] == "mpi4py"
@@ -112,7 +113,7 @@ def test_a_broken_compiler_is_as_none(installation: Installation, tmp_path: Path
 
 
 def test_every_value_of_every_parameter_is_a_method() -> None:
-    for collective in COLLECTIVES:
+    for collective in SCHEDULED:
         offered = own.methods(collective, Variants((0, 1024), (2, 4)))
         assert len(set(offered)) == len(offered)
         for algorithm in ALGORITHMS[collective].values():
@@ -129,7 +130,7 @@ def test_every_value_of_every_parameter_is_a_method() -> None:
 
 
 def test_a_method_is_the_same_after_it_was_written() -> None:
-    for collective in COLLECTIVES:
+    for collective in SCHEDULED:
         for method in own.methods(collective, ONCE):
             assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
 

@@ -117,5 +117,5 @@ def test_another_library_is_told_what_to_do_instead(tmp_path: Path) -> None:
 
 
 def test_rules_for_what_cannot_be_measured_are_refused() -> None:
-    with pytest.raises(PlanError, match="the rules are for alltoallw; measured with and without rules can be barrier"):
+    with pytest.raises(PlanError, match="the rules are for alltoallw; measured with and without rules can be bcast"):
         tune_check.measurable({"alltoallw": None})
