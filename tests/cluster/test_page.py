@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import Error, Page, expect
 
 from dashboard.benchmarks import processes
 from dashboard.benchmarks.campaign import Campaign
@@ -58,7 +58,7 @@ def start(served: ServedPage, page: Page, name: str, limit: str = "", **request:
         try:
             button.click(timeout=timeout)
             break
-        except TimeoutError:
+        except Error:
             # Once it was seen to be disabled again between the two, and to stay so: what is asked is planned anew then.
             assert timeout != PATIENCE_MS
     expect(page.get_by_role("heading", name=re.compile(f"^{name}: "))).to_be_visible(timeout=PATIENCE_MS)
