@@ -288,6 +288,7 @@ class View:
         jobs = [(name, self.job(Choice.of(RULES, {"file": name}))) for name in self.rules]
 
         def make(progress: Progress | None) -> Frontier:
+            """Grow and judge all of them."""
             return frontier(
                 prepared.problem,
                 families=names,
