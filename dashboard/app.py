@@ -30,6 +30,7 @@ from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.models.page import ModelsPage
 from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
+from dashboard.pages.parts.later import hand_over
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
@@ -70,6 +71,9 @@ class Permalink:
         self._state, self._location = state, location
         self.history = History()
         self._home = ""
+        if location is not None and not location.search and pn.state.session_args:
+            # A page that took long to arrive is made anew for its websocket, whose own address says nothing.
+            location.search = f"?{urlencode(pn.state.session_args, doseq=True)}"
         self._written = "" if location is None else location.search
         self._waiting: asyncio.TimerHandle | None = None
 
@@ -120,7 +124,7 @@ class Permalink:
         except RuntimeError:
             self._write()
             return
-        self._waiting = loop.call_later(ADDRESS_SECONDS, lambda: document.add_next_tick_callback(self._write))
+        self._waiting = loop.call_later(ADDRESS_SECONDS, hand_over, document, self._write)
 
     def view(self) -> dict[str, str]:
         """The view on show as names and values."""
@@ -182,7 +186,7 @@ class App(Viewer):
             options=list(PAGES),
             value=self.state.page,
             size="small",
-            margin=(0, 24),
+            margin=(0, 12),
             sx=_ON_HEADER,
             css_classes=[NAVIGATION_CLASS],
         )
@@ -252,6 +256,9 @@ class App(Viewer):
     def _make(self, name: str) -> Viewer:
         if name in _VIEWS:
             return _VIEWS[name](self.state)
+        if name == "Home":
+            home: Viewer = import_module("dashboard.pages.home").HomePage(self.state, self._upload)
+            return home
         page = DataPage(self.state, self.start)
         if self.state.results is None:
             page.show_failed(self._failed)
@@ -272,12 +279,14 @@ def _when_asked(module: str, name: str) -> Callable[[State], Viewer]:
 
 #: Pages over the state alone.
 _VIEWS: dict[str, Callable[[State], Viewer]] = {
+    "Tune": _when_asked("tune.page", "TunePage"),
     "Decisions": DecisionsPage,
     "Compare": ComparePage,
     "Frontier": FrontierPage,
     "Models": ModelsPage,
     "Export": _when_asked("export.page", "ExportPage"),
     "Measure": _when_asked("measure.page", "MeasurePage"),
+    "Online": _when_asked("online.page", "OnlinePage"),
 }
 
 #: White on the header's blue; the page on show is filled.
@@ -290,8 +299,9 @@ _ON_HEADER = {
         "fontWeight": 600,
     },
     "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa !important"},
-    # On a tablet held upright all of the header is to fit beside the title.
-    "@media (max-width: 1000px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "12px", "letterSpacing": 0}},
+    # In a narrow window, and on a tablet held upright, all of the header is to fit beside the title.
+    "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "12px", "letterSpacing": 0}},
+    "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "11px", "letterSpacing": 0}},
 }
 
 

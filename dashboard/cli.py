@@ -88,8 +88,22 @@ def _report(error: Exception) -> int:
     if any(_is_a(error, *known) for known in _USER_ERRORS.items()):
         _say(f"error: {text}")
         return 2
+    if isinstance(error, OSError) and (refused := _refused(error)):
+        _say(f"error: {refused}")
+        return 2
     _say(f"error: unexpected {type(error).__name__}: {text} (--debug shows where)")
     return 1
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused and the user can mend, in words; empty: it is something else."""
+    import errno
+
+    names = ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EMFILE", "ENFILE", "EACCES", "EPERM")
+    if error.errno not in [getattr(errno, name) for name in names]:
+        return ""
+    # Libraries of others and temporary files do not say where.
+    return f"{error.filename or 'a folder that it writes to, or that of temporary files (TMPDIR)'}: {error.strerror}"
 
 
 def _is_a(error: Exception, module: str, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import pandas as pd
 
@@ -25,6 +26,7 @@ NUMBERS = (
     "repetition",
     "library_id",
 )
+_TIMED = ("time", "time_std")
 BLANK = frozenset({"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id"})
 UNITS: Mapping[str, float] = {
     "s": 1.0,
@@ -228,7 +230,7 @@ def split_unit(name: str) -> tuple[str, float | None]:
 
 
 def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -> tuple[str, float | None, bool] | None:
-    """Our name, the unit, and whether the user or an exact spelling says so; `None` = not known."""
+    """Our name, the unit, and whether the user says so; `None` = not known."""
     mapped = plain(name) in wanted
     text = wanted[plain(name)] if mapped else name
     if mapped and not text:
@@ -238,20 +240,23 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
         return _SPELLINGS.get(bare, bare), unit, mapped
     known = _SPELLINGS.get(whole, whole)
     if known in TEXTS or known in NUMBERS or known in parameters:
-        return known, None, mapped or known == whole
+        return known, None, mapped
     return (whole, None, True) if mapped else None
 
 
 def _without_doubles(
     names: Sequence[str], found: Sequence[tuple[str, float | None, bool] | None]
 ) -> list[tuple[str, float | None] | None]:
-    """Leave out columns that mean by another spelling what an exact one means already."""
-    exact = {m[0] for m in found if m and m[2]}
-    return [None if m is None or (m[0] in exact and not m[2]) else m[:2] for m in found]
+    """Leave out columns that mean what the user says that another one means."""
+    said = {m[0] for m in found if m and m[2]}
+    return [None if m is None or (m[0] in said and not m[2]) else m[:2] for m in found]
 
 
 def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:
     if meaning is None:
         return Field(f"column {place}", "ignored")
     name = meaning[0]
-    return Field(name, "number" if name in NUMBERS else "text", name in BLANK or name not in (*TEXTS, *NUMBERS))
+    kind: Literal["text", "number", "whole"] = (
+        "text" if name not in NUMBERS else "number" if name in _TIMED else "whole"
+    )
+    return Field(name, kind, name in BLANK or name not in (*TEXTS, *NUMBERS))

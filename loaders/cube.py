@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
+from loaders import ragged
 from loaders.collectives import size_meaning
 from loaders.errors import LoadError
 from loaders.pooling import Axes, Samples, pool, samples_of
@@ -127,11 +128,9 @@ def _dataset(
     shape = axes.shape[:3] if flat else axes.shape
     data: dict[str, Any] = {name: (dims, array.reshape(shape)) for name, array in values.items()}
     if samples is not None:
-        dense = samples.values
-        if len(samples.cells) < axes.size:
-            dense = np.full((axes.size, samples.values.shape[1]), np.nan)
-            dense[samples.cells] = samples.values
-        data["sample"] = ((*dims, "repetition"), dense.reshape(*shape, -1))
+        counts = np.zeros(axes.size, dtype=np.int64)
+        counts[samples.cells] = samples.counts
+        data["sample"] = ((*dims, "repetition"), ragged.array(samples.values, counts.reshape(shape)))
     coords: dict[str, Any] = {
         **methods,
         "comm_size": axes.comm_sizes,

@@ -1,8 +1,8 @@
-"""Tables of text in blocks of whole lines: the C parser where all is well, line by line where it is not.
+"""Tables of text in blocks of whole lines: a parser in C where all is well, line by line where it is not.
 
-A block is first given to pandas' C parser. If it does not parse into exactly one row for each line, its
-lines are held against the form of a row: those that have it go to the C parser together, each other
-line is looked at by itself and skipped with its number if it is at fault. So all whole lines load.
+A block is first given to a parser in C (Arrow's, or pandas' where blanks separate). If it does not parse into exactly
+one row for each line, its lines are held against the form of a row: those that have it go to that parser together, each
+other line is looked at by itself and skipped with its number if it is at fault. So all whole lines load.
 """
 
 from __future__ import annotations
@@ -18,12 +18,19 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as csv_of
 from pandas.api.types import union_categoricals
 
 from loaders.ahead import one_ahead
 from loaders.source import KEPT_SKIPS, Source, occurrences
 
 LARGEST_WHOLE = 2**53
+_NUMBERS = ("number", "whole")
+_DTYPES = {"number": np.float64, "whole": np.int64}
+#: Bytes that Arrow's threads parse at once; a longer line goes the slow way.
+_ARROW_BYTES = 1 << 20
+_WORDS = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -33,16 +40,19 @@ Finish = Callable[["Chunk"], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Field:
-    """One column of a table of text: its name, what it holds, and whether it may be blank."""
+    """One column of a table of text: its name, what it holds, and whether it may be blank.
+
+    Whole numbers are int64 where all of a block are such, else numbers like others.
+    """
 
     name: str
-    kind: Literal["text", "number", "ignored"]
+    kind: Literal["text", "number", "whole", "ignored"]
     blank: bool = False
 
 
 @dataclass
 class Chunk:
-    """Parsed rows: text as categoricals, numbers as float64 (NaN where blank), with their lines.
+    """Parsed rows: text as categoricals, numbers as float64 (NaN where blank) or int64, with their lines.
 
     Attributes
     ----------
@@ -63,7 +73,7 @@ class Chunk:
 
     def with_frame(self, data: Any) -> Chunk:
         """The same lines with other columns."""
-        return replace(self, frame=pd.DataFrame(data))
+        return replace(self, frame=pd.DataFrame(data, copy=False))
 
     def lines(self) -> npt.NDArray[np.int64]:
         """Line number of each row."""
@@ -136,9 +146,6 @@ class Delimited:
         self._header = header.strip()
         self._open_end = open_end
         self._used = [n for n, f in enumerate(self._fields) if f.kind != "ignored"]
-        self._dtype: dict[Hashable, Any] = {
-            n: np.float64 if field.kind == "number" else "category" for n, field in enumerate(self._fields)
-        }
         self._form = _row_form(self._fields, separator)
 
     def parse(self, text: bytes, line: int, finish: Finish) -> pd.DataFrame | None:
@@ -183,33 +190,47 @@ class Delimited:
         if b"\0" in text or not (ends or self._open_end):
             return None
         lines = occurrences(text, "\n") + (not ends)
-        if self._separator is not None and occurrences(text, self._separator) != lines * (len(self._fields) - 1):
-            return None
         frame = self._parsed(text, lines)
         return None if frame is None else Chunk(frame, line, text)
 
     def _parsed(self, text: bytes, lines: int) -> pd.DataFrame | None:
-        blanks = self._separator is None
+        """The columns that are used; None where the text has not one row for each line."""
+        frame = self._of_blanks(text) if self._separator is None else self._of_separators(text, self._separator)
+        if frame is None or len(frame) != lines:
+            return None
+        frame.columns = pd.Index([self._fields[n].name for n in self._used])
+        return frame
+
+    def _of_blanks(self, text: bytes) -> pd.DataFrame | None:
+        dtype: dict[Hashable, Any] = {n: _DTYPES.get(field.kind, "category") for n, field in enumerate(self._fields)}
+        names = list(range(len(self._fields)))
         try:
             frame = pd.read_csv(
-                io.BytesIO(text),
-                sep=r"\s+" if self._separator is None else self._separator,
-                header=None,
-                names=list(range(len(self._fields))),
-                usecols=None if blanks or len(self._used) == len(self._fields) else self._used,
-                dtype=self._dtype,
-                quoting=csv.QUOTE_NONE if blanks else csv.QUOTE_MINIMAL,
-                na_filter=not blanks,
-                keep_default_na=False,
-                na_values=None if blanks else [""],
+                io.BytesIO(text), sep=r"\s+", header=None, names=names, dtype=dtype, quoting=3, na_filter=False
             )
         except (ValueError, OverflowError):
             return None
-        if len(frame) != lines or not isinstance(frame.index, pd.RangeIndex) or (blanks and _short(frame)):
-            return None
-        frame = frame[self._used]
-        frame.columns = pd.Index([self._fields[n].name for n in self._used])
-        return frame
+        return frame[self._used] if isinstance(frame.index, pd.RangeIndex) and not _short(frame) else None
+
+    def _of_separators(self, text: bytes, separator: str) -> pd.DataFrame | None:
+        """Arrow reads these without keeping other threads from running."""
+        names = [str(n) for n in range(len(self._fields))]
+        for whole in (pa.int64(), pa.float64()):
+            types = {"number": pa.float64(), "whole": whole}
+            kinds = {names[n]: types.get(self._fields[n].kind, _WORDS) for n in self._used}
+            try:
+                table = csv_of.read_csv(
+                    pa.py_buffer(text),
+                    csv_of.ReadOptions(block_size=_ARROW_BYTES, column_names=names),
+                    csv_of.ParseOptions(delimiter=separator),
+                    csv_of.ConvertOptions(
+                        column_types=kinds, null_values=[""], strings_can_be_null=True, include_columns=list(kinds)
+                    ),
+                )
+            except (pa.ArrowException, ValueError):
+                continue
+            return pd.DataFrame({name: _values(table.column(name)) for name in table.column_names}, copy=False)
+        return None
 
     def _mixed(self, text: bytes, line: int) -> Chunk:
         """Parse the lines that are rows, skip the others."""
@@ -274,14 +295,29 @@ class Delimited:
         return values
 
 
+def words_of(column: pa.Array) -> pd.Categorical:
+    """A column of Arrow's words as pandas has them."""
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(column.dictionary.to_pylist(), dtype="str"))
+
+
+def _values(column: pa.ChunkedArray) -> Any:
+    joined = column.unify_dictionaries().combine_chunks()
+    array = joined if isinstance(joined, pa.Array) else joined.chunk(0)
+    if isinstance(array, pa.DictionaryArray):
+        return words_of(array)
+    # A gap among whole numbers makes them numbers like others.
+    return array.to_numpy(zero_copy_only=False)
+
+
 def _row_form(fields: Sequence[Field], separator: str | None) -> re.Pattern[bytes]:
     """What a line looks like that is a row without quotes."""
     number = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     if separator is None:
-        forms = [number if field.kind == "number" else r"[^\s\0]+" for field in fields]
+        forms = [number if field.kind in _NUMBERS else r"[^\s\0]+" for field in fields]
         return re.compile((r"[ \t]*" + r"[ \t]+".join(forms) + r"[ \t]*\r?").encode())
     text = rf"[^{re.escape(separator)}\"\r\n\0]*"
-    forms = [f"(?:{number})?" if field.kind == "number" else text for field in fields]
+    forms = [f"(?:{number})?" if field.kind in _NUMBERS else text for field in fields]
     return re.compile((re.escape(separator).join(forms) + r"\r?").encode())
 
 
@@ -327,8 +363,10 @@ def plain_text(text: str) -> str | None:
     return bare if bare and len(bare) <= 200 and bare.isprintable() and "\ufffd" not in bare else None
 
 
-def not_whole(values: npt.NDArray[np.float64], low: int = 0) -> Mask:
+def not_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.int64], low: int = 0) -> Mask:
     """Where values are not whole numbers from `low` to 2^53."""
+    if values.dtype == np.int64 and values.min(initial=low) >= low and values.max(initial=low) < LARGEST_WHOLE:
+        return np.zeros(len(values), dtype=np.bool_)
     with np.errstate(invalid="ignore"):
         whole: Mask = (values >= low) & (values < LARGEST_WHOLE) & (np.floor(values) == values)
     return ~whole

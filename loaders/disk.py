@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import secrets
 import shutil
@@ -17,9 +18,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 #: Most bytes of a file that is read as a whole.
 MOST_BYTES = 64 << 20
+_TAIL_BYTES = 1 << 16
 #: Times that a folder is removed in which something may still be written, and seconds between them.
 _TRIES, _WAIT_S = 5, 0.05
 _NO_FILE = "is neither a file nor a folder; save what comes from a pipe in a file first"
@@ -69,6 +72,42 @@ def read_text(
     return read_bytes(path, most).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
+def tail(path: str | os.PathLike[str], lines: int) -> list[str]:
+    """Last lines of a log, of its last 64 KiB; empty where it cannot be read."""
+    try:
+        with opened(path) as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
+            return stream.read(_TAIL_BYTES).decode("utf-8", errors="replace").splitlines()[-lines:]
+    except OSError:
+        return []
+
+
+def appended(path: str | os.PathLike[str]) -> io.BufferedWriter:
+    """Open a log to write on; `OSError` as `opened`, since who opens a pipe to write waits for who reads it."""
+    if Path(path).exists():
+        opened(path).close()
+    return Path(path).open("ab")
+
+
+def json_of(text: str | bytes) -> Any:
+    """Data that JSON text stands for.
+
+    Raises
+    ------
+    ValueError
+        It is none, or nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+
+
+def read_json(path: str | os.PathLike[str], most: int = MOST_BYTES) -> Any:
+    """Read a whole file of JSON; `OSError` as `read_bytes`, `ValueError` as `json_of`."""
+    return json_of(read_text(path, most))
+
+
 @contextmanager
 def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a name beside `path` to write a file or folder to, which takes its place when all has gone well.
@@ -80,7 +119,7 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     OSError
-        It cannot be written; what was there is as it was.
+        It cannot be written, and names `path`; what was there is as it was.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -99,7 +138,9 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             remove(former)
         else:
             partial.replace(target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename in (None, os.fspath(partial)):
+            error.filename = os.fspath(path)
         # Threads that write a store may still be at it when one of them has failed.
         for _ in range(_TRIES if partial.is_dir() else 0):
             with suppress(OSError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -41,11 +41,16 @@ class MissingHintError(LoadError):
         As for `LoadError`.
     hints
         The names of the hints that are needed, such as ``("algorithm", "comm_size")``.
+    examples
+        Values that they may have, by name.
     """
 
-    def __init__(self, message: str, *, hints: Iterable[str], path: object = None) -> None:
+    def __init__(
+        self, message: str, *, hints: Iterable[str], path: object = None, examples: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(message, path=path)
         self.hints = tuple(hints)
+        self.examples = dict(examples or {})
 
 
 def _again(kind: type[LoadError], args: tuple[Any, ...], facts: dict[str, Any]) -> LoadError:

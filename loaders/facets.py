@@ -6,6 +6,7 @@ What differs in a facet is never averaged: it is chosen with the hint ``select``
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,21 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from loaders.errors import LoadError, MissingHintError
+from loaders.facet_names import FACETS
 from loaders.pooling import Axes, means_by_source
 from loaders.rows import CollectiveRows
 
-#: Facets by name, with the attribute of a file that tells each.
-FACETS: Mapping[str, str] = {
-    "system": "system",
-    "network": "network",
-    "library": "library",
-    "version": "library_version",
-    "device": "device",
-    "placement": "mapping",
-    "campaign": "campaign",
-}
 #: What a file that tells no device ran on, beside others that tell one.
 HOST = "host"
+#: Ping-pongs of which each file is a campaign of its own where nothing else tells them apart.
+POINT_TO_POINT = "pt2pt"
 _NAMED = 4
 
 Told = Mapping[str, str]
@@ -75,7 +69,8 @@ class Choice:
 
 
 def _pairs(text: str | None) -> list[tuple[str, str]]:
-    parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    # A value may hold a comma, but no facet's name and a sign of equality after it.
+    parts = [part.partition("=") for part in re.split(r",(?=\s*\w+\s*=)", text or "") if part.strip()]
     if wrong := next(("".join(part) for part in parts if not part[1] or not part[2].strip()), None):
         raise LoadError(f"select {wrong!r}: write FACET=VALUE, such as device=host; facets are {', '.join(FACETS)}")
     return [(name, value) for name, _, value in parts]
@@ -159,10 +154,11 @@ def chosen(
         if len(groups) < 2 or name in choice.join or times is None:
             continue
         far = times.between(list(groups.values()))
-        if name == "campaign" and not far.differs:
+        if name == "campaign" and not (far.differs or (collective == POINT_TO_POINT and far.apart)):
             # What was measured again, and came out much the same, is repetitions of one thing.
             continue
-        raise MissingHintError(_differ(collective, name, groups, far.text), hints=("select",), path=files[kept[-1]][0])
+        message, first = _differ(collective, name, groups, far.text), {"select": f"{name}={next(iter(groups))}"}
+        raise MissingHintError(message, hints=("select",), path=files[kept[-1]][0], examples=first)
     remarks = []
     if times is not None and (far := times.between([[place] for place in kept])).apart:
         names = [Path(files[place][0]).name for place in far.sources]
@@ -174,10 +170,18 @@ def chosen(
     return kept, remarks
 
 
+def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
+    """What was chosen, and what was put together, where files of a collective differ in it: ``selected, joined``."""
+    several = {name for name in FACETS if len({each[name] for each in files if name in each}) > 1}
+    selected = ", ".join(f"{name}={value}" for name, value in choice.select.items() if name in several)
+    joined = ", ".join(name for name in choice.join if name in several and name not in choice.select)
+    return {name: text for name, text in (("selected", selected), ("joined", joined)) if text}
+
+
 def _differ(collective: str, name: str, groups: Mapping[str, Sequence[int]], far: str) -> str:
-    values = " and ".join(
-        f"{value!r} ({len(places)} file{'' if len(places) == 1 else 's'})" for value, places in groups.items()
-    )
+    told = [f"{value!r} ({len(places)} file{'' if len(places) == 1 else 's'})" for value, places in groups.items()]
+    more = [f"{len(told) - _NAMED} more"] if len(told) > _NAMED else []
+    values = " and ".join([*told[:_NAMED], *more])
     first = shlex.quote(f"{name}={next(iter(groups))}")
     return (
         f"{name} of {collective} is {values}{far}; choose one with --select {first}, load them apart, or join them "

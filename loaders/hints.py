@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from loaders.collectives import COLLECTIVES, plain_name
+from loaders import numbers
+from loaders.collectives import COLLECTIVES
 from loaders.errors import LoadError, MissingHintError
 from loaders.facets import Choice
 from loaders.names import collective_name
-from loaders.openmpi import named, series, version_named
+from loaders.nodes import on_nodes
 from loaders.source import Source
 
 #: Hints that are columns of a table of rows, with their types.
@@ -32,10 +33,8 @@ FIELDS: Mapping[str, type] = {
 }
 #: Hints that hold for whole files.
 ATTRIBUTES = ("system", "network", "library", "library_version", "device", "placement", "campaign")
-#: Attributes that stand under another name: a run lists its ranks and their nodes as its placement.
-_KEPT_AS = {"placement": "mapping"}
 #: Hints for readers, for finding files, and for choosing among what they hold.
-OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", "join")
+OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", "join", "scheduler")
 #: File names of this form are understood without a pattern.
 OWN_PATTERN = "{collective}__{algorithm}__seg{segment_size}.*"
 
@@ -44,7 +43,6 @@ _SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
 #: Sizes in bytes are below this, so that sums and products with a few processes are whole numbers of 64 bits.
 _TOO_LARGE = 2**62
 _DIGITS = 19
-_NUMBER = re.compile(r"\d{1,3}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -131,10 +129,10 @@ class Hints:
         self._pattern = None if pattern is None else compile_pattern(pattern)
         self._own = compile_pattern(OWN_PATTERN)
         self.choice = Choice.of(values.get("select"), values.get("join"))
-        self.numbers = ""
+        self.numbers: numbers.Numbering | None = None
         if "numbers" in values:
             try:
-                self.numbers = version_named(str(values["numbers"]))
+                self.numbers = numbers.Numbering.of(str(values["numbers"]))
             except ValueError as error:
                 raise LoadError(f"numbers: {error}") from error
 
@@ -227,7 +225,7 @@ class FileHints:
                 self._compare(name, table)
         lacking["segment_size"] = lacking.get("segment_size") or 0
         table = table.assign(**{n: v for n, v in lacking.items() if v is not None and n not in table})
-        table = self._named(self._on_nodes(table))
+        table = numbers.named(on_nodes(table, self._nodes, self._source), self._numbering(), self._source)
         self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
         if "message_size" not in table and "total_size" not in table:
             self._no_message_size(table)
@@ -250,12 +248,11 @@ class FileHints:
         if self._systems and wanted is not None and wanted not in self._systems:
             raise self._source.fail(f"holds no results of the system {wanted!r}, but of {', '.join(self._systems)}")
         for name in ATTRIBUTES:
-            kept = _KEPT_AS.get(name, name)
-            told, given = self._source.attrs.get(kept), self._given.get(name)
+            told, given = self._source.attrs.get(name), self._given.get(name)
             if told is not None and given is not None and told != given:
                 raise self._source.fail(f"the hint says {name} {given!r}, the file says {told!r}")
             if given is not None:
-                self._source.attrs[kept] = given
+                self._source.attrs[name] = given
         if "system" in self.needs:
             raise MissingHintError(
                 f"holds results of several systems; choose one with system: {', '.join(self._systems)}",
@@ -269,8 +266,8 @@ class FileHints:
         if name not in self._given:
             return
         told = table[name]
-        if name == "algorithm" and "collective" in table:
-            # How a ping-pong is made is no algorithm of a collective; both often stand in one folder.
+        if name != "collective" and "collective" in table:
+            # A ping-pong of two is no collective; both often stand in one folder.
             told = told[(table["collective"] != "pt2pt").to_numpy()]
         if (told == self._given[name]).any():
             self._used.add(name)
@@ -286,50 +283,10 @@ class FileHints:
             self._source.note(f"{name} taken from the file name")
         return value
 
-    def _on_nodes(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Processes, or how many share a node, from the number of nodes that the path tells."""
-        if self._nodes is None:
-            return table
-        if "comm_size" not in table:
-            return table.assign(comm_size=table["ppn"] * self._nodes) if "ppn" in table else table
-        if "ppn" in table or (uneven := table["comm_size"] % self._nodes != 0).all():
-            return table
-        self._source.exclude(int(uneven.sum()), f"processes that {self._nodes} nodes do not share evenly")
-        table = table[~uneven]
-        return table.assign(ppn=table["comm_size"] // self._nodes)
-
-    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Algorithms that are a library's numbers by their names; the numbers are kept."""
-        if "algorithm" not in table or "collective" not in table:
-            return table
-        numeric = table["algorithm"].astype(str).str.fullmatch(_NUMBER)
-        if not numeric.any():
-            return table
-        if not (version := self._numbers or self._version()):
-            self._source.note("algorithms are numbers; say whose with numbers, such as --numbers openmpi-5.0")
-            return table
-        self._source.attrs.setdefault("library", "Open MPI")
-        self._source.attrs.setdefault("library_version", version)
-        names: dict[tuple[str, str], str] = {}
-        for collective, text in set(zip(table["collective"][numeric], table["algorithm"][numeric], strict=True)):
-            name = named(plain_name(str(collective)), int(text), version)
-            if name is None:
-                raise self._source.fail(f"Open MPI {series(version)} has no algorithm {text} of {collective}")
-            names[str(collective), str(text)] = name
-        pairs = zip(table["collective"], table["algorithm"], strict=True)
-        texts = [names.get((str(collective), str(text)), text) for collective, text in pairs]
-        ids = pd.to_numeric(table["algorithm"].where(numeric), errors="coerce")
-        return table.assign(algorithm=texts, **({} if "library_id" in table else {"library_id": ids}))
-
-    def _version(self) -> str:
-        """Version of Open MPI, where the file or a hint says that it is one whose numbers are known."""
-        told = {name: self._given.get(name) or self._source.attrs.get(name) for name in ("library", "library_version")}
-        if re.sub(r"\W", "", str(told["library"])).lower() != "openmpi" or not told["library_version"]:
-            return ""
-        try:
-            return version_named(f"openmpi-{told['library_version']}")
-        except ValueError:
-            return ""
+    def _numbering(self) -> numbers.Numbering | None:
+        """Whose numbers algorithms may be: what is asked, else what file or hint say of the library."""
+        library, version = (self._given.get(n) or self._source.attrs.get(n) for n in ("library", "library_version"))
+        return self._numbers or numbers.numbering_of(library, version)
 
     def _no_message_size(self, table: pd.DataFrame) -> None:
         if "collective" in table and (table["collective"] == "barrier").all():
@@ -356,16 +313,15 @@ class FileHints:
         return table.drop(columns="system")
 
 
+#: What may be said where a file does not say it.
+EXAMPLES = {"collective": "bcast", "algorithm": "default", "comm_size": "16", "message_size": "1024"}
+
+
 def missing(needs: set[str], source: Source) -> MissingHintError:
     """The error for a file that does not tell everything, with examples of what to give."""
     names = sorted(needs)
-    examples = {
-        "collective": "bcast",
-        "algorithm": "binomial (or default for the library's own choice)",
-        "comm_size": "16",
-        "message_size": "1024",
-    }
-    values = ", ".join(f"{name} = {examples[name]}" for name in names)
+    notes = {"algorithm": "default, the library's own choice"}
+    values = ", ".join(f"{name} = {notes.get(name, EXAMPLES[name])}" for name in names)
     pattern = "_".join(f"{{{name}}}" for name in names)
     return MissingHintError(
         f"the file does not say {' and '.join(names)}; give hints ({values}) or a pattern over the path "

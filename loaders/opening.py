@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
 from loaders.hints import FileHints, Hints
 from loaders.rows import CollectiveRows
+from loaders.scheduler import connect
 from loaders.source import Progress, Source
 from loaders.storage import complete, is_stored, open_stored
 
@@ -42,7 +44,8 @@ def open_results(
         min) chooses among several columns of times, ``columns`` maps the columns of a table,
         ``recursive=True`` enters sub-folders, ``numbers`` (such as ``openmpi-5.0``) names algorithms that are numbers.
         ``select`` (such as ``device=host``) chooses among the facets in which files differ, ``join`` names those in
-        which they do not matter, see `loaders.facets`.
+        which they do not matter, see `loaders.facets`. ``scheduler`` (such as ``tcp://head:8786``) has what is lazy
+        computed by the workers of dask.distributed; results in one netCDF file or Zarr store are lazy then.
 
     Returns
     -------
@@ -58,10 +61,13 @@ def open_results(
     MissingHintError
         A file does not say everything, or files differ in a facet; `hints` names what is to be given.
     """
+    scheduler = hints.pop("scheduler", None)
     checked = Hints(hints)
     found = find(paths, checked)
+    if scheduler is not None:
+        connect(str(scheduler))
     if format is None and len(found.files) == 1 and not hints and is_stored(found.files[0][0]):
-        return _stored(found.files[0][0])
+        return _stored(found.files[0][0], lazy=scheduler is not None)
     collector = _Collector(checked)
     for source, tables, named in _readers(found, format, checked, progress):
         collector.take(source, tables, checked, named=named)
@@ -187,7 +193,8 @@ class _Collector:
             if named or (source.rows and not isinstance(error, MissingHintError)):
                 raise
             self._refused.append(error)
-            self._reports.append({**report(source, str(error)), "collectives": []})
+            needs = list(getattr(error, "hints", ()))
+            self._reports.append({**report(source, str(error)), "collectives": [], "needs": needs})
             return
         attrs = {k: v for k, v in source.attrs.items() if isinstance(v, str | int | float)}
         if raw:
@@ -205,7 +212,8 @@ class _Collector:
             wild = _not_whole(table[column]) & ~below
             for bad, reason in ((below, f"is below {least}"), (wild, "is not a whole number below 2^62")):
                 source.exclude(int(bad.sum()), f"{column} {reason}")
-            table = table[~(below | wild)]
+            if below.any() or wild.any():
+                table = table[~(below | wild)]
         names = table["collective"].unique()
         for name in names:
             part = table if len(names) == 1 else table[table["collective"] == name]
@@ -235,11 +243,23 @@ class _Collector:
         facts = [(str(r["path"]), r["attrs"]) for r in self._reports if r["collectives"]]
         by_path = {path: each for (path, _), each in zip(facts, facets.facets_of(facts), strict=True)}
         facets.check_selected(self._choice, list(by_path.items()))
-        cubes = {name: cube for name in list(self._rows) if (cube := self._cube(name, by_path)) is not None}
+        cubes = {name: cube for name in list(self._rows) if (cube := self._unless_other(name, by_path)) is not None}
         tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
         tree.attrs["sources"] = sources
         tree.attrs["notes"] = json.dumps([*found.notes, *self._warnings])
         return tree
+
+    def _unless_other(self, name: str, told: dict[str, dict[str, str]]) -> xr.Dataset | None:
+        """The cube of a collective; ping-pongs that differ are left out, with a remark, beside collectives."""
+        if name != facets.POINT_TO_POINT:
+            return self._cube(name, told)
+        try:
+            return self._cube(name, {path: {"campaign": Path(path).name} | each for path, each in told.items()})
+        except MissingHintError as error:
+            if len(self._told) < 2:
+                raise
+            self._warnings.append(f"left out: {error}")
+            return None
 
     def _cube(self, name: str, told: dict[str, dict[str, str]]) -> xr.Dataset | None:
         """The cube of a collective from the files that are chosen; None when none is."""
@@ -250,6 +270,7 @@ class _Collector:
             return None
         self._warnings += remarks
         attrs = combine_attrs([files[place] for place in kept])
+        attrs |= facets.chosen_among([told[path] for path, _ in files], self._choice)
         paths = {files[place][0] for place in kept}
         mine = [
             {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}
@@ -260,16 +281,18 @@ class _Collector:
         return make_cube(name, rows, {**attrs, **apart, "sources": json.dumps(mine)})
 
 
-def _stored(path: Any) -> xr.DataTree:
-    opened = open_stored(path)
+def _stored(path: Any, *, lazy: bool) -> xr.DataTree:
+    opened = open_stored(path, lazy=lazy)
     cubes = {f"/{name}": complete(node.to_dataset(), name) for name, node in opened.children.items()}
     tree = xr.DataTree.from_dict(cubes)
-    tree.attrs.update(opened.attrs)
+    # What was to be said of the files was said when these results were made of them; what their times are is not.
+    made = opened.attrs.get("notes_when_made", opened.attrs.get("notes", "[]"))
+    apart = [cube.attrs["apart"] for cube in cubes.values() if "apart" in cube.attrs]
+    tree.attrs.update({**opened.attrs, "stored": str(path), "notes_when_made": made, "notes": json.dumps(apart)})
     tree.attrs.setdefault(
         "sources",
         json.dumps(
             [{"path": str(path), "format": "zarr" if path.is_dir() else "netcdf", "collectives": list(opened.children)}]
         ),
     )
-    tree.attrs.setdefault("notes", "[]")
     return tree

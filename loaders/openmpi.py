@@ -104,24 +104,6 @@ def algorithms(collective: str, version: str = DEFAULT_VERSION) -> dict[int, str
     return {number: _RENAMED.get((wanted, collective, number), name) for number, name in numbered.items()}
 
 
-_NAMED = re.compile(r"(?i)open[\s-]?mpi[\s/-]*v?(\d[\w.]*)")
-
-
-def version_named(text: str) -> str:
-    """The version in a name such as ``openmpi-5.0`` or ``Open MPI 5.0.11``.
-
-    Raises
-    ------
-    ValueError
-        When it is no Open MPI, or of no series whose numbers are known; the message lists them.
-    """
-    match = _NAMED.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"{text!r} names no library whose numbers are known; write such as openmpi-{DEFAULT_VERSION}")
-    series(match[1])
-    return match[1]
-
-
 def named(collective: str, number: int, version: str) -> str | None:
     """Name of the algorithm of a number, ``default`` for 0; None where the library has no such."""
     return "default" if number == 0 else algorithms(collective, version).get(number)

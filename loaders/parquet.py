@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from loaders import columns, presets
 from loaders.columns import Plan
-from loaders.delimited import Chunk
+from loaders.delimited import Chunk, words_of
 from loaders.errors import LoadError
 from loaders.source import Source
 from loaders.tablerows import Rows
@@ -80,9 +80,7 @@ def plan_of(source: Source, names: Sequence[str]) -> Plan:
 
 def _text(column: pa.Array) -> pd.Categorical:
     words = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
-    encoded = words.cast(pa.string()).dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return pd.Categorical.from_codes(codes, categories=pd.Index(encoded.dictionary.to_pylist(), dtype="str"))
+    return words_of(words.cast(pa.string()).dictionary_encode())
 
 
 def _number(column: pa.Array) -> npt.NDArray[np.float64]:

@@ -42,8 +42,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     first = first_line(head)
     if first.startswith(_METADATA) and not pico_summary.is_header(first):
         raise source.fail(
-            "PICO's list of tests (collective, nodes, library of each test) holds no times; load the aggregated "
-            "summary, or the tarball of the campaign"
+            "PICO's list of tests (collective, nodes, library of each test) holds no times; it says what tarballs "
+            "beside it hold: load those, or the aggregated summary"
         )
     if first.startswith(_ALLOCATION):
         raise source.fail(

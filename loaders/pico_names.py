@@ -20,6 +20,8 @@ DATATYPES = {
 
 _LIBBINE = re.compile(r"(?P<algorithm>.+)-(?P<segment>\d{1,15})-(?P<ports>\d{1,6})", re.ASCII)
 _SEGMENTED = re.compile(r"(?P<algorithm>.+)_(?P<segment>\d{1,15})", re.ASCII)
+#: What libraries take when they are left to themselves.
+_DEFAULTS = ("default_ompi", "default_mpich")
 _FILE = re.compile(
     rf"(?P<count>\d{{1,15}})_(?P<algorithm>.+?)_(?P<datatype>{'|'.join(DATATYPES)})\.csv(?:\.gz)?",
     re.ASCII,
@@ -45,8 +47,11 @@ def split_algorithm(text: str) -> Algorithm:
     """Split segment size and ports from a name as PICO writes it.
 
     LibBine's ``<family>-<algorithm>-<layer>-<segment size>-<ports>`` keeps the ports in the name as ``-p<ports>``;
-    ``<algorithm>_<segment size>`` loses the segment size; any other name stays whole.
+    ``<algorithm>_<segment size>`` loses the segment size; the library's own decision is ``default``; any other name
+    stays whole.
     """
+    if text in _DEFAULTS:
+        return Algorithm(without_library(text), 0, 0)
     match = _LIBBINE.fullmatch(text)
     if match is not None:
         return Algorithm(f"{match['algorithm']}-p{match['ports']}", int(match["segment"]), int(match["ports"]))
@@ -54,6 +59,11 @@ def split_algorithm(text: str) -> Algorithm:
     if match is not None:
         return Algorithm(match["algorithm"], int(match["segment"]), 0)
     return Algorithm(text, 0, 0)
+
+
+def without_library(name: str) -> str:
+    """``default`` for a library's own decision, any other name as it is."""
+    return "default" if name in _DEFAULTS else name
 
 
 def split_file(name: str) -> TestFile | None:

@@ -11,7 +11,8 @@ ends its files with a line ``Average runtime: …``: there nothing is left out b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ STATISTIC = "maximum over processes of each iteration"
 _WARM_UP_REASON = "warm-up: first 20 % of the iterations, as PICO's own summary leaves out"
 _HEADER = "highest"
 _FOOTER = b"Average runtime"
+_FOOTER_REASON = "the program's own average, not a sample"
 
 
 def is_header(line: str) -> bool:
@@ -68,12 +70,11 @@ class SampleReader:
 
     def add(self, text: bytes, line: int) -> None:
         """Take whole lines; the first has the number `line`."""
-        footer = text.rfind(_FOOTER)
-        if footer >= 0 and text[:footer].endswith(b"\n") and text.find(b"\n", footer) in (-1, len(text) - 1):
+        samples, footer = _without_footer(text)
+        if footer:
             self._warm = True
-            self._skip(line + text.count(b"\n", 0, footer), text[footer:], "the program's own average, not a sample")
-            text = text[:footer]
-        table = self._reader.parse(text, line, _with_lines)
+            self._skip(line + samples.count(b"\n"), footer.decode("utf-8", "replace"), _FOOTER_REASON)
+        table = self._reader.parse(samples, line, _with_lines)
         if table is not None:
             self._parts.append(table)
 
@@ -84,8 +85,7 @@ class SampleReader:
         time = np.concatenate([p["time"].to_numpy() for p in self._parts])
         lines = np.concatenate([p["line"].to_numpy() for p in self._parts])
         repetition = np.arange(len(time))
-        warm_up = 0 if self._warm else int(len(time) * WARM_UP)
-        self._source.skip_many(warm_up, _WARM_UP_REASON)
+        warm_up = _warm_up(self._source, len(time), warm=self._warm)
         time, lines, repetition = time[warm_up:], lines[warm_up:], repetition[warm_up:]
         bad = not_time(time)
         for place in np.flatnonzero(bad):
@@ -93,9 +93,70 @@ class SampleReader:
         self._source.loaded(int((~bad).sum()))
         return Samples(time[~bad] * 1e-9, repetition[~bad])
 
-    def _skip(self, line: int, text: bytes | str, reason: str) -> None:
-        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        self._source.skip(line, f"{self._label}{shown}", reason)
+    def _skip(self, line: int, text: str, reason: str) -> None:
+        self._source.skip(line, f"{self._label}{text}", reason)
+
+
+def _without_footer(text: bytes) -> tuple[bytes, bytes]:
+    """The samples, and the last line where it is the program's own average."""
+    at = text.rfind(_FOOTER)
+    last = at >= 0 and text[:at].endswith(b"\n") and text.find(b"\n", at) in (-1, len(text) - 1)
+    return (text[:at], text[at:]) if last else (text, b"")
+
+
+def _warm_up(source: Source, rows: int, *, warm: bool) -> int:
+    """How many of the first rows are warm-up; they are counted as skipped."""
+    warm_up = 0 if warm else int(rows * WARM_UP)
+    source.skip_many(warm_up, _WARM_UP_REASON)
+    return warm_up
+
+
+@dataclass(frozen=True)
+class SampleText:
+    """A file of samples in a tarball: its header line, the lines after it, and its name."""
+
+    header: str
+    text: bytes
+    label: str
+
+
+def read_many(source: Source, files: Sequence[SampleText]) -> list[Samples]:
+    """Read many small files, with one call of the parser where all lines of all of them are samples."""
+    cut = [_without_footer(file.text) for file in files]
+    plain = all(
+        file.header == _HEADER and samples.endswith(b"\n") for file, (samples, _) in zip(files, cut, strict=True)
+    )
+    time = _parsed(b"".join(samples for samples, _ in cut)) if plain else None
+    if time is None:
+        return [_read_one(source, file) for file in files]
+    read = []
+    at = 0
+    for file, (samples, footer) in zip(files, cut, strict=True):
+        rows = samples.count(b"\n")
+        if footer:
+            source.skip(rows + 2, f"{file.label}{footer.decode('utf-8', 'replace')}", _FOOTER_REASON)
+        warm_up = _warm_up(source, rows, warm=bool(footer))
+        source.loaded(rows - warm_up)
+        read.append(Samples(time[at + warm_up : at + rows] * 1e-9, np.arange(warm_up, rows)))
+        at += rows
+    return read
+
+
+def _parsed(text: bytes) -> npt.NDArray[np.float64] | None:
+    """The numbers of a text with one in each line; None where a line is none, or not a positive one."""
+    try:
+        frame = pd.read_csv(io.BytesIO(text), header=None, names=["time"], dtype=np.float64, na_filter=False)
+    except (ValueError, OverflowError):
+        return None
+    time = frame["time"].to_numpy()
+    whole = isinstance(frame.index, pd.RangeIndex) and len(time) == text.count(b"\n") and not not_time(time).any()
+    return time if whole else None
+
+
+def _read_one(source: Source, file: SampleText) -> Samples:
+    reader = SampleReader(source, file.header, label=file.label)
+    reader.add(file.text, 2)
+    return reader.finish()
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:

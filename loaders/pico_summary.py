@@ -17,7 +17,7 @@ import pandas as pd
 
 from loaders.delimited import Chunk, Delimited, Field, not_time, not_whole, plain_text, translate
 from loaders.names import block_of, collective_name, counts_blocks
-from loaders.pico_names import parse_nodes, split_algorithm
+from loaders.pico_names import parse_nodes, split_algorithm, without_library
 from loaders.source import Source
 from loaders.text import wanted_statistic
 
@@ -221,7 +221,7 @@ def _method(frame: pd.DataFrame) -> dict[str, Any]:
         data["algorithm"] = translate(raw, lambda text: plain_text(split_algorithm(text.strip()).name))
         data["segment_size"] = numbers(raw, lambda text: split_algorithm(text.strip()).segment_size)
     else:
-        data["algorithm"] = translate(frame["algorithm"], plain_text)
+        data["algorithm"] = translate(frame["algorithm"], lambda text: plain_text(without_library(text.strip())))
         data["segment_size"] = frame["segment_size"].to_numpy()
     if "gpu" in frame:
         data["gpu"] = translate(frame["gpu"], lambda text: "yes" if text.strip().lower() == "yes" else None)

@@ -1,8 +1,9 @@
 """PICO's tarballs: the samples of a campaign, with what its summary or its list of tests says of them.
 
 ``<timestamp>/<test>/<count>_<algorithm>_<datatype>.csv`` holds samples; ``aggregated_results_summary.csv`` or a list
-of tests (``*_metadata.csv``) in the tarball says which collective a test measured on how many nodes. Where neither
-is there and the tarball holds a single test, hints say it. Rows of the summary that belong to samples
+of tests (``*_metadata.csv``) in the tarball says which collective a test measured on how many nodes; else the list
+beside the tarball, or ``<system>_metadata.csv`` beside its folder ``<system>``, as PICO lays its results out. Where
+none is there and the tarball holds a single test, hints say it. Rows of the summary that belong to samples
 in the tarball are counted as skipped; others are loaded.
 
 The tarball is read as a stream, twice, and never unpacked to disk. Links, devices and names that lead elsewhere are
@@ -22,16 +23,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loaders import pico_samples, pico_summary
+from loaders import disk, pico_samples, pico_summary
 from loaders.errors import LoadError
 from loaders.names import block_of, collective_name, counts_blocks
 from loaders.pico_names import TestFile, parse_nodes, split_file
-from loaders.pico_samples import SampleReader, Samples
+from loaders.pico_samples import SampleText
 from loaders.source import Source
 
 MEMBER_BYTES = 64 << 20
 TOTAL_BYTES = 4 << 30
-_FLUSH = 500_000
+#: Bytes of text that are parsed together.
+_FLUSH = 2 << 20
+_LIST = "_metadata.csv"
 _FAULTS = (
     tarfile.TarError,
     OSError,
@@ -90,7 +93,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     if len(unsaid) > 1 and not campaign.tests:
         raise source.fail(
             f"holds the samples of {len(unsaid)} tests ({', '.join(unsaid[:8])}), but neither a summary nor a list of "
-            "tests that says which collective each of them is; unpack it and load the folders one by one with hints"
+            "tests that says which collective each of them is; put PICO's *_metadata.csv beside the tarball, or unpack "
+            "it and load the folders one by one with hints"
         )
     _attributes(source, campaign)
     batch = _Batch(source, campaign)
@@ -155,17 +159,36 @@ def _survey(source: Source) -> Campaign:
         if pico_samples.is_header(first):
             campaign.samples.add((member.folder, member.test, member.file))
         elif pico_summary.is_header(first) or _is_metadata(first):
-            _tests(campaign, member, text)
+            _tests(campaign, str(PurePosixPath(member.folder) / member.test), text)
+    if campaign.unsaid():
+        _tests_beside(source, campaign)
     return campaign
 
 
-def _tests(campaign: Campaign, member: _Member, text: bytes) -> None:
-    """Take what a summary says of the tests in its folder, or a list of tests of those of each timestamp."""
-    own = str(PurePosixPath(member.folder) / member.test)
+def _tests_beside(source: Source, campaign: Campaign) -> None:
+    """Take what the lists of tests beside a tarball, or beside its folder, say of the tests in it."""
+    folder = source.path.absolute().parent
+    beside = sorted(folder.glob(f"*{_LIST}")) or [folder.with_name(f"{folder.name}{_LIST}")]
+    here = {PurePosixPath(each).name for each, _, _ in campaign.samples}
+    for path in beside:
+        try:
+            text = disk.read_bytes(path)
+        except OSError:
+            continue
+        listed = Campaign()
+        _tests(listed, "", text, system=path.name.removesuffix(_LIST))
+        mine = {place: test for place, test in listed.tests.items() if test.timestamp in here}
+        if mine:
+            source.note(f"tests named by {path.name}")
+        campaign.tests = {**mine, **campaign.tests}
+
+
+def _tests(campaign: Campaign, own: str, text: bytes, system: str = "") -> None:
+    """Take what a summary says of the tests in its folder `own`, or a list of tests of those of each timestamp."""
     try:
         for row in csv.DictReader(text.decode("utf-8", "replace").splitlines()):
             cell = {k: v.strip() for k, v in row.items() if isinstance(k, str) and isinstance(v, str)}
-            test = _test(cell)
+            test = _test({"system": system, **cell})
             if test is not None:
                 folder = own if "algo_name" in cell else test.timestamp
                 campaign.tests.setdefault((folder, cell.get("test_id", "")), test)
@@ -246,7 +269,8 @@ class _Batch:
     def __init__(self, source: Source, campaign: Campaign) -> None:
         self._source = source
         self._campaign = campaign
-        self._files: list[tuple[TestFile, Test | None, Samples]] = []
+        self._files: list[tuple[TestFile, Test | None]] = []
+        self._texts: list[SampleText] = []
         self._size = 0
 
     def add(self, member: _Member, text: bytes, header: str) -> Iterator[pd.DataFrame]:
@@ -259,32 +283,31 @@ class _Batch:
         if test is None and self._campaign.tests:
             self._source.skip_many(_rows(text), "nothing in the tarball says which collective this test is")
             return
-        reader = SampleReader(self._source, header, label=f"{member.name}: ")
-        reader.add(text, 2)
-        samples = reader.finish()
-        self._files.append((named, test, samples))
-        self._size += len(samples.time)
+        self._files.append((named, test))
+        self._texts.append(SampleText(header, text, f"{member.name}: "))
+        self._size += len(text)
         if self._size >= _FLUSH:
             yield from self.flush()
 
     def flush(self) -> Iterator[pd.DataFrame]:
         """Yield what was taken so far as one table."""
-        files, self._files, self._size = self._files, [], 0
-        counts = [len(samples.time) for _, _, samples in files]
+        samples = pico_samples.read_many(self._source, self._texts)
+        files, self._files, self._texts, self._size = self._files, [], [], 0
+        counts = [len(each.time) for each in samples]
         if not sum(counts):
             return
         data: dict[str, Any] = {
-            "time": np.concatenate([s.time for _, _, s in files]),
-            "repetition": np.concatenate([s.repetition for _, _, s in files]),
-            "algorithm": _texts([named.algorithm.name for named, _, _ in files], counts),
-            "segment_size": np.repeat([named.algorithm.segment_size for named, _, _ in files], counts),
+            "time": np.concatenate([each.time for each in samples]),
+            "repetition": np.concatenate([each.repetition for each in samples]),
+            "algorithm": _texts([named.algorithm.name for named, _ in files], counts),
+            "segment_size": np.repeat([named.algorithm.segment_size for named, _ in files], counts),
         }
         data |= self._told(files, counts)
         yield pd.DataFrame(data)
 
-    def _told(self, files: list[tuple[TestFile, Test | None, Samples]], counts: list[int]) -> dict[str, Any]:
-        totals = np.array([named.total_size for named, _, _ in files], dtype=np.int64)
-        tests = [test for _, test, _ in files if test is not None]
+    def _told(self, files: list[tuple[TestFile, Test | None]], counts: list[int]) -> dict[str, Any]:
+        totals = np.array([named.total_size for named, _ in files], dtype=np.int64)
+        tests = [test for _, test in files if test is not None]
         if not tests:
             return {pico_samples.size_column(self._source): np.repeat(totals, counts)}
         comm_size = np.array([test.comm_size for test in tests], dtype=np.int64)

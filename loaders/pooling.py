@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from loaders.errors import LoadError
 from loaders.rows import CollectiveRows, Floats, Ints, Part
 
 #: Files that measured a cell are said to be apart from this ratio of their times on, where their own spread is smaller.
@@ -16,8 +15,7 @@ APART = 1.5
 _SPREADS = 4.0
 #: Folders that measured the same cells are one campaign while at most this share is apart, and none by this ratio.
 _FEW, FAR = 0.1, 5.0
-_MAX_SAMPLES = 1 << 27
-_BLOCK = 1 << 21
+_BLOCK = 1 << 18
 
 
 class Axes:
@@ -52,69 +50,79 @@ def _ranks(values: Sequence[int]) -> tuple[Ints, Ints]:
     return array[order], ranks
 
 
+@dataclass(frozen=True)
 class Samples:
-    """Raw samples by cell: a dense array ``(cells, repetitions)`` of the cells that have any."""
+    """Raw samples, those of each cell one after the other.
 
-    def __init__(self, cells: Ints, values: Floats) -> None:
-        self.cells = cells
-        self.values = values
+    Attributes
+    ----------
+    cells
+        Flat places in the cube that have any, ascending.
+    ends
+        Where in `values` the samples of each of these cells end.
+    values
+        Seconds.
+    """
+
+    cells: Ints
+    ends: Ints
+    values: Floats
+
+    @property
+    def counts(self) -> Ints:
+        """Number of samples of each cell."""
+        return np.diff(self.ends, prepend=0)
 
 
 def samples_of(parts: list[Part], axes: Axes) -> Samples | None:
-    """Lay raw samples out by cell; the parts are consumed.
-
-    Raises
-    ------
-    LoadError
-        When they are too uneven to be held as an array.
-    """
+    """Lay raw samples out by cell; the parts are consumed."""
     if not parts:
         return None
-    places = [axes.places(part) for part in parts]
-    filled = np.zeros(axes.size, dtype=np.int64)
-    for place in places:
-        filled += np.bincount(place, minlength=axes.size)
-    cells = np.flatnonzero(filled)
-    row_of = np.full(axes.size, -1, dtype=np.int64)
-    row_of[cells] = np.arange(len(cells))
-    width = int(filled.max())
-    if len(cells) * width > max(_MAX_SAMPLES, 4 * int(filled.sum())):
-        raise LoadError(
-            f"raw samples are too uneven to hold: up to {width} repetitions in one of {len(cells)} cells; load in parts"
-        )
-    values = np.full((len(cells), width), np.nan)
-    filled = np.zeros(len(cells), dtype=np.int64)
+    counts = np.zeros(axes.size, dtype=np.int64)
+    for part in parts:
+        counts += np.bincount(axes.places(part), minlength=axes.size)
+    cells = np.flatnonzero(counts)
+    ends = np.cumsum(counts[cells])
+    place_of = np.cumsum(counts) - counts
+    values = np.empty(int(ends[-1]))
     while parts:
         part = parts.pop(0)
-        rows = row_of[places.pop(0)]
+        place = axes.places(part)
         # Numbers of 16 bits are sorted by radix, several times faster.
-        order = np.argsort(rows.astype(np.uint16) if len(cells) <= 1 << 16 else rows, kind="stable")
-        ordered = rows[order]
+        order = np.argsort(place.astype(np.uint16) if axes.size <= 1 << 16 else place, kind="stable")
+        ordered = place[order]
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
         lengths = np.diff(np.r_[starts, len(ordered)])
         within = np.arange(len(ordered)) - np.repeat(starts, lengths)
-        values[ordered, filled[ordered] + within] = part.time[order]
-        filled[ordered[starts]] += lengths
-    return Samples(cells, values)
+        values[place_of[ordered] + within] = part.time[order]
+        place_of[ordered[starts]] += lengths
+    return Samples(cells, ends, values)
 
 
 def _reduced(samples: Samples) -> tuple[Floats, Floats, Floats]:
     """Median, standard deviation and number of the samples of each cell, block by block."""
-    rows = len(samples.cells)
-    time, std, count = np.empty(rows), np.empty(rows), np.empty(rows)
-    step = max(1, _BLOCK // samples.values.shape[1])
-    for start in range(0, rows, step):
-        block = samples.values[start : start + step]
-        number = np.isfinite(block).sum(axis=1)
+    counts = samples.counts
+    first = samples.ends - counts
+    time, std = np.empty(len(counts)), np.empty(len(counts))
+    # Cells of much the same number of samples together, so that a block is full.
+    order = np.argsort(counts, kind="stable")
+    start = 0
+    while start < len(order):
+        step = max(1, _BLOCK // int(counts[order[start]]))
+        at = order[start : start + step]
+        at = at[: max(1, _BLOCK // int(counts[at[-1]]))]
+        start += len(at)
+        width = int(counts[at[-1]])
+        there = np.arange(width) < counts[at, None]
+        block = np.where(there, samples.values[np.where(there, first[at, None] + np.arange(width), 0)], np.nan)
         # Sorting puts what is missing last.
-        ordered, row = np.sort(block, axis=1), np.arange(len(block))
-        time[start : start + step] = (ordered[row, (number - 1) // 2] + ordered[row, number // 2]) / 2
+        ordered, row, number = np.sort(block, axis=1), np.arange(len(at)), counts[at]
+        time[at] = (ordered[row, (number - 1) // 2] + ordered[row, number // 2]) / 2
         mean = np.nansum(block, axis=1) / number
         squares = np.nansum((block - mean[:, None]) ** 2, axis=1)
-        std[start : start + step] = np.sqrt(squares / np.maximum(number - 1, 1))
-        count[start : start + step] = number
-    std[count < 2] = np.nan
-    return time, std, count
+        std[at] = np.sqrt(squares / np.maximum(number - 1, 1))
+    std[counts < 2] = np.nan
+    return time, std, counts.astype(np.float64)
 
 
 def pool(parts: list[Part], axes: Axes, samples: Samples | None) -> tuple[Floats, Floats, Floats]:

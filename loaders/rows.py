@@ -1,11 +1,12 @@
 """Rows of many files, kept compactly until the cubes are made of them.
 
-Each row costs about 30 bytes: a method number, places on the axes, a time. Text and sizes are held
+Each row costs some 12 bytes: a method number, places on the axes, a time. Text and sizes are held
 once, in vocabularies, so that large files need less memory than they have bytes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,8 @@ from loaders.source import COLUMNS
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+#: Numbers of a vocabulary, in the smallest type that holds them.
+Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 _METHOD = ("algorithm", "segment_size")
 #: Whole numbers that a float tells apart.
@@ -64,10 +67,10 @@ class Vocabulary:
 class Part:
     """Rows of one collective in columns of equal length; `None` where a column is not told."""
 
-    method: npt.NDArray[np.int32]
-    comm_size: npt.NDArray[np.int32]
-    message_size: npt.NDArray[np.int32]
-    ppn: npt.NDArray[np.int32]
+    method: Codes
+    comm_size: Codes
+    message_size: Codes
+    ppn: Codes
     time: Floats
     time_std: Floats | None = None
     repetitions: Floats | None = None
@@ -126,7 +129,7 @@ class CollectiveRows:
             places[used] = np.arange(len(used))
             setattr(self, name, Vocabulary(getattr(self, name).values[number] for number in used))
             for part in self.parts:
-                setattr(part, column, places[getattr(part, column)])
+                setattr(part, column, _small(places[getattr(part, column)]))
                 if column == "method":
                     part.library_ids = {int(places[number]): each for number, each in part.library_ids.items()}
 
@@ -134,13 +137,13 @@ class CollectiveRows:
         """Add a table (one collective, all columns there) of aggregated rows or of raw samples, from one file."""
         method, library_ids = self._methods(table)
         comm_size = table["comm_size"].to_numpy(dtype=np.int64)
-        ppn = table["ppn"].to_numpy(dtype=np.int64) if "ppn" in table else np.zeros(len(table), dtype=np.int64)
+        ppn = table["ppn"].to_numpy(dtype=np.int64) if "ppn" in table else None
         self.parts.append(
             Part(
-                method=method,
-                comm_size=self.comm_sizes.encode(comm_size),
-                message_size=self.message_sizes.encode(self._message_size(table, comm_size)),
-                ppn=self.ppns.encode(ppn),
+                method=_small(method),
+                comm_size=_small(self.comm_sizes.encode(comm_size)),
+                message_size=_small(self.message_sizes.encode(self._message_size(table, comm_size))),
+                ppn=_small(np.full(len(table), self.ppns.number(0)) if ppn is None else self.ppns.encode(ppn)),
                 time=table["time"].to_numpy(dtype=np.float64),
                 time_std=_floats(table, "time_std"),
                 repetitions=_floats(table, "repetitions"),
@@ -167,7 +170,7 @@ class CollectiveRows:
             codes, uniques = pd.factorize(table[name], use_na_sentinel=True)
             levels.append([None, *uniques])
             code = code * (len(uniques) + 1) + (codes + 1)
-        combined, firsts = pd.factorize(code)
+        combined, firsts = _factorized(code, math.prod(map(len, levels)))
         numbers = self.methods.numbers(self._key(int(c), levels, extra) for c in firsts)
         method = numbers[combined]
         library_ids: dict[int, int] = {}
@@ -201,6 +204,23 @@ class CollectiveRows:
         block = block_of(total, comm_size)
         self.rounded += int((block * comm_size != total).sum())
         return block
+
+
+def _factorized(codes: Ints, limit: int) -> tuple[Ints, Ints]:
+    """Do as `pandas.factorize` for whole numbers from 0 to below `limit`; where these are few, without hashing."""
+    if limit > 1 << 16:
+        return pd.factorize(codes)
+    first = np.full(limit, len(codes), dtype=np.int64)
+    # The last that is written stays: the first of those from the end.
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    there = np.flatnonzero(first < len(codes))
+    uniques = there[np.argsort(first[there])]
+    first[uniques] = np.arange(len(uniques))
+    return first[codes], uniques
+
+
+def _small(codes: npt.NDArray[np.int32]) -> Codes:
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
 
 
 def _floats(table: pd.DataFrame, name: str) -> Floats | None:

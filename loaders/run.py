@@ -24,11 +24,13 @@ import math
 import os
 import sys
 from collections.abc import Hashable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
 from loaders.cube import method_label
@@ -170,6 +172,8 @@ def _take(
     if "colltune_run" in record:
         attrs = record.get("attrs", {})
         if isinstance(attrs, dict):
+            # The nodes of the ranks, in runs of before; how ranks are placed is another thing.
+            attrs = {"rank_nodes" if k == "placement" else k: v for k, v in attrs.items()}
             source.attrs.update({str(k): v for k, v in attrs.items() if isinstance(v, str | int | float)})
         return ""
     if "error" in record:
@@ -244,16 +248,23 @@ def _tables(points: list[dict[str, Any]]) -> Iterator[pd.DataFrame]:
         flat = {**point.pop("parameters"), **point}
         method = json.dumps([v for k, v in sorted(flat.items()) if k not in _NOT_OF_METHOD])
         if method in firsts:
-            others.setdefault((*sorted(flat), str(isinstance(flat["time"], list))), []).append(flat)
+            others.setdefault(_columns(flat), []).append(flat)
         else:
             firsts[method] = flat
-    for group in [*([first] for first in firsts.values()), *others.values()]:
-        table = pd.DataFrame(group)
-        if isinstance(group[0]["time"], list):
-            table = table.explode("time", ignore_index=True)
-            table["time"] = table["time"].astype("float64")
-            table["repetition"] = 0
-        yield table
+    # Those that follow each other and have the same columns make one table: each table costs milliseconds.
+    for group in [*(list(alike) for _, alike in groupby(firsts.values(), _columns)), *others.values()]:
+        if not isinstance(group[0]["time"], list):
+            yield pd.DataFrame(group)
+            continue
+        samples = [point.pop("time") for point in group]
+        places = np.repeat(np.arange(len(group)), [len(each) for each in samples])
+        table = pd.DataFrame(group).iloc[places].reset_index(drop=True)
+        yield table.assign(time=np.array([time for each in samples for time in each], dtype=np.float64), repetition=0)
+
+
+def _columns(point: Mapping[str, Any]) -> tuple[str, ...]:
+    """What tells apart points that cannot stand in one table."""
+    return (*sorted(point), str(isinstance(point["time"], list)))
 
 
 class RunWriter:
@@ -270,9 +281,9 @@ class RunWriter:
     def __init__(self, path: str | os.PathLike[str], attrs: Mapping[str, Any]) -> None:
         self.path = Path(path)
         torn = self.path.exists() and self.path.stat().st_size > 0 and not self._ends_whole()
-        if torn and b"\n" not in self.path.read_bytes():
+        if torn and not self._has_header():
             # Only a header that a crash cut off: without a whole one in front, no reader would know the file.
-            self.path.write_bytes(b"")
+            os.truncate(self.path, 0)
             torn = False
         self._stream = self.path.open("a", encoding="utf-8")
         if torn:
@@ -303,6 +314,10 @@ class RunWriter:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _has_header(self) -> bool:
+        with self.path.open("rb") as stream:
+            return stream.readline().endswith(b"\n")
 
     def _ends_whole(self) -> bool:
         with self.path.open("rb") as stream:

@@ -186,7 +186,7 @@ class Source:
 
     def _hashed(self) -> str | None:
         try:
-            with self.path.open("rb") as stream:
+            with disk.opened(self.path) as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
         except OSError:
             return None

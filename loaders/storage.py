@@ -7,15 +7,16 @@ import io
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from loaders import disk, occ
+from loaders import disk, occ, ragged
 from loaders.cube import MAX_CELLS, annotate, cube_table
 from loaders.errors import LoadError
 from loaders.source import Format, Source
@@ -31,6 +32,11 @@ _IN_MEMORY_BYTES = 1 << 30
 _ROOM = 1.2
 _MOST_ON_AXIS = 1 << 22
 _MOST_REPETITIONS = 1 << 16
+#: Units that times may be whole numbers of (s), but for the rounding of a product; 32 bits, the lowest is a gap.
+_UNITS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+_ROUNDED = 4 * np.finfo(np.float64).eps
+_LARGEST, _NOTHING = 2**31, -(2**31)
+_PIECE = 1 << 20
 _NETCDF = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
 
@@ -65,21 +71,52 @@ def save_results(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
 
 def _netcdf(tree: xr.DataTree, partial: Path, target: Path) -> None:
     """Write what HDF5 makes in memory: where a disk is full, its library ends the process that writes a file by it."""
+    tree, encoding = _compact(tree, {"zlib": True, "complevel": 1, "shuffle": True})
     size = sum(node.to_dataset().nbytes for node in tree.children.values())
     if size > _IN_MEMORY_BYTES:
         if shutil.disk_usage(partial.parent).free < _ROOM * size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        tree.to_netcdf(partial, engine="h5netcdf")
+        tree.to_netcdf(partial, engine="h5netcdf", encoding=encoding)
         return
     content = io.BytesIO()
-    tree.to_netcdf(content, engine="h5netcdf")
+    tree.to_netcdf(content, engine="h5netcdf", encoding=encoding)
     with partial.open("wb") as file:
         file.write(content.getbuffer())
 
 
 def _zarr(tree: xr.DataTree, partial: Path, target: Path) -> None:
+    tree, encoding = _compact(tree, {})
     # Version 2: the string arrays of version 3 have no specification yet.
-    tree.to_zarr(partial, zarr_format=2, consolidated=True)
+    tree.to_zarr(partial, zarr_format=2, consolidated=True, encoding=encoding)
+
+
+def _compact(tree: xr.DataTree, how: Mapping[str, Any]) -> tuple[xr.DataTree, dict[str, dict[str, Any]]]:
+    """The tree with its samples as they are saved, and how each variable of them is encoded."""
+    cubes = {name: ragged.flattened(node.to_dataset()) for name, node in tree.children.items()}
+    encoding = {
+        f"/{name}": {each: {**how, **_whole_units(cube[each])} for each in ("sample", ragged.FLAT) if each in cube}
+        for name, cube in cubes.items()
+    }
+    made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
+    made.attrs.update(tree.attrs)
+    return made, encoding
+
+
+def _whole_units(times: xr.DataArray) -> dict[str, Any]:
+    """Times as whole numbers of the coarsest unit that says all that was printed, which takes a third of the room."""
+    if times.chunks is not None or not times.size:
+        return {}
+    values = times.values.ravel()
+    for unit in _UNITS:
+        if all(_are_whole(values[at : at + _PIECE], unit) for at in range(0, len(values), _PIECE)):
+            return {"dtype": "int32", "scale_factor": unit, "_FillValue": _NOTHING}
+    return {}
+
+
+def _are_whole(values: npt.NDArray[np.float64], unit: float) -> bool:
+    there = values[np.isfinite(values)]
+    whole = np.rint(there / unit)
+    return bool(((np.abs(whole * unit - there) <= _ROUNDED * there) & (whole < _LARGEST)).all())
 
 
 def _csv(tree: xr.DataTree, partial: Path, target: Path) -> None:
@@ -128,8 +165,8 @@ def _is_netcdf(head: bytes) -> bool:
     return any(head.startswith(magic) for magic in _NETCDF)
 
 
-def open_stored(path: Path) -> xr.DataTree:
-    """Open results saved by `save_results`; lazily (dask) beyond `LAZY_BYTES`.
+def open_stored(path: Path, *, lazy: bool = False) -> xr.DataTree:
+    """Open results saved by `save_results`; lazily (dask) beyond `LAZY_BYTES`, or where that is asked for.
 
     Raises
     ------
@@ -147,19 +184,29 @@ def open_stored(path: Path) -> xr.DataTree:
         raise LoadError(f"cannot be opened as results ({engine}): {error}", path=path) from error
     if not tree.children:
         raise LoadError("holds no cube: there is one group a collective, each with 'time'", path=path)
-    for name, node in list(tree.children.items()):
+    for name, node in tree.children.items():
         _check(path, name, node.to_dataset())
-        node.dataset = _ordered(path, name, node.to_dataset())
-    if sum(node.to_dataset().nbytes for node in tree.children.values()) <= LAZY_BYTES:
+    lazy = lazy or sum(node.to_dataset().nbytes for node in tree.children.values()) > LAZY_BYTES
+    if not lazy:
+        tree = _loaded(path, tree)
+    for name, node in tree.children.items():
         try:
-            loaded = tree.load()
-        except Exception as error:
-            raise LoadError(f"cannot be read: {error}", path=path) from error
-        tree.close()
-        for name, node in loaded.children.items():
-            _check_times(path, name, node.to_dataset())
-        return loaded
-    return _timed(tree)
+            cube = ragged.restored(node.to_dataset())
+        except ValueError as error:
+            raise LoadError(f"group {name!r}: {error}", path=path) from error
+        node.dataset = _ordered(path, name, cube)
+    return _timed(tree) if lazy else tree
+
+
+def _loaded(path: Path, tree: xr.DataTree) -> xr.DataTree:
+    try:
+        loaded = tree.load()
+    except Exception as error:
+        raise LoadError(f"cannot be read: {error}", path=path) from error
+    tree.close()
+    for name, node in loaded.children.items():
+        _check_times(path, name, node.to_dataset())
+    return loaded
 
 
 def _look_into(path: Path) -> None:
@@ -193,7 +240,8 @@ def _look_into(path: Path) -> None:
 def _look_at(path: Path, name: str, found: h5py.Dataset) -> None:
     if found.external or found.is_virtual:
         raise LoadError(f"the values of {name!r} are in another file, which is not read", path=path)
-    most = MAX_CELLS * (_MOST_REPETITIONS if name == "sample" else 1) if found.ndim > 1 else _MOST_ON_AXIS
+    samples = name in ("sample", ragged.FLAT)
+    most = MAX_CELLS * (_MOST_REPETITIONS if samples else 1) if found.ndim > 1 or samples else _MOST_ON_AXIS
     if (found.size or 0) > most:
         raise LoadError(f"{name!r} has {found.size:,} values; {most:,} are the most", path=path)
 
@@ -234,7 +282,7 @@ def _ordered(path: Path, name: str, cube: xr.Dataset) -> xr.Dataset:
 
 
 def _check_times(path: Path, name: str, cube: xr.Dataset) -> None:
-    for variable in ("time", "sample"):
+    for variable in ("time", "sample", ragged.FLAT):
         if variable in cube:
             values = cube[variable].values
             bad = int((~np.isnan(values) & ~((values > 0) & np.isfinite(values))).sum())

@@ -72,24 +72,27 @@ class Rows:
             elif name in self._plan.parameters:
                 data[name] = translate(column, parameter_value)
             else:
-                values = data[name] = column.to_numpy(dtype=np.float64, copy=True)
+                whole = column.dtype == np.int64
+                values = data[name] = column.to_numpy(dtype=np.int64 if whole else np.float64, copy=not whole)
                 faults.append(self._number(name, values, data))
                 if name == "message_size" and not self._plan.empty_sends:
                     faults.append((values == 0, "size 0: nothing is sent"))
         return data, faults
 
-    def _number(self, name: str, values: npt.NDArray[np.float64], data: dict[str, Any]) -> tuple[Mask, str]:
+    def _number(self, name: str, values: npt.NDArray[Any], data: dict[str, Any]) -> tuple[Mask, str]:
         """Convert values in place; where they are at fault, and why."""
         if name == "time":
             values *= self._plan.scale["time"]
             return not_time(values), "the time is not a positive number"
+        low = {"comm_size": 1, "ppn": 1, "repetitions": 1, "library_id": -1}.get(name, 0)
+        if values.dtype == np.int64:
+            return not_whole(values, low), f"{name} is not a whole number from {low} to below 2^53"
         blank = np.isnan(values)
         if name == "time_std":
             values *= self._plan.scale["time_std"]
             return ~blank & ~((values >= 0) & np.isfinite(values)), "time_std is not a number from 0 up"
         if name == "repetitions":
             return ~blank & not_whole(values, 1), "repetitions is not a whole number from 1 up"
-        low = {"comm_size": 1, "ppn": 1, "library_id": -1}.get(name, 0)
         if name == "library_id":
             values[blank] = -1
         elif name == "segment_size":

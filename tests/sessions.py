@@ -54,15 +54,26 @@ class Session:
         # As browsers do: otherwise each message of several parts waits 40 ms for the receipt of its first one.
         session._socket.protocol.set_nodelay(True)
         await session._until("ACK")
-        await session._send("PULL-DOC-REQ", {})
-        session.document = await session._until("PULL-DOC-REPLY")
-        session.widgets = {widget["attributes"]["label"]: widget for widget in _labelled(session.document)}
+        await session._pull()
         await session.event("document_ready", {})
         return session
 
+    async def _pull(self) -> None:
+        await self._send("PULL-DOC-REQ", {})
+        self.document = await self._until("PULL-DOC-REPLY")
+        self.widgets = {widget["attributes"]["label"]: widget for widget in _labelled(self.document)}
+
+    async def widget(self, label: str, seconds: float = SECONDS) -> dict[str, Any]:
+        """The widget of this label, which a busy server may add to the page only after it was opened."""
+        end = time.monotonic() + seconds
+        while label not in self.widgets and time.monotonic() < end:
+            await self._next(seconds)
+            await self._pull()
+        return self.widgets[label]
+
     async def set(self, label: str, value: Any) -> None:
         """Set the widget of this label."""
-        model = {"id": self.widgets[label]["id"]}
+        model = {"id": (await self.widget(label))["id"]}
         await self._change({"kind": "ModelChanged", "model": model, "attr": "value", "new": value})
 
     def model(self, name: str) -> dict[str, Any]:

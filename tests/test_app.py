@@ -102,6 +102,16 @@ def test_the_address_follows_the_view(state: State) -> None:
     assert location.query_params == {"collective": "bcast", "tree": "quadtree", "depth": 5, "pinned": "16,1024"}
 
 
+def test_a_page_that_is_made_anew_for_its_websocket_shows_the_view_of_its_address(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(pn.state), "session_args", {"tree": [b"quadtree"], "depth": [b"5"]})
+    location = Location()
+    Permalink(state, location).open()
+    assert (state.family, state.max_depth) == ("quadtree", 5)
+    assert location.query_params["tree"] == "quadtree"
+
+
 def test_the_view_follows_the_address(state: State) -> None:
     location = Location(search="?collective=reduce&depth=2")
     Permalink(state, location).open()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.decisions.families import FAMILIES, GIVEN
+from dashboard.decisions.grown.families import FAMILIES, GIVEN
 from dashboard.domain.errors import OptionError
 from dashboard.session.choice import Choice, differences, read_options, titles, write_options
 

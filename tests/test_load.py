@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.serving import Served
 from tests.sessions import Session
 
@@ -15,6 +17,7 @@ SESSIONS, MOVES = 5, 2
 SLIDER = "Accuracy threshold"
 
 
+@pytest.mark.soak
 def test_sessions_are_served_at_once() -> None:
     served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
     try:
@@ -31,7 +34,7 @@ async def _use(url: str) -> None:
     await asyncio.gather(*(_move(session, number) for number, session in enumerate(opened)))
     # A later one begins where each began: nobody's choices are another one's.
     fresh = await Session.open(url)
-    assert fresh.widgets[SLIDER]["attributes"]["value"] == 1.0
+    assert (await fresh.widget(SLIDER))["attributes"]["value"] == 1.0
     await fresh.rest()
     for session in (*opened, fresh):
         session.close()

@@ -167,3 +167,31 @@ def test_the_tests_of_a_file_run_in_one_process(request: pytest.FixtureRequest) 
     # Torn apart, each process starts every server, campaign and cluster of its own: the run takes twice as long.
     if "PYTEST_XDIST_WORKER" in os.environ:
         assert "@" in request.node.nodeid
+
+
+#: Modules that open files to write: a closed standard error, locks, a stream that grows, what stands aside already.
+OPENS = {"dashboard.cli", "dashboard.tuning.folder", "dashboard.benchmarks.campaigns.control", "dashboard.online.tuner"}
+OPENS |= {"loaders.storage", "dashboard.measuring.tunings"}
+
+
+def written(name: str, file: Path) -> Iterator[str]:
+    """Yield the places at which a module writes a file by another way than `loaders.disk`, which writes aside first."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        of = (
+            node.func.value.id if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) else ""
+        )
+        words = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        opened = called == "open" and name not in OPENS and any(set(word) <= set("wxbt+") for word in words)
+        if (
+            opened
+            or called == "make_archive"
+            or (called in ("write_text", "write_bytes") and of not in ("disk", "saved"))
+        ):
+            yield f"{file.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_a_full_disk_destroys_nothing_since_all_is_written_aside_and_renamed() -> None:
+    assert not [place for name, file in modules() if name != "loaders.disk" for place in written(name, file)]

@@ -10,15 +10,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks import library
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launch import Job, LocalLauncher, start_job
-from dashboard.benchmarks.native import build, compiler
+from dashboard.benchmarks.launchers.launch import Job, LocalLauncher, start_job
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.ranks.native import FILE, SOURCE
+from loaders import disk
 
 #: Numbers of processes, and cases of each algorithm with each.
 PROCESSES = (2, 3, 4, 5, 8)
 MOST_CASES = 24
-_RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.method_ranks")
+_RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.verify")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _LOOK_S = 0.05
 _QUIET_S = 60.0
@@ -76,10 +78,10 @@ def check_methods(
         folder = Path(name)
         order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
         mpicc = compiler(found.mpiexec)
-        native = str(build(mpicc, folder)) if mpicc else ""
+        native = str(build(mpicc, SOURCE, folder / FILE)) if mpicc else ""
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         record["native"] = native
-        order.write_text(json.dumps({**record, "results": str(results)}), encoding="utf-8")
+        disk.write_text(order, json.dumps({**record, "results": str(results)}))
         environment = {**_ONE_THREAD, **found.library.environment(one_node=True, graphs=bool(counters))}
         if not eager:
             environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.export.bundle import files_of
 from dashboard.export.library_names import COMPARED
 from dashboard.export.usage import han_name
@@ -131,7 +131,7 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
     folder
         Of the campaign.
     rules
-        Text of the rules file, version 1 or 2; with HAN's rules as `dashboard.export.openmpi_nodes` joins them.
+        Text of the rules file, version 1 or 2; with HAN's rules as `dashboard.export.targets.openmpi.nodes` joins them.
     plan
         Made for the installation of `with_rules` (with the file `rules_of` that folder).
 
@@ -143,7 +143,7 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
     files = [(Path(name), text) for name, text in files_of(str(rules_of(folder)), rules)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if other := [file for file, text in files if file.exists() and file.read_text(encoding="utf-8") != text]:
+        if other := [file for file, text in files if file.exists() and disk.read_text(file) != text]:
             raise CampaignError(f"{folder} was measured with other rules ({other[0].name}); name another folder")
         campaign = Campaign.create(folder, plan)
         for file, text in files:

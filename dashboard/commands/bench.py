@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import bench_parameters, bench_plan, bench_submit, launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
@@ -16,10 +17,10 @@ from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.launch import Launcher
-    from dashboard.benchmarks.library import Installation
-    from dashboard.benchmarks.plan import Plan
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.campaigns.plan import Plan
+    from dashboard.benchmarks.launchers.launch import Launcher
+    from dashboard.benchmarks.libraries.library import Installation
 
 _WATCH_S = 0.25
 
@@ -40,7 +41,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     for name, summary in told.items():
         order = orders.add_parser(name, help=summary, description=summary, parents=[common])
         order.add_argument("folder", metavar="FOLDER", help="the campaign's folder")
-        order.add_argument("--json", action="store_true", help="machine-readable output")
+        cli_arguments.json(order)
         if name in ("plan", "run", "submit"):
             bench_plan.plan_options(order)
             bench_plan.protocol_options(order)
@@ -87,7 +88,7 @@ def _usage() -> Iterator[None]:
 
 
 def _plan(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaign import Campaign
+    from dashboard.benchmarks.campaigns.campaign import Campaign
 
     plan = bench_plan.planned(args, _installation(), spread=launching.spreads(args))
     _offer(args, Campaign.create(Path(args.folder), plan), plan)
@@ -136,7 +137,7 @@ def _run(args: argparse.Namespace) -> None:
 
 def _say_settings(installation: Installation, launcher: Launcher, ranks: int) -> None:
     """Say what the environment sets, and is kept, and over how many nodes of an allocation the ranks are spread."""
-    from dashboard.benchmarks.own_settings import allocated_nodes, kept, words
+    from dashboard.benchmarks.libraries.own_settings import allocated_nodes, kept, words
 
     nodes = allocated_nodes()
     if said := kept(installation.library.environment(one_node=launcher.one_node(ranks), graphs=True)):
@@ -146,7 +147,8 @@ def _say_settings(installation: Installation, launcher: Launcher, ranks: int) ->
 
 
 def _submit(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks import control, slurm
+    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.launchers import slurm
 
     request = bench_submit.request(args, launching.site_of(args))
     installation = bench_submit.installation(args, request.modules, _installation)
@@ -162,9 +164,9 @@ def _submit(args: argparse.Namespace) -> None:
 
 
 def _resume(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks import site
-    from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.launch import launcher_of
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.launchers import site
+    from dashboard.benchmarks.launchers.launch import launcher_of
 
     campaign = Campaign(Path(args.folder))
     launcher = launcher_of(campaign)
@@ -176,7 +178,7 @@ def _chosen(
     args: argparse.Namespace, installation: Installation, ranks: int | None = None, *, spread: bool = False
 ) -> Campaign:
     """The campaign in the folder, made of the options when there are any or none is there."""
-    from dashboard.benchmarks.campaign import Campaign
+    from dashboard.benchmarks.campaigns.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
     if bench_plan.plans(args) or not campaign.plan_file.exists():
@@ -186,7 +188,7 @@ def _chosen(
 
 def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> float:
     """Time limit, after a line that says what the campaign will cost."""
-    from dashboard.benchmarks import control
+    from dashboard.benchmarks.campaigns import control
 
     if args.time_limit is not None and not args.time_limit > 0:
         raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
@@ -200,7 +202,7 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
 
 def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, installation: Installation) -> None:
     """Launch what is missing, and wait for the end of a job of this machine."""
-    from dashboard.benchmarks import control
+    from dashboard.benchmarks.campaigns import control
 
     now = control.start(campaign, launcher, installation, _limit(args, campaign, launcher))
     if launcher.name != "local" and now["jobs"]:
@@ -220,7 +222,7 @@ def _complain(campaign: Campaign, now: Mapping[str, Any]) -> None:
 
 def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
     """Wait for the end, with a line that says how far it is; an interrupt cancels a job of this machine."""
-    from dashboard.benchmarks import control
+    from dashboard.benchmarks.campaigns import control
 
     try:
         with Working() as progress:
@@ -245,9 +247,9 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
 
 
 def _status(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks import control
-    from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.launch import launcher_of
+    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.launchers.launch import launcher_of
 
     campaign = Campaign(Path(args.folder))
     now = control.status(campaign)
@@ -284,7 +286,7 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
 
 def _chosen_lines(campaign: Campaign) -> list[str]:
     """What an adaptive campaign expects to lose by what it has measured, and why it ended."""
-    from dashboard.benchmarks.campaign import read_json
+    from dashboard.benchmarks.campaigns.campaign import read_json
 
     told = read_json(campaign.chosen)
     losses = [f"{name} {loss:.3g} %" for name, loss in told.get("loss", {}).items() if loss is not None]
@@ -306,8 +308,8 @@ def _unsafe_lines(campaign: Campaign) -> list[str]:
 
 
 def _cancel(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks import control
-    from dashboard.benchmarks.campaign import Campaign
+    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
     now = control.cancel(campaign)
@@ -315,8 +317,8 @@ def _cancel(args: argparse.Namespace) -> None:
 
 
 def _installation() -> Installation:
-    from dashboard.benchmarks.library import find
-    from dashboard.benchmarks.methods import Fixed
+    from dashboard.benchmarks.libraries.library import find
+    from dashboard.benchmarks.libraries.methods import Fixed
 
     found = find()
     if isinstance(found.library, Fixed):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
@@ -16,7 +17,7 @@ from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.launch import Job, Launcher, Status
+    from dashboard.benchmarks.launchers.launch import Job, Launcher, Status
 
 _ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
 _WATCH_S = 0.1
@@ -26,7 +27,7 @@ _LIMIT_S = 600.0
 def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
     """Add the order with its options."""
     parser = orders.add_parser("parameters", help=_ABOUT, description=_ABOUT, parents=[common])
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    cli_arguments.json(parser)
     parser.add_argument("-o", "--output", required=True, metavar="FILE.csv", help="the table to write")
     parser.add_argument("--sizes", metavar="GRID", help="bytes (default 0,1-1MiB:x2)")
     parser.add_argument("--repetitions", type=cli_values.count, metavar="N", help="round trips in a round (100)")
@@ -45,8 +46,8 @@ def run(args: argparse.Namespace) -> None:
         raise Usage(f"-o {output}: the name must end in .csv, in a folder that is there")
     if args.time_limit is not None and not args.time_limit > 0:
         raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
-    from dashboard.benchmarks.launch import workplace
-    from dashboard.benchmarks.library import find
+    from dashboard.benchmarks.launchers.launch import workplace
+    from dashboard.benchmarks.libraries.library import find
 
     ranks = args.ranks or 2
     if ranks < 2:
@@ -66,13 +67,20 @@ def run(args: argparse.Namespace) -> None:
 
 def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: Mapping[str, str]) -> Job:
     """The job; `own` are settings of colltune's own."""
-    from dashboard.benchmarks.launch import Job
-    from dashboard.benchmarks.own_settings import added
-    from dashboard.benchmarks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
-    from dashboard.benchmarks.ranges import parse_sizes
+    from dashboard.benchmarks.campaigns.ranges import parse_sizes
+    from dashboard.benchmarks.launchers.launch import Job
+    from dashboard.benchmarks.libraries.own_settings import added
+    from dashboard.benchmarks.ranks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
 
     sizes = parse_sizes(args.sizes or DEFAULT_SIZES)
-    program: tuple[str, ...] = (sys.executable, "-m", "mpi4py", "-m", "dashboard.benchmarks.parameters", str(output))
+    program: tuple[str, ...] = (
+        sys.executable,
+        "-m",
+        "mpi4py",
+        "-m",
+        "dashboard.benchmarks.ranks.parameters",
+        str(output),
+    )
     program += ("--repetitions", str(args.repetitions or REPETITIONS), "--rounds", str(args.rounds or ROUNDS))
     program += ("--sizes", *map(str, sizes))
     return Job(folder, ranks, program, added(own), args.time_limit or _LIMIT_S, folder / "log.txt")
@@ -80,7 +88,7 @@ def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: 
 
 def _watched(launcher: Launcher, job: Job) -> Status:
     """Wait for the end; an interrupt ends the job."""
-    from dashboard.benchmarks.launch import start_job
+    from dashboard.benchmarks.launchers.launch import start_job
 
     handle = start_job(launcher, job)
     try:

@@ -14,9 +14,9 @@ from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.adaptive import Goal
-    from dashboard.benchmarks.library import Installation
-    from dashboard.benchmarks.pace import Estimate
-    from dashboard.benchmarks.plan import Plan
+    from dashboard.benchmarks.campaigns.pace import Estimate
+    from dashboard.benchmarks.campaigns.plan import Plan
+    from dashboard.benchmarks.libraries.library import Installation
 
 _GRID = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
 _DEFAULT_SIZES = "4-1MiB:x4"
@@ -157,11 +157,11 @@ def planned(
     spread
         Whether they run on several nodes, where other parts of the library answer.
     """
-    from dashboard.benchmarks.control import Wish, make_plan
-    from dashboard.benchmarks.methods import Variants
-    from dashboard.benchmarks.protocol import Protocol
+    from dashboard.benchmarks.campaigns.control import Wish, make_plan
+    from dashboard.benchmarks.campaigns.protocol import Protocol
+    from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
+    from dashboard.benchmarks.libraries.methods import Variants
     from dashboard.benchmarks.providers import orthogonal
-    from dashboard.benchmarks.ranges import parse_size, parse_sizes
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
     sizes = {name: parse_sizes(text) for name in _VARIANTS if (text := getattr(args, name)) is not None}
@@ -203,7 +203,7 @@ def planned(
 
 def cost(estimate: Estimate) -> str:
     """What a campaign will cost, in words, with no more digits than an estimate deserves."""
-    from dashboard.benchmarks.pace import GUESSED, roughly
+    from dashboard.benchmarks.campaigns.pace import GUESSED, roughly
 
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
     seconds, at_most, core_hours = map(roughly, (estimate.seconds, estimate.at_most, estimate.core_hours))
@@ -214,7 +214,7 @@ def cost(estimate: Estimate) -> str:
 
 def left(now: Mapping[str, Any]) -> str:
     """How much longer a campaign takes, to be put behind its points; empty when that is not known."""
-    from dashboard.benchmarks.pace import roughly
+    from dashboard.benchmarks.campaigns.pace import roughly
 
     return "" if now["remaining"] is None else f", about {format_duration(roughly(now['remaining']))} left"
 
@@ -235,7 +235,7 @@ def _goal(args: argparse.Namespace) -> Goal | None:
 
 def _protocol(args: argparse.Namespace) -> dict[str, Any]:
     """The options of the protocol that were given."""
-    from dashboard.benchmarks.ranges import parse_sizes
+    from dashboard.benchmarks.campaigns.ranges import parse_sizes
 
     names = {"protocol": "name", "point_seconds": "seconds"}
     given: dict[str, Any] = {}
@@ -250,7 +250,7 @@ def _protocol(args: argparse.Namespace) -> dict[str, Any]:
 
 def _providers(args: argparse.Namespace) -> tuple[str, ...]:
     """Providers by name; who asks for grids asks for those who offer them, beside the library."""
-    from dashboard.benchmarks.methods import LIBRARY
+    from dashboard.benchmarks.libraries.methods import LIBRARY
     from dashboard.benchmarks.providers import NAMES, orthogonal
 
     grids = (orthogonal.NAME,) if args.grids or args.inner else ()

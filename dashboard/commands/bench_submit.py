@@ -12,10 +12,10 @@ from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.campaign import Campaign
-    from dashboard.benchmarks.library import Installation
-    from dashboard.benchmarks.site import Site
-    from dashboard.benchmarks.slurm import Request
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.launchers.site import Site
+    from dashboard.benchmarks.launchers.slurm import Request
+    from dashboard.benchmarks.libraries.library import Installation
 
 
 def slurm_options(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def installation(
         When there is none and no table either; the message says what to name.
     """
     from dashboard.benchmarks.errors import NoMpiError
-    from dashboard.benchmarks.named import installation_named, version_of_module
+    from dashboard.benchmarks.libraries.named import installation_named, version_of_module
     from loaders.openmpi import DEFAULT_VERSION
 
     if args.library:
@@ -82,7 +82,7 @@ def installation(
 def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Installation:
     """What a campaign was planned with: the installed library, or where none is that of its plan by the tables."""
     from dashboard.benchmarks.errors import NoMpiError
-    from dashboard.benchmarks.named import installation_named
+    from dashboard.benchmarks.libraries.named import installation_named
 
     try:
         return installed()

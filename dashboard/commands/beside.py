@@ -37,8 +37,8 @@ def check(args: argparse.Namespace) -> None:
 
 def write(args: argparse.Namespace, decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any]) -> None:
     """Write what is asked for."""
-    from dashboard.export.c_header import to_header
-    from dashboard.export.c_selftest import to_selftest
+    from dashboard.export.targets.c.header import to_header
+    from dashboard.export.targets.c.selftest import to_selftest
 
     file = Path(args.output)
     texts = {}

@@ -27,7 +27,7 @@ def add_option(parser: Any) -> None:
 
 def bounded(args: argparse.Namespace, decisions: Sequence[DecisionFunction]) -> list[DecisionFunction]:
     """The decisions as ``--beyond`` asks for them."""
-    from dashboard.decisions.cutting import within_measured
+    from dashboard.decisions.function.cutting import within_measured
 
     return [within_measured(one) if args.beyond == "default" else _said(one) for one in decisions]
 

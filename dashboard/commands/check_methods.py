@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching as cli_launching
-from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
 
@@ -31,13 +31,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         epilog="Exit status: 0 every method can be chosen, 3 one must not be, 2 bad usage or input.",
         parents=[common],
     )
-    parser.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        default=[],
-        help="only this one; several by commas, or given again",
-    )
+    cli_arguments.collectives(parser)
     parser.add_argument(
         "--algorithm",
         action="append",
@@ -48,7 +42,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ranks", default="2-8", metavar="GRID", help="communicator sizes, such as 4 or 2-9 (default 2-8)"
     )
-    parser.add_argument("--mpiexec", metavar="PATH", help="start command (default: beside this Python, else on PATH)")
+    cli_arguments.start_command(parser)
     parser.add_argument(
         "--hangs",
         type=_seconds,
@@ -62,7 +56,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     cli_launching.add_options(parser)
     parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
     parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    cli_arguments.json(parser)
 
 
 def _seconds(text: str) -> float:
@@ -97,8 +91,8 @@ def check_methods(args: argparse.Namespace) -> None:
 
 
 def _checked(args: argparse.Namespace) -> Report:
-    from dashboard.benchmarks.library import at
-    from dashboard.benchmarks.ranges import parse_sizes
+    from dashboard.benchmarks.campaigns.ranges import parse_sizes
+    from dashboard.benchmarks.libraries.library import at
     from dashboard.benchmarks.safety.check import check, methods_of, order_of
 
     sizes = parse_sizes(args.ranks)

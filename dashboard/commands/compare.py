@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
     from dashboard.session.prepared import Prepared
 
-#: What a cell of the map of two decisions shows, by the position in `dashboard.decisions.compare.OUTCOMES`.
+#: What a cell of the map of two decisions shows, by the position in `dashboard.decisions.judged.compare.OUTCOMES`.
 _SIGNS = "=AB~?"
 _SAVED = ".json"
 
 
 def compare(args: argparse.Namespace) -> None:
     """Show the comparison of approaches; of two decisions also where they differ."""
-    from dashboard.decisions import compare as comparing
+    from dashboard.decisions.judged import compare as comparing
 
     _check(args.trees)
     prepared = preparation(args)
@@ -54,7 +54,7 @@ def compare(args: argparse.Namespace) -> None:
 
 def _check(trees: list[str]) -> None:
     """Usage for a tree that cannot be, before anything is loaded."""
-    from dashboard.decisions.families import family
+    from dashboard.decisions.grown.families import family
 
     for text in trees:
         if not text.endswith(_SAVED):
@@ -65,7 +65,7 @@ def _check(trees: list[str]) -> None:
 def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
     """A decision function, from a file or grown; and how it does held out, if that is asked for."""
     from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.families import family
+    from dashboard.decisions.grown.families import family
 
     if text.endswith(_SAVED):
         if not Path(text).is_file():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import beyond as cli_beyond
+from dashboard.commands import naming as cli_naming
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.problem import Problem
+    from dashboard.decisions.measured.problem import Problem
     from dashboard.export.bundle import Order, Written
     from dashboard.session.prepared import Decided, Prepared
 
@@ -58,14 +59,15 @@ def export(args: argparse.Namespace) -> None:
         raise Usage(f"--to {args.to}: no such target; available: {', '.join(WRITERS)}")
     cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
-    made = preparations(args)
+    given = _given(args, WRITERS[args.to].options)
+    made = preparations(args, cli_naming.named(args, given))
     for prepared in made:
         decided = grown(prepared, args.tree, cli_trees.chosen(args))
         statistics[decided.decision.collective] = decided.statistics
         sources.update(sources_of(prepared))
         decisions.append(decided.decision)
     provenance = {"statistics": statistics, "sources": sources}
-    order = _order(args, WRITERS[args.to].options, made, cli_beyond.bounded(args, decisions), provenance)
+    order = _order(args, given, made, cli_beyond.bounded(args, decisions), provenance)
     written = bundle.write(order)
     if written.left_out:
         raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
@@ -95,26 +97,33 @@ def _say_losses(written: Written, allowed: float) -> bool:
     return worst > allowed
 
 
-def _order(
-    args: argparse.Namespace,
-    known: Sequence[str],
-    made: Sequence[Prepared],
-    decisions: Sequence[DecisionFunction],
-    provenance: Mapping[str, Any],
-) -> Order:
-    """What is to be written; `Usage` for options that mean nothing to the target."""
+def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
+    """What is asked of the target; `Usage` for options that mean nothing to it."""
     given = {name: getattr(args, name) for name in ("version", "most_rules", "base") if getattr(args, name) is not None}
     for name in given:
         if name not in known:
             option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")
             raise Usage(f"{option} means nothing to --to {args.to}")
-    if "version" in known and "version" not in given and (measured := _measured_version(made)):
-        given["version"] = measured
     if "base" in given:
         try:
             given["base"] = disk.read_text(args.base)
         except (OSError, UnicodeDecodeError) as error:
             raise Usage(f"--base {args.base}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return given
+
+
+def _order(
+    args: argparse.Namespace,
+    given: Mapping[str, Any],
+    made: Sequence[Prepared],
+    decisions: Sequence[DecisionFunction],
+    provenance: Mapping[str, Any],
+) -> Order:
+    """What is to be written."""
+    from dashboard.export import TARGETS
+
+    if "version" in TARGETS[args.to].options and "version" not in given and (measured := _measured_version(made)):
+        given = {**given, "version": measured}
     from dashboard.export.bundle import Order
 
     parts = [part for prepared in made for part in prepared.problem.slices]
@@ -173,7 +182,7 @@ def _sweep(args: argparse.Namespace) -> None:
 
 def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:
     """The figures of Table 6.7, of a combined tree those of Table 6.8."""
-    from dashboard.decisions.c45.report import TABLE_6_7, TABLE_6_8, c45_table
+    from dashboard.decisions.grown.c45.report import TABLE_6_7, TABLE_6_8, c45_table
 
     others = {name: value for name, value in options.items() if name not in ("min_cases", "confidence")}
     return c45_table(problem, TABLE_6_8 if problem.categories else TABLE_6_7, **others).reset_index(names="setting")
@@ -188,7 +197,7 @@ def _show_sweep(args: argparse.Namespace, prepared: Prepared, frame: pd.DataFram
 
 def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decision: DecisionFunction) -> list[str]:
     """Lines on a decision function; `args` has the name of its ``tree``, and whether to ``draw`` it."""
-    from dashboard.decisions.families import FAMILIES
+    from dashboard.decisions.grown.families import FAMILIES
     from dashboard.export import ExportError, source_lines
 
     try:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
@@ -45,7 +46,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
     parser.add_argument(
         "--rounds", type=cli_values.count, default=9, metavar="N", help="the fastest counts (default 9)"
     )
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    cli_arguments.json(parser)
     parser.set_defaults(combined=False)
     return parser
 
@@ -53,7 +54,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
 def decide_time(args: argparse.Namespace) -> None:
     """Print sizes and times of each tree."""
     from dashboard.commands.treatment import preparation
-    from dashboard.decisions.families import family
+    from dashboard.decisions.grown.families import family
     from dashboard.export import ExportError
     from dashboard.export.decide_time import decide_time as timed
     from dashboard.export.decide_time import found_compiler
@@ -80,7 +81,7 @@ def decide_time(args: argparse.Namespace) -> None:
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Any]]:
-    from dashboard.decisions.families import family
+    from dashboard.decisions.grown.families import family
 
     name, _, options = text.partition(":")
     return name, cli_trees.read(family(name), [word for word in options.split(",") if word])
@@ -105,8 +106,8 @@ def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
 def _range(text: str | None, option: str, measured: Sequence[int]) -> tuple[int, int]:
     if text is None:
         return int(min(measured)), int(max(measured))
+    from dashboard.benchmarks.campaigns.ranges import parse_size
     from dashboard.benchmarks.errors import BenchError
-    from dashboard.benchmarks.ranges import parse_size
 
     low, dash, high = text.partition("-")
     try:
@@ -119,7 +120,7 @@ def _range(text: str | None, option: str, measured: Sequence[int]) -> tuple[int,
 
 
 def _row(text: str, prepared: Prepared, decision: DecisionFunction, variants: Sequence[Variant]) -> dict[str, Any]:
-    from dashboard.decisions.statistics import statistics_of
+    from dashboard.decisions.function.statistics import statistics_of
 
     figures = statistics_of(decision, prepared.problem.penalties(decision))
     levels = figures["depth"]["mean"] + 1

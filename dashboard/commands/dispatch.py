@@ -27,20 +27,27 @@ _SAVED_AS = (".nc", ".zarr", ".csv", ".occ")
 
 def info(args: argparse.Namespace) -> None:
     """Show what files hold, also where hints are lacking; Usage if a named file, or all of them, are of no use."""
-    from loaders import LoadError, facets, scan
+    from loaders import LoadError, MissingHintError, facets, scan
+    from loaders.hints import EXAMPLES
 
     cubes: dict[str, dict[str, Any]] = {}
+    examples: Mapping[str, str] = {}
     try:
         results = load(args)
         files = json.loads(results.attrs["sources"])
+        files = _stored(results, files) if "stored" in results.attrs else files
         cubes = {name: coverage(node.to_dataset()) for name, node in results.children.items()}
     except LoadError as error:
         with Loading() as progress:
             files = scan(args.paths, args.format, progress=progress, **hints_of(args))
         if not any(file["error"] for file in files):
             say(f"note: {error}")
+        examples = error.examples if isinstance(error, MissingHintError) else {}
     args.first = next((name for name in cubes if name != "pt2pt"), None)
-    files = [file_report(file) for file in _stored(args, files, cubes)]
+    files = [file_report(file) for file in files]
+    if args.first is None:
+        lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
+        _take_examples(args, {name: EXAMPLES[name] for name in lacking} or examples)
     answer: dict[str, Any] = {"files": files, "facets": facets.values(files), "collectives": cubes}
     if args.outliers and cubes:
         answer["outliers"] = {name: _outliers(node.to_dataset()) for name, node in results.children.items()}
@@ -52,6 +59,14 @@ def info(args: argparse.Namespace) -> None:
     for file in faults:
         if file["path"] in named or len(faults) == len(files):
             raise Usage(file["error"])
+
+
+def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> None:
+    """Put what is lacking into the arguments that the next command is made of."""
+    args.suggested = examples
+    for name, value in examples.items():
+        before = getattr(args, name, None)
+        setattr(args, name, f"{before},{value}" if before and name == "select" else value)
 
 
 def convert(args: argparse.Namespace) -> None:
@@ -73,11 +88,11 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
     dict
         ``methods`` (each with ``method, measured, cells``), the axes, ``measured`` of ``cells``, ``statistic`` and
         ``noise``: median and 90 % quantile of ``time_std / time`` in percent, None where no spread is known;
-        ``doubtful`` times with the reason; ``doubles`` as `dashboard.decisions.doubles.difference` has them.
+        ``doubtful`` times with the reason; ``doubles`` as `dashboard.decisions.measured.doubles.difference` has them.
     """
     import numpy as np
 
-    from dashboard.decisions.doubles import difference
+    from dashboard.decisions.measured.doubles import difference
 
     there = cube["time"].notnull()
     others = [dim for dim in there.dims if dim != "method"]
@@ -108,7 +123,7 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
 
 def _between(cube: xr.Dataset) -> dict[str, list[dict[str, Any]]]:
     """How far times interpolated between measured sizes are off, along each axis."""
-    from dashboard.decisions.interpolate import interpolation_error
+    from dashboard.decisions.measured.interpolate import interpolation_error
 
     frames = {"message_size": interpolation_error(cube), "comm_size": interpolation_error(cube, "comm_size")}
     return {
@@ -119,26 +134,27 @@ def _between(cube: xr.Dataset) -> dict[str, list[dict[str, Any]]]:
 
 def _outliers(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Times that do not fit those around them."""
-    from dashboard.decisions.outliers import outliers
+    from dashboard.decisions.measured.outliers import outliers
 
     found = outliers(cube)
     names = [str(name) for name in found.columns]
     return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(found)]
 
 
-def _stored(
-    args: argparse.Namespace, files: list[dict[str, Any]], cubes: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def _stored(results: xr.DataTree, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The file of saved results in place of those that it was made of, which it tells as its own sources."""
-    from loaders.storage import is_stored
-
-    path = Path(args.paths[0])
-    if len(args.paths) > 1 or not cubes or not is_stored(path):
-        return files
-    rows = sum(cube["measured"] for cube in cubes.values())
+    path = Path(results.attrs["stored"])
     made_of = [file for file in files if file["path"] != str(path)]
-    kind = "zarr" if path.is_dir() else "netcdf"
-    return [{"path": str(path), "format": kind, "rows": rows, "collectives": list(cubes), "made_of": made_of}]
+    return [
+        {
+            "path": str(path),
+            "format": "zarr" if path.is_dir() else "netcdf",
+            "rows": sum(int(node["time"].notnull().sum()) for node in results.children.values()),
+            "collectives": list(results.children),
+            "notes": json.loads(results.attrs["notes_when_made"]),
+            "made_of": made_of,
+        }
+    ]
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {

@@ -171,7 +171,7 @@ def runtime(args: argparse.Namespace) -> None:
 
 def decide(args: argparse.Namespace) -> None:
     """Show what deciding by each model, and by their vote, costs."""
-    from dashboard.decisions.problem import Problem
+    from dashboard.decisions.measured.problem import Problem
     from dashboard.models.deciding import model_penalties
     from dashboard.models.family import read_trust
     from dashboard.models.parameter_set import find_parameters

@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dashboard.commands import trees as cli_trees
+from dashboard.commands.load import HINTS
 from dashboard.commands.output import say
 from dashboard.session.treatment import OPTIONS
 
-#: Options that say what files do not, by the names that arguments have for them.
-_HINTS = ("format", "pattern", "algorithm", "segment_size", "comm_size", "system", "network", "library", "statistic")
-#: Targets that are rules of a library, which can be linted.
 #: Rules that can be proven.
 _PROVEN = ("openmpi", "mpich")
 
@@ -26,14 +24,20 @@ def say_following(args: argparse.Namespace) -> None:
     words = after(args) if after is not None else None
     if words:
         say(f"next: colltune {shlex.join(words)}")
+        examples = [value for name, value in getattr(args, "suggested", {}).items() if name != "select"]
+        if examples:
+            say(f"  (with what is right in place of {' and '.join(examples)})")
 
 
 def _reading(args: argparse.Namespace) -> list[str]:
     """The files of a command, with what they do not say themselves."""
     words = list(map(str, args.paths))
-    for name in _HINTS:
-        if (value := getattr(args, name, None)) is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
+    for name in ("format", *HINTS):
+        flag, value = f"--{name.replace('_', '-')}", getattr(args, name, None)
+        if name == "columns":
+            words += [word for ours, theirs in value or () for word in ("--column", f"{ours}={theirs}")]
+        elif value is not None and name != "ppn_hint":
+            words += [flag] if value is True else [flag, str(value)]
     return words
 
 
@@ -44,8 +48,9 @@ def _collectives(args: argparse.Namespace) -> list[str]:
 
 
 def _info(args: argparse.Namespace) -> list[str] | None:
-    first = getattr(args, "first", None)
-    return ["map", *_reading(args), "-c", first] if first else None
+    if args.first:
+        return ["map", *_reading(args), "-c", args.first]
+    return ["info", *_reading(args), *_collectives(args)] if getattr(args, "suggested", None) else None
 
 
 def _decide(args: argparse.Namespace) -> list[str]:
@@ -60,7 +65,7 @@ def _export(args: argparse.Namespace) -> list[str]:
 
 def _deciding(args: argparse.Namespace) -> list[str]:
     """The tree and what is made of measurements before it, as they were asked for."""
-    from dashboard.decisions.families import family
+    from dashboard.decisions.grown.families import family
 
     words = ["--tree", args.tree] if args.tree != cli_trees.DEFAULT else []
     for name, value in cli_trees.chosen(args).items():

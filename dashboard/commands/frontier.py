@@ -15,17 +15,17 @@ from dashboard.commands.output import Working, show
 from dashboard.commands.treatment import preparation
 
 if TYPE_CHECKING:
-    from dashboard.decisions.frontier import Frontier
-    from dashboard.decisions.recommend import Recommendation
+    from dashboard.decisions.judged.frontier import Frontier
+    from dashboard.decisions.judged.recommend import Recommendation
 
 _TITLES = {"mean": "mean", "median": "median", "p95": "95 %", "max": "max"}
 
 
 def frontier(args: argparse.Namespace) -> None:
     """Show the frontier and the recommendation."""
-    from dashboard.decisions.frontier import frontier as find
-    from dashboard.decisions.frontier import time_to_decide
-    from dashboard.decisions.recommend import falls_below, recommend
+    from dashboard.decisions.judged.frontier import frontier as find
+    from dashboard.decisions.judged.frontier import time_to_decide
+    from dashboard.decisions.judged.recommend import falls_below, recommend
 
     prepared = preparation(args)
     with Working() as progress:
@@ -104,7 +104,7 @@ def _about(args: argparse.Namespace, found: Frontier) -> str:
 
 
 def _row(point: Mapping[str, Any], recommended: bool, outside: bool) -> list[str]:  # noqa: FBT001 - two columns
-    from dashboard.decisions.families import FAMILIES
+    from dashboard.decisions.grown.families import FAMILIES
 
     row = ["*" if recommended else "", point["family"], cli_trees.words_of(point["options"], FAMILIES[point["family"]])]
     row += [str(point["leaves"]), _number(point["expected_depth"])]

@@ -12,9 +12,9 @@ from dashboard.commands.output import say
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dashboard.benchmarks.launch import Launcher
-    from dashboard.benchmarks.library import Installation
-    from dashboard.benchmarks.site import Site
+    from dashboard.benchmarks.launchers.launch import Launcher
+    from dashboard.benchmarks.launchers.site import Site
+    from dashboard.benchmarks.libraries.library import Installation
 
 #: Help of ``--launch``.
 LAUNCH = (
@@ -59,7 +59,7 @@ def site_of(args: argparse.Namespace) -> Site:
     """
     from dataclasses import replace
 
-    from dashboard.benchmarks import site
+    from dashboard.benchmarks.launchers import site
 
     found = site.read(Path(args.site) if args.site else None)
     if found.file is not None and not getattr(args, "said", False):
@@ -72,8 +72,8 @@ def site_of(args: argparse.Namespace) -> Site:
 
 def spreads(args: argparse.Namespace) -> bool:
     """Whether ranks are started on several nodes, as far as is known: in an allocation of some, or by a command."""
-    from dashboard.benchmarks.own_settings import allocated_nodes
-    from dashboard.benchmarks.site import HERE
+    from dashboard.benchmarks.launchers.site import HERE
+    from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 
     return allocated_nodes() > 1 or site_of(args).launch != HERE
 

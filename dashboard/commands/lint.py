@@ -12,7 +12,7 @@ from dashboard.commands.output import finite, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.decisions.judged.penalty import PenaltySummary
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost
 
@@ -103,7 +103,7 @@ def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:
     """How often a workload calls the cells of each collective that it calls."""
     if path is None:
         return {}
-    from dashboard.decisions.workload import called
+    from dashboard.decisions.measured.workload import called
     from loaders.workload import read_workload
 
     return called(read_workload(path), cubes)

@@ -32,6 +32,7 @@ HINTS = (
     "numbers",
     "select",
     "join",
+    "scheduler",
 )
 _COLLECTIVE_IS_HINT = ("info", "convert", "serve", "view")
 _NAMED = 5
@@ -41,13 +42,22 @@ def hints_of(args: argparse.Namespace) -> dict[str, Any]:
     """Hints to the loaders, those that were given."""
     hints = {name: value for name in HINTS if (value := getattr(args, name, None)) is not None}
     if "columns" in hints:
-        hints["columns"] = {theirs: ours for ours, theirs in hints["columns"]}
+        hints["columns"] = _columns(hints["columns"])
     if "ppn_hint" in hints:
         hints["ppn"] = hints.pop("ppn_hint")
     # Where -c is a hint it stands for every file; elsewhere it chooses from what the files say themselves.
     if args.command in _COLLECTIVE_IS_HINT and args.collective is not None:
         hints["collective"] = args.collective
     return hints
+
+
+def _columns(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Their names with ours; Usage where one of theirs is taken twice."""
+    taken: dict[str, str] = {}
+    for ours, theirs in pairs:
+        if taken.setdefault(theirs, ours) != ours:
+            raise Usage(f"--column takes {theirs!r} for both {taken[theirs]} and {ours}; a column is one of them")
+    return taken
 
 
 def load(args: argparse.Namespace) -> xr.DataTree:
@@ -69,7 +79,7 @@ def load(args: argparse.Namespace) -> xr.DataTree:
             results = open_results(args.paths, args.format, progress=progress, **hints, **further)
     for note in json.loads(results.attrs.get("notes", "[]")):
         say(f"note: {note}")
-    if args.command != "info":
+    if args.command != "info" and "stored" not in results.attrs:
         _say_what_was_left(json.loads(results.attrs.get("sources", "[]")))
     return results
 

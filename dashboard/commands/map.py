@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+#: What the head of a map names of its measurements.
+_TOLD = ("system", "network", "library", "library_version", "device", "placement", "selected")
+
+
 def decision_map(args: argparse.Namespace) -> None:
     """Show the decision map of one collective."""
     if args.tolerance and args.statistical is not None:
@@ -45,7 +49,7 @@ def decision_map(args: argparse.Namespace) -> None:
 
 
 def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace) -> list[str]:
-    told = [str(dmap.attrs[key]) for key in ("system", "network", "library", "library_version") if dmap.attrs.get(key)]
+    told = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
     what = "the simplest choice among the best methods" if args.ties == "simplest" else "the fastest method"
     lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(told)})" if told else ""), ""]
     several = args.tolerance or args.statistical is not None

@@ -12,8 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -34,17 +35,7 @@ _SHOWN = 20
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     """Add ``methods`` to the subcommands of ``colltune``."""
     about = "Own methods: list them, show who sends what to whom in which step, and verify them."
-    parsers = commands.add_parser("methods", help=about, description=about).add_subparsers(
-        dest="methods_command", metavar="SUBCOMMAND", required=True
-    )
-
-    def add(name: str, summary: str, **more: Any) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = parsers.add_parser(
-            name, help=summary, description=summary, parents=[common], **more
-        )
-        made.add_argument("--json", action="store_true", help="machine-readable output")
-        return made
-
+    add = cli_arguments.Subcommands(commands.add_parser("methods", help=about, description=about), [common]).add
     listing = add("list", "List methods with their parameters and the values of interest.")
     listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
     listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
@@ -58,9 +49,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "Run methods and compare every buffer with what the collective promises.",
         epilog="Exit status: 0 all cases are right, 3 one is not, 2 bad usage or input.",
     )
-    verify.add_argument(
-        "-c", "--collective", action=cli_values.Names, default=[], help="only this one; may be given again"
-    )
+    cli_arguments.collectives(verify)
     verify.add_argument("--algorithm", metavar="NAME", help="only this one")
     verify.add_argument(
         "--processes",
@@ -191,10 +180,7 @@ def _draw(args: argparse.Namespace) -> None:
     made = _made(args, args.element_size * (args.processes if vector else 1))
     if args.output:
         text = drawing.movement_svg(made) if args.movement else drawing.graph_svg(made)
-        try:
-            Path(args.output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
+        write(args.output, text)
         say(f"wrote {args.output}")
     if args.json or not args.output:
         edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
@@ -275,8 +261,8 @@ def _chosen(args: argparse.Namespace) -> list[Algorithm]:
 
 def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> Sequence[int]:
     """Numbers of processes that are asked for."""
+    from dashboard.benchmarks.campaigns.ranges import parse_sizes
     from dashboard.benchmarks.errors import PlanError
-    from dashboard.benchmarks.ranges import parse_sizes
 
     if text is None:
         return otherwise

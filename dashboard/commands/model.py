@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
 from dashboard.domain.models import MODEL_NAMES
@@ -46,7 +47,7 @@ def known(args: argparse.Namespace) -> Iterator[None]:
     if args.command == "model" or not (getattr(args, "parameters", None) or _asked(args)):
         yield
         return
-    from dashboard.decisions.families import FAMILIES
+    from dashboard.decisions.grown.families import FAMILIES
     from dashboard.models.family import family_of
     from dashboard.models.parameter_set import find_parameters
 
@@ -79,15 +80,7 @@ def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: S
     hints
         Further parents of those that read results.
     """
-    commands = parser.add_subparsers(dest="model_command", metavar="SUBCOMMAND", required=True)
-
-    def add(name: str, about: str, *parents: Any) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = commands.add_parser(
-            name, help=about.replace("%", "%%"), description=about, parents=[*parents, *common]
-        )
-        made.add_argument("--json", action="store_true", help="machine-readable output")
-        return made
-
+    add = cli_arguments.Subcommands(parser, common).add
     listing = add("list", "List the models: algorithms, where they are printed, and published machines.")
     listing.add_argument("-c", "--collective", help="of this collective only")
     listing.add_argument("--formulas", action="store_true", help="with their formulas, as LaTeX mathematics")
@@ -162,9 +155,7 @@ def _parameters(parser: argparse.ArgumentParser) -> None:
 
 def _fit(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
-    parser.add_argument(
-        "-c", "--collective", action=cli_values.Names, help="fit to these only; several by commas, or given again"
-    )
+    cli_arguments.collectives(parser, "fit to these only")
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="fit to these methods only")
     parser.add_argument(
@@ -187,9 +178,7 @@ def _share(text: str) -> float:
 
 def _runtime(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
-    parser.add_argument(
-        "-c", "--collective", action=cli_values.Names, help="of these only; several by commas, or given again"
-    )
+    cli_arguments.collectives(parser, "of these only")
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="of these methods only")
     parser.add_argument("--from", dest="low", type=_bytes, default=1, metavar="BYTES", help="least message size")
@@ -198,9 +187,7 @@ def _runtime(parser: argparse.ArgumentParser) -> None:
 
 def _decide(parser: argparse.ArgumentParser) -> None:
     _paths(parser, "results of collectives")
-    parser.add_argument(
-        "-c", "--collective", action=cli_values.Names, help="of these only; several by commas, or given again"
-    )
+    cli_arguments.collectives(parser, "of these only")
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     _network(parser)
     _trust(parser)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import online_folder as cli_online_folder
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
@@ -24,17 +25,7 @@ _MOST_ITERATIONS = 1000
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
     """Add ``online`` to the subcommands of ``colltune``."""
     about = "Online tuning: learn which methods to take from the programs that users run anyway."
-    parsers = commands.add_parser("online", help=about, description=about).add_subparsers(
-        dest="online_command", metavar="SUBCOMMAND", required=True
-    )
-
-    def add(name: str, summary: str, *parents: Any) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = parsers.add_parser(
-            name, help=summary, description=summary, parents=[*parents, common]
-        )
-        made.add_argument("--json", action="store_true", help="machine-readable output")
-        return made
-
+    add = cli_arguments.Subcommands(commands.add_parser("online", help=about, description=about), [common]).add
     simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
     _simulate_options(simulate)
     cli_online_folder.add_parsers(add, learning)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import output
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import say, show
+from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.online.settings import OPTIONS
 
 if TYPE_CHECKING:
+    from dashboard.online.selection import Blocked
+    from dashboard.online.settings import Learning
     from dashboard.online.state import Folder
+    from dashboard.online.table import AlgTable
 
 _MODES = ("off", "trace", "tuning", "tuned")
 
@@ -69,9 +72,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
         ("max-requests", cli_values.processes),
     ):
         init.add_argument(f"--{name}", nargs="+", type=kind, metavar="N", help="values that make methods of their own")
-    init.add_argument(
-        "--block", action="append", default=[], metavar="COLLECTIVE:METHOD", help="never choose it; * ends any name"
-    )
+    _block(init)
     learning(init)
     run = of_folder("run", "Run a program under the library.")
     run.add_argument("--mode", choices=_MODES, default="tuning", help="(default tuning)")
@@ -89,7 +90,14 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     loop = of_folder("loop", "Run batches of programs with training between them; called again it goes on.")
     loop.add_argument("--plan", required=True, type=Path, metavar="FILE", help="JSON: runs, evaluate, iterations, …")
     loop.add_argument("--seed", type=seed, default=1, metavar="N", help="of what is drawn (default 1)")
-    of_folder("show", "Show what was learnt and judged so far.")
+    shown = of_folder("show", "Show what was learnt and judged so far.")
+    shown.add_argument(
+        "--course",
+        action="store_true",
+        help="iteration by iteration, learnt anew from what was kept; with other settings where they are given",
+    )
+    _block(shown)
+    learning(shown)
     export = of_folder("export", "Write what was learnt as a decision function, for a library or a program.")
     export.add_argument("--to", required=True, metavar="TARGET", help="as for 'colltune export'")
     export.add_argument("-c", "--collective", action="append", help="of these (default: all that were learnt)")
@@ -103,10 +111,15 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     skeleton.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
 
 
+def _block(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--block", action="append", default=[], metavar="COLLECTIVE:METHOD", help="never choose it; * ends any name"
+    )
+
+
 def _init(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.native import compiler
+    from dashboard.benchmarks.libraries.mpicc import compiler
     from dashboard.online.library import build
-    from dashboard.online.selection import Blocked
     from dashboard.online.settings import Learning
     from dashboard.online.state import Folder
     from dashboard.online.table import default_table
@@ -119,20 +132,12 @@ def _init(args: argparse.Namespace) -> None:
     if args.collective:
         given["collectives"] = tuple(args.collective)
     table = default_table(version, **given)
-    blocked = []
-    for text in args.block:
-        collective, colon, method = text.partition(":")
-        labels = [each.label for each in table.methods.get(collective, ())]
-        if not colon or not any(
-            each == method or (method.endswith("*") and each.startswith(method[:-1])) for each in labels
-        ):
-            raise Usage(
-                f"--block {text}: expected COLLECTIVE:METHOD, such as bcast:{'chain*'}; no such method is there"
-            )
-        blocked.append(Blocked(collective, method))
-    folder = Folder(args.folder, table, (args.nodes, args.cores), Learning.of(learning_of(args)), tuple(blocked))
-    folder.save()
+    blocked = _blocked(args, table)
+    folder = Folder(args.folder, table, (args.nodes, args.cores), Learning.of(learning_of(args)), blocked)
+    args.folder.mkdir(parents=True, exist_ok=True)
+    # First: without it the folder is none, and another try is free.
     library = build(table, mpicc, args.folder)
+    folder.save()
     result = {
         "folder": str(args.folder),
         "library": str(library),
@@ -144,11 +149,29 @@ def _init(args: argparse.Namespace) -> None:
     show(args, result, lambda: [f"{library}: for Open MPI {version}", f"methods: {counts}"])
 
 
+def _blocked(args: argparse.Namespace, table: AlgTable) -> tuple[Blocked, ...]:
+    """Methods of a table that are never to be chosen."""
+    from dashboard.online.selection import Blocked
+
+    blocked = []
+    for text in args.block:
+        collective, colon, method = text.partition(":")
+        labels = [each.label for each in table.methods.get(collective, ())]
+        if not colon or not any(
+            each == method or (method.endswith("*") and each.startswith(method[:-1])) for each in labels
+        ):
+            raise Usage(
+                f"--block {text}: expected COLLECTIVE:METHOD, such as bcast:{'chain*'}; no such method is there"
+            )
+        blocked.append(Blocked(collective, method))
+    return tuple(blocked)
+
+
 def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]) -> tuple[Path, str]:
     """The compiler, and the series of its Open MPI."""
     import sys
 
-    from dashboard.benchmarks.library import library_of
+    from dashboard.benchmarks.libraries.library import library_of
     from loaders.openmpi import series
 
     mpicc = Path(args.mpicc) if args.mpicc else compiler(Path(sys.executable).with_name("mpiexec"))
@@ -212,6 +235,7 @@ def _loop(args: argparse.Namespace) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
+    from dashboard.online.course import Kept
     from dashboard.online.running import evaluations
     from dashboard.online.state import Folder
 
@@ -225,7 +249,32 @@ def _show(args: argparse.Namespace) -> None:
         "progress": folder.progress,
         "evaluations": evaluations(folder),
     }
-    show(args, result, lambda: _shown_lines(folder, result))
+    if not args.course:
+        show(args, result, lambda: _shown_lines(folder, result))
+        return
+    learning, blocked = _settings(args, folder)
+    with Working() as progress:
+        course = Kept.of(folder).course(learning, blocked, progress or (lambda *_: None))
+    result |= {"learning": learning.to_dict(), "course": course.to_dict()}
+    show(args, result, lambda: _course_lines(course.iterations))
+
+
+def _settings(args: argparse.Namespace, folder: Folder) -> tuple[Learning, Sequence[Blocked]]:
+    """Those of a folder, with what is given in their place."""
+    from dashboard.online.settings import Learning
+
+    learning = Learning.of({**folder.learning.to_dict(), **learning_of(args)})
+    return learning, _blocked(args, folder.table) if args.block else folder.blocked
+
+
+def _course_lines(iterations: Sequence[Mapping[str, Any]]) -> list[str]:
+    kinds = ("default", "tuning", "tuned")
+    rows = [
+        [each["iteration"], f"{each['timings']:,}", *(f"{b[2]:.3f}" if (b := each["boxes"][k]) else "" for k in kinds)]
+        for each in iterations
+    ]
+    head = ["iteration", "timings", *(f"{kind}/best, median" for kind in kinds)]
+    return cli_text.table(head, rows, range(len(head)))
 
 
 def _shown_lines(folder: Folder, result: Mapping[str, Any]) -> list[str]:

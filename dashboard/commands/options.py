@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import bench as cli_bench
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import beyond as cli_beyond
@@ -14,6 +15,7 @@ from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
 from dashboard.commands import methods as cli_methods
 from dashboard.commands import model as cli_model
+from dashboard.commands import naming as cli_naming
 from dashboard.commands import online as cli_online
 from dashboard.commands import orthogonal as cli_orthogonal
 from dashboard.commands import portability as cli_portability
@@ -30,6 +32,7 @@ from dashboard.commands import view as cli_view
 from dashboard.commands.output import answer
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
+from dashboard.session.reading import OPTIONS as READING
 
 
 class _Parser(argparse.ArgumentParser):
@@ -61,6 +64,7 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+_METAVARS = {"numbers": "LIBRARY", "select": "FACET=VALUE,…", "join": "FACET,…", "scheduler": "ADDRESS"}
 #: Makes the parser of a command that reads results: name, summary, and parsers with further options.
 _Add = Callable[..., _Parser]
 
@@ -201,7 +205,7 @@ def _common() -> _Parser:
 
 
 def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    cli_arguments.json(parser)
 
 
 def _chosen() -> _Parser:
@@ -214,9 +218,7 @@ def _chosen() -> _Parser:
 
 
 def _collectives(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-c", "--collective", action=cli_values.Names, help="the collective; several by commas, or given again"
-    )
+    cli_arguments.collectives(parser, "the collective")
     parser.add_argument(
         "--ppn",
         type=cli_values.count_or_all,
@@ -279,6 +281,7 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
     cli_beyond.add_option(group)
+    cli_naming.add_options(group)
     cli_beside.add_options(parser)
 
 
@@ -360,13 +363,6 @@ def _hints() -> _Parser:
         help="column of a table that bears another name, such as time=latency_us",
     )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
-    group.add_argument(
-        "--numbers", metavar="LIBRARY", help="whose numbers algorithms that are numbers are, such as openmpi-5.0"
-    )
-    group.add_argument(
-        "--select",
-        metavar="FACET=VALUE,…",
-        help="results of one device, campaign, library, version, system, network or placement; 'info' lists them",
-    )
-    group.add_argument("--join", metavar="FACET,…", help="put results together that differ in these facets")
+    for option in READING:
+        cli_trees.add_option(group, option, _METAVARS[option.name])
     return parser

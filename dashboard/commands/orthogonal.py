@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import show
@@ -22,17 +23,7 @@ _TREE = "intervals"
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
     """Add ``orthogonal`` to the subcommands of ``colltune``; those of its parsers that take a treatment."""
     about = "Orthogonal structures: grids of processes, what they are predicted to gain, and what they gained."
-    parsers = commands.add_parser("orthogonal", help=about, description=about).add_subparsers(
-        dest="orthogonal_command", metavar="SUBCOMMAND", required=True
-    )
-
-    def add(name: str, summary: str, *parents: Any) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = parsers.add_parser(
-            name, help=summary, description=summary, parents=[*parents, common]
-        )
-        made.add_argument("--json", action="store_true", help="machine-readable output")
-        return made
-
+    add = cli_arguments.Subcommands(commands.add_parser("orthogonal", help=about, description=about), [common]).add
     listing = add("layouts", "List the grids of a number of processes: its ordered factorizations.")
     listing.add_argument("processes", type=cli_values.count, metavar="P")
     _dimensions(listing)
@@ -158,7 +149,7 @@ def _percent(value: float | None) -> str:
 
 def _improve(args: argparse.Namespace) -> None:
     from dashboard.commands.load import cubes_of
-    from dashboard.decisions.map import select_ppn
+    from dashboard.decisions.measured.map import select_ppn
     from dashboard.models.errors import ModelError
     from dashboard.models.grids import summary
 

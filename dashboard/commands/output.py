@@ -106,7 +106,7 @@ class Loading(_Line):
 
 
 class Working(_Line):
-    """Shows how far a search is; what it gives is a `dashboard.decisions.family.Progress`."""
+    """Shows how far a search is; what it gives is a `dashboard.decisions.grown.family.Progress`."""
 
     def __enter__(self) -> Callable[[float, str], None] | None:
         return self._done if sys.stderr.isatty() else None

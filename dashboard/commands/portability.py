@@ -11,7 +11,7 @@ from dashboard.commands import trees as cli_trees
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.problem import Problem
+    from dashboard.decisions.measured.problem import Problem
 
 _FIGURES = ("mean", "median", "max")
 
@@ -38,9 +38,9 @@ def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
     from dashboard.commands.output import Working, finite, show
     from dashboard.commands.treatment import preparation
-    from dashboard.decisions.families import family
-    from dashboard.decisions.portability import campaign_facts, time_ratios
-    from dashboard.decisions.portability import portability as judge
+    from dashboard.decisions.grown.families import family
+    from dashboard.decisions.judged.portability import campaign_facts, time_ratios
+    from dashboard.decisions.judged.portability import portability as judge
 
     first = preparation(args)
     # What is left out need not be known to both.

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching as cli_launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.beyond import measured_ranks
@@ -38,14 +39,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI (version 1 or 2) or MPICH (JSON)")
     parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on another one")
-    parser.add_argument("--mpiexec", metavar="PATH", help="start command (default: beside this Python, else on PATH)")
-    parser.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        default=[],
-        help="only this one; several by commas, or given again",
-    )
+    cli_arguments.start_command(parser)
+    cli_arguments.collectives(parser)
     parser.add_argument(
         "--ranks", type=cli_values.count, metavar="N", help="largest communicator tried (default: as measured, else 8)"
     )
@@ -57,7 +52,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     cli_launching.add_options(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=f"write the report: {', '.join(_WRITTEN_AS)}")
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    cli_arguments.json(parser)
 
 
 def prove(args: argparse.Namespace) -> None:
@@ -85,9 +80,9 @@ def prove(args: argparse.Namespace) -> None:
 
 
 def _proven(args: argparse.Namespace) -> Proof:
-    from dashboard.benchmarks import library
+    from dashboard.benchmarks.campaigns.ranges import parse_size
+    from dashboard.benchmarks.libraries import library
     from dashboard.benchmarks.proof.prove import Wish, prove
-    from dashboard.benchmarks.ranges import parse_size
 
     installation = library.at(args.mpiexec)
     mpiexec = installation.mpiexec

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import trees as cli_trees
-from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, write
 from dashboard.commands.usage import Usage
 
@@ -20,12 +20,7 @@ _ENDINGS = (".html", ".htm")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``report``, all but the hints, those of measurements, of trees and of what is held out."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .html")
-    parser.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        help="report on this collective; several by commas, or given again",
-    )
+    cli_arguments.collectives(parser, "report on this collective")
     parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
     parser.add_argument(
         "--to", default="openmpi", metavar="TARGET", help="what the rules are written as (default openmpi)"

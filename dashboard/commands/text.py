@@ -221,6 +221,7 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
     folder = _common_folder([f["path"] for f in files])
     names = {f["path"]: f["path"].removeprefix(folder) for f in files}
     lines = [f"in {folder}"] if folder else []
+    lines += _in_short(files)
     rows = [[names[f["path"]], f["format"] or "-", f["rows"], f["skipped"], _holds(f)] for f in files]
     lines += table(["file", "format", "rows", "skipped", "what it holds"], rows, right=(2, 3))
     unusable = [[names[f["path"]], f["error"].removeprefix(f"{f['path']}: ")] for f in files if f["error"]]
@@ -251,6 +252,20 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
         if "between_sizes" in answer:
             lines += [f"    {line}" for line in _between_text(answer["between_sizes"][name])]
     return lines
+
+
+def _in_short(files: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many files of which format, and what they lack; nothing for one file."""
+    if len(files) < 2:
+        return []
+    formats = Counter(file["format"] for file in files if file["format"])
+    lacking = Counter(need for file in files for need in file["needs"])
+    said = [f"{count:,} {name}" for name, count in formats.most_common()]
+    said += [f"{len(files) - formats.total():,} no results"] if formats.total() < len(files) else []
+    lines = [f"{len(files):,} files: {', '.join(said)}"]
+    if lacking:
+        lines.append(f"not said: {', '.join(f'{name} by {count:,}' for name, count in lacking.most_common())}")
+    return [*lines, ""]
 
 
 def doubtful_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:

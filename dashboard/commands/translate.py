@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands import values as cli_values
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands.output import answer, say, write
 from dashboard.commands.usage import Usage
 
@@ -21,9 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``translate``."""
     parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI, MPICH, Intel MPI or UCC")
     parser.add_argument("--to", required=True, metavar="TARGET", help="as for export, such as openmpi or c")
-    parser.add_argument(
-        "-c", "--collective", action=cli_values.Names, help="only this one; several by commas, or given again"
-    )
+    cli_arguments.collectives(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
     parser.add_argument(
         "--for", dest="library_series", default="5.0", metavar="V", help="version of Open MPI (default 5.0)"

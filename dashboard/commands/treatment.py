@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dashboard.session.prepared import Decided, Prepared
     from dashboard.session.treatment import Treatment
 
-#: What can be held out, as `dashboard.decisions.folds.SCHEMES`, or nothing.
+#: What can be held out, as `dashboard.decisions.judged.folds.SCHEMES`, or nothing.
 HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 #: Options that the models share with the tree of that name.
 _OF_MODELS = ("complete", "parameters")
@@ -133,7 +133,7 @@ def sources_of(prepared: Prepared) -> dict[str, Any]:
 
 def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[str, ...]:
     """What ``--without`` names."""
-    from dashboard.decisions import selection
+    from dashboard.decisions.measured import selection
 
     wanted = tuple(getattr(args, "without", ()))
     known = list(dict.fromkeys(name for cube in cubes.values() for name in selection.selectable(cube)))
@@ -179,7 +179,7 @@ def _say_unsafe(name: str, cube: xr.Dataset) -> None:
 
 def _say_doubtful(name: str, cube: xr.Dataset, table: Any) -> None:
     """Say which times cannot be right; Usage where none is left."""
-    from dashboard.decisions import trust
+    from dashboard.decisions.measured import trust
 
     if len(table):
         gone = trust.LEFT_OUT in cube.attrs

@@ -10,8 +10,8 @@ from dashboard.commands import model as cli_model
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.decisions.families import Families
-    from dashboard.decisions.family import Family
+    from dashboard.decisions.grown.families import Families
+    from dashboard.decisions.grown.family import Family
     from dashboard.domain.options import Option
 
 DEFAULT = "recommended"
@@ -91,7 +91,7 @@ def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
 
 def _families() -> Families:
     """All trees that can be grown, models among them."""
-    from dashboard.decisions.families import PLACES, Families
+    from dashboard.decisions.grown.families import PLACES, Families
 
     return Families({**PLACES, MODEL: cli_model.PLACE})
 
@@ -147,7 +147,7 @@ def read(family: Family, words: Sequence[str]) -> dict[str, Any]:
 
 def words_of(options: Mapping[str, Any], family: Family) -> str:
     """The options that differ from their defaults, as `read` takes them: ``max_depth=3,threshold=0.9``."""
-    from dashboard.decisions.attributes import SIZES
+    from dashboard.decisions.function.attributes import SIZES
 
     told = []
     for option in family.options:

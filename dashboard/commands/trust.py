@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def listed(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Doubtful times of a cube, as JSON takes them."""
-    from dashboard.decisions.trust import doubtful
+    from dashboard.decisions.measured.trust import doubtful
 
     found = doubtful(cube)
     names = [str(name) for name in found.columns if name not in ("kind", "repetition")]

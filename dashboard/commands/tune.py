@@ -7,17 +7,24 @@ Exit status: 0 proven, and nothing slower; 3 nothing is better than the library'
 from __future__ import annotations
 
 import argparse
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import bench_submit, launching
+from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.tuning import OPTIONS
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.launch import Launcher
-    from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.launchers.launch import Launcher
+    from dashboard.benchmarks.libraries.library import Installation
+    from dashboard.domain.options import Option
     from dashboard.tuning import Asked, Folder, Work
 
 
@@ -33,25 +40,11 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         parents=[common],
     )
     parser.add_argument("folder", metavar="FOLDER", help="where all of it is kept")
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
-    group = parser.add_argument_group("what is tuned")
-    group.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        metavar="NAME[,NAME…]",
-        help="collectives (default: bcast, reduce, allreduce, allgather, alltoall)",
-    )
-    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes (default: the cores)")
-    group.add_argument("--sizes", metavar="GRID", help="message sizes to choose from (default 4-1MiB:x4)")
-    group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes to choose from (default: up to ranks)")
+    cli_arguments.json(parser)
+    group = parser.add_argument_group("what is tuned, and how much of it")
+    for option in OPTIONS:
+        _add(group, option)
     group.add_argument("--workload", metavar="FILE", help="collective, comm_size, message_size, calls")
-    group.add_argument(
-        "--target", metavar="NAME", help="what else the decision is written as, such as c (default: rules and preload)"
-    )
-    group.add_argument(
-        "--unchecked", action="store_true", default=None, help="do not call the methods in every way first"
-    )
     other = parser.add_argument_group("what was tuned before").add_mutually_exclusive_group()
     other.add_argument(
         "--again",
@@ -59,16 +52,21 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         help="check by fresh launches whether the rules still hold, and measure only those anew that do not",
     )
     other.add_argument("--compare", metavar="OTHER", help="what the rules of the folder OTHER cost on this one's times")
-    group = parser.add_argument_group("how much of it")
-    group.add_argument(
-        "--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h (default 10min)"
-    )
-    group.add_argument("--launches", type=cli_values.count, metavar="N", help="of each comparison, ranks anew (3)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
     where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
     where.add_argument("--launch", metavar="COMMAND", help=launching.LAUNCH)
     bench_submit.slurm_options(parser)
+
+
+def _add(group: Any, option: Option) -> None:
+    """Add an option as it is declared; collectives may be named again and again, as everywhere."""
+    if option.kind != "attributes":
+        cli_trees.add_option(group, option, "GRID" if option.name.endswith("sizes") else None)
+        return
+    text = f"{option.title} (default: {', '.join(option.default)})"
+    flags, metavar = ("-c", "--collective"), "NAME[,NAME…]"
+    group.add_argument(*flags, dest=option.name, action=cli_values.Names, metavar=metavar, help=text)
 
 
 def tune(args: argparse.Namespace) -> None:
@@ -97,7 +95,7 @@ def _tune(args: argparse.Namespace) -> None:
     if args.dry_run:
         _preview(args, work)
         return
-    with Working() as progress:
+    with _interruptible(), Working() as progress:
         work = _telling(work, _Told(progress))
         checked = repeat(work) if args.again else None
         done = {} if args.again else do(work)
@@ -108,6 +106,16 @@ def _tune(args: argparse.Namespace) -> None:
         say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
     if status := EXITS.get(str(found["outcome"]), 4):
         raise SystemExit(status)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Take SIGTERM, by which the page and schedulers end it, as Ctrl-C: what runs is ended and noted as interrupted."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _beside(args: argparse.Namespace, folder: Folder) -> None:
@@ -158,19 +166,9 @@ def _work(args: argparse.Namespace, folder: Folder) -> Work:
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     """What was asked now, by the names of `Asked`."""
-    given: dict[str, Any] = {
-        "ranks": args.ranks,
-        "seconds": args.budget,
-        "message_sizes": args.sizes,
-        "comm_sizes": args.comm_sizes,
-        "workload": args.workload,
-        "target": args.target,
-        "launches": args.launches,
-        "checked": False if args.unchecked else None,
-    }
-    if args.collective:
-        given["collectives"] = args.collective
-    given = {name: value for name, value in given.items() if value is not None}
+    from dashboard.tuning import Asked
+
+    given = Asked.named({name: getattr(args, name) for name in (*(one.name for one in OPTIONS), "workload")})
     if args.slurm:
         given |= {"slurm": bench_submit.request(args, launching.site_of(args)).record(), "launch": ""}
     elif args.here or args.launch:
@@ -179,7 +177,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _installation(args: argparse.Namespace) -> Installation:
-    from dashboard.benchmarks.library import find
+    from dashboard.benchmarks.libraries.library import find
 
     return bench_submit.installation(args, launching.site_of(args).request().modules, find) if args.slurm else find()
 
@@ -187,7 +185,7 @@ def _installation(args: argparse.Namespace) -> Installation:
 def _launcher(args: argparse.Namespace, asked: Asked, installation: Installation) -> Launcher:
     from dataclasses import replace
 
-    from dashboard.benchmarks.slurm import Request, SlurmLauncher
+    from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 
     if asked.slurm is None:
         site = launching.site_of(args)
@@ -199,8 +197,8 @@ def _preview(args: argparse.Namespace, work: Work) -> None:
     """Say what would be done, and what it costs; nothing is run or written."""
     import tempfile
 
-    from dashboard.benchmarks import control
-    from dashboard.benchmarks.campaign import Campaign
+    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.tuning.look import look, plan_of
 
     looked = look(work)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import bench_plan
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import launching as cli_launching
@@ -19,9 +20,9 @@ from dashboard.commands.tune_check_text import LISTED, lines_of, records
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.library import Installation
+    from dashboard.benchmarks.libraries.library import Installation
     from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.improvement import Improvement, Verdict
+    from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 _FOLDER = "tune-check"
 _WATCH_S = 0.25
@@ -47,9 +48,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         metavar="PATH",
         help="a rules file or a saved decision function; with --tree the benchmark files to decide by",
     )
-    parser.add_argument(
-        "-c", "--collective", action=cli_values.Names, help="only this one; several by commas, or given again"
-    )
+    cli_arguments.collectives(parser)
     parser.add_argument(
         "--tree", metavar="TREE:OPTION=VALUE,…", help='decide by PATH…, such as "quadtree:max_depth=3", and export that'
     )
@@ -86,7 +85,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
     )
     judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
     cli_beyond.add_option(judged)
-    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    cli_arguments.json(parser)
     return parser
 
 
@@ -176,7 +175,7 @@ def _checked(args: argparse.Namespace) -> None:
 
 def _installation(args: argparse.Namespace) -> Installation:
     """The installed Open MPI, given the rules file that is going to be in the folder."""
-    from dashboard.benchmarks.library import find
+    from dashboard.benchmarks.libraries.library import find
     from dashboard.benchmarks.tune_check import rules_of, with_rules
 
     return with_rules(find(), rules_of(Path(args.folder)), han=bool(args.han))
@@ -190,7 +189,7 @@ def _given(args: argparse.Namespace, version: str) -> _Given:
         raise Usage("one rules file at a time; benchmark files need --tree")
     path = Path(args.paths[0])
     from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.saved import FORMAT
+    from dashboard.decisions.function.saved import FORMAT
     from dashboard.export.rules.lint import read_rules
     from loaders import disk
 
@@ -225,7 +224,7 @@ def _grown(args: argparse.Namespace, version: str) -> _Given:
     """A tree for each collective, exported as ``colltune export --to openmpi`` would."""
     from dashboard.commands.load import load
     from dashboard.commands.treatment import preparation
-    from dashboard.decisions.families import family
+    from dashboard.decisions.grown.families import family
 
     name, _, options = args.tree.partition(":")
     chosen = family(name)
@@ -264,7 +263,7 @@ def _ranks(args: argparse.Namespace, given: _Given) -> int:
 
 def _measured(args: argparse.Namespace, given: _Given, installation: Installation) -> Path:
     """Measure what is missing in the campaign's folder; the file with the results."""
-    from dashboard.benchmarks import control
+    from dashboard.benchmarks.campaigns import control
     from dashboard.benchmarks.tune_check import measurable, prepare
 
     folder = Path(args.folder)
@@ -320,7 +319,7 @@ def _cores() -> set[int]:
 
 
 def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str, Improvement]:
-    from dashboard.decisions.improvement import improvement
+    from dashboard.decisions.judged.improvement import improvement
     from loaders import open_results
 
     results = open_results([str(file) for file in files])
@@ -333,7 +332,7 @@ def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str
 
 
 def _judged(given: _Given, found: Mapping[str, Improvement]) -> dict[str, list[Verdict]]:
-    from dashboard.decisions.improvement import judge
+    from dashboard.decisions.judged.improvement import judge
 
     if lost := [name for name in found if name not in given.decisions]:
         say(f"note: the rules do not decide {', '.join(lost)}")
@@ -348,7 +347,7 @@ def _left(
     version: str,
 ) -> _Left:
     """Write the rules without what is slower."""
-    from dashboard.decisions.cutting import without_slower
+    from dashboard.decisions.function.cutting import without_slower
     from dashboard.export.provenance import today
 
     changed, gone, cut = [], {}, {}

@@ -10,7 +10,7 @@ from dashboard.commands.output import say
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.proof.verdict import Proof
-    from dashboard.decisions.improvement import Improvement, Verdict
+    from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dashboard.commands import text as cli_text
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
-    from dashboard.decisions.improvement import Improvement, Verdict
+    from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 #: More cells than this are listed on demand only.
 LISTED = 60
@@ -71,7 +71,7 @@ def _cell_lines(cells: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    from dashboard.decisions.improvement import region
+    from dashboard.decisions.judged.improvement import region
 
     head = ["rule", "method", "cells", "mean", "min", "max", "p", ""]
     measured = [one for one in verdicts if one.cells]

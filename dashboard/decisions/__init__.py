@@ -1,10 +1,10 @@
 """Decision maps, decision functions and what they cost."""
 
-from dashboard.decisions.function import DecisionFunction, Leaf, Method, Node, Rule, Split, Test
-from dashboard.decisions.map import decision_map, methods_of, select_ppn
-from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
-from dashboard.decisions.quadtree import QuadtreeBuilder, exact, quadtree
-from dashboard.decisions.statistics import statistics, sweep_depth, sweep_threshold
+from dashboard.decisions.function.decision import DecisionFunction, Leaf, Method, Node, Rule, Split, Test
+from dashboard.decisions.function.statistics import statistics, sweep_depth, sweep_threshold
+from dashboard.decisions.grown.quadtree import QuadtreeBuilder, exact, quadtree
+from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
+from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn
 from dashboard.domain.errors import DecisionError, DecisionFormatError, NothingMeasuredError, OptionError
 
 __all__ = [

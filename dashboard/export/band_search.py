@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.attributes import products
-from dashboard.decisions.map import DIMS
+from dashboard.decisions.function.attributes import products
+from dashboard.decisions.measured.map import DIMS
 from dashboard.export.bands import Band, Bands, merged
-from dashboard.export.c_text import INT_MAX
 from dashboard.export.target import ExportError
+from dashboard.export.targets.c.text import INT_MAX
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Node, Split, Test
-from dashboard.export.c_text import INT_MAX
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.export.parts import usual_ppn
 from dashboard.export.target import ExportError
+from dashboard.export.targets.c.text import INT_MAX
 
 if TYPE_CHECKING:
-    from dashboard.decisions.nodes import Method
+    from dashboard.decisions.function.nodes import Method
     from dashboard.export.library_names import Compared
 
 IntArray = npt.NDArray[np.int64]

@@ -11,32 +11,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.penalty import penalty, summarise
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_percent
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.bands import bands_of
+from dashboard.export.holds import unsaid
 from dashboard.export.library_names import COMPARED
-from dashboard.export.openmpi_nodes import parted
-from dashboard.export.openmpi_plan import plans
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError
+from dashboard.export.targets.openmpi.nodes import parted
+from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.usage import han_name, used_in_text
 from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.decisions.judged.penalty import PenaltySummary
     from dashboard.export.rules import Fault, RulesFile
 
-#: Targets whose files the readers of `dashboard.export.rules` read.
 #: Points of a mean penalty that are rounding.
 _ROUNDING = 1e-9
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -182,7 +183,10 @@ def write(order: Order) -> Written:
     kept, substitutes, left_out = _sayable(order, options)
     if not kept:
         raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")
+    if target.readable and all(is_default(decision) for decision in kept):
+        raise ExportError("everything is left to the library's own decision: no file is needed")
     source = {decision.collective: decision for decision in per_collective(order.decisions)}
+    open_ends = {name: text for name, decision in source.items() if (text := unsaid(decision, target))}
     # What needs no substitutes is written as it was decided, also where one tree decides several collectives.
     whole = kept if substitutes or left_out else list(order.decisions)
 
@@ -193,10 +197,11 @@ def write(order: Order) -> Written:
         said = ((each, substitutes.get(each.collective, ())) for each in kept)
         return text, rules, tuple(_part(order, source[e.collective], e, notes, rules, text) for e, notes in said)
 
-    text, rules, parts = written(order.provenance)
+    facts = {**order.provenance, "unsaid": open_ends}
+    text, rules, parts = written(facts)
     if losing := {part.source.collective: part.costs for part in parts if part.loss > 0}:
         # Its head says what the file costs; that is known only when it was written.
-        text, rules, parts = written({**order.provenance, "as_written": losing})
+        text, rules, parts = written({**facts, "as_written": losing})
     name = "_".join(["colltune", *(part.source.collective for part in parts)]) + target.extension
     if len(parts) > _NAMED:
         name = f"colltune_{len(parts)}_collectives{target.extension}"
@@ -239,7 +244,8 @@ def _part(
     cube, weights = order.cubes.get(decision.collective), order.weights.get(decision.collective)
     used = {said.methods[place].label for place in said.tree.codes.tolist() if place >= 0}
     read = _read_back(order, decision.collective, rules, text, used)
-    notes = (*substitutes, *_notes(order, said))
+    holds = unsaid(decision, TARGETS[order.target])
+    notes = (*substitutes, *_notes(order, said), *([f"{holds[0].upper()}{holds[1:]}."] if holds else []))
     if cube is None:
         return Part(decision, read, notes)
     before = penalty(cube, decision, weights=weights)

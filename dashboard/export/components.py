@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dashboard.decisions.nodes import Method
+    from dashboard.decisions.function.nodes import Method
 
 HAN, TUNED = "han", "tuned"
 _TREES = frozenset({"bcast", "reduce"})

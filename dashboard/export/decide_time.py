@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf
-from dashboard.export import c, c_memory, c_table, python
-from dashboard.export.c_file import source
-from dashboard.export.c_text import INT_MAX, LLONG_MAX, identifier
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf
 from dashboard.export.parts import per_collective, usual_ppn
 from dashboard.export.target import ExportError
+from dashboard.export.targets import python
+from dashboard.export.targets.c import memory as c_memory
+from dashboard.export.targets.c import nested as c
+from dashboard.export.targets.c import table as c_table
+from dashboard.export.targets.c.file import source
+from dashboard.export.targets.c.text import INT_MAX, LLONG_MAX, identifier
+from loaders import disk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,7 +263,7 @@ def _renamed(text: str, collective: str, symbol: str) -> str:
 
 def _compile(compiler: str, folder: Path, name: str, text: str, *arguments: str, standard: str = "c99") -> None:
     file = folder / f"{name}.c"
-    file.write_text(text, encoding="ascii")
+    disk.write_text(file, text)
     command = [compiler, f"-std={standard}", "-O2", str(file), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)  # noqa: S603

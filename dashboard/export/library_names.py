@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from dashboard.export.c_text import INT_MAX
+from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
 
 if TYPE_CHECKING:

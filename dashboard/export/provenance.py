@@ -44,7 +44,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     decision
         The decision function; its own ``provenance`` tells of the data.
     provenance
-        What it does not know itself: ``statistics``, the result of `dashboard.decisions.statistics` or
+        What it does not know itself: ``statistics``, the result of `dashboard.decisions.function.statistics` or
         a mapping from collectives to such results; ``sources``, the files or their number, likewise; and any
         further facts of the data, which go before its own.
 
@@ -55,6 +55,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     """
     given = dict(provenance or {})
     written = given.pop("as_written", {}).get(decision.collective)
+    holds = given.pop("unsaid", {}).get(decision.collective)
     statistics = _statistics_of(decision, given.pop("statistics", None))
     facts = {**decision.provenance, **{k: v for k, v in given.items() if k not in ("date", "version")}}
     return [
@@ -62,6 +63,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
         f"Decision: {_tree(decision)}.",
         *_quality(statistics),
         *([f"Less than decided can be said here: {written}."] if written else []),
+        *([f"{holds[0].upper()}{holds[1:]}."] if holds else []),
         *_data(decision.collective, facts),
     ]
 
@@ -115,7 +117,7 @@ def _data(collective: str, facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"Processes per node: {', '.join(map(str, facts['ppns']))}.")
     if facts.get("part_of"):
         lines.append(f"Decided together: {facts['part_of']}; figures of quality and data are of all of them.")
-    told = {"part_of", "collective", "digest", "sources", "cells", "comm_size", "message_size"}
+    told = {"part_of", "ppn_note", "collective", "digest", "sources", "cells", "comm_size", "message_size"}
     for name, value in facts.items():
         if name not in told and isinstance(value, str | int | float) and str(value):
             title = "Processes per node" if name == "ppn" else name.replace("_", " ").capitalize()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.export import provenance as origin
-from dashboard.export.c_text import comment_text
+from dashboard.export.targets.c.text import comment_text
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction

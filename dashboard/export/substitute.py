@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.improve import without
-from dashboard.decisions.nodes import Leaf, Method
-from dashboard.decisions.problem import Problem
-from dashboard.export.target import ExportError, Target
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.improve import without
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.measured.problem import Problem
+from dashboard.export.naming import said
+from dashboard.export.target import Target
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,14 +56,14 @@ def with_substitutes(
     problem = Problem.of(cube, weights=weights)
     known = {method.label: method for method in (*problem.methods, *decision.methods)}
     lacking = [decision.methods[place].label for place in sorted(set(decision.tree.codes.tolist())) if place >= 0]
-    said: dict[tuple[Any, ...], bool] = {}
+    sayable: dict[tuple[Any, ...], bool] = {}
     for method in known.values():
-        said.setdefault(_key(method), _said(target, decision, method, told))
-    allowed = {label for label, method in known.items() if said[_key(method)]}
+        sayable.setdefault(_key(method), said(target, decision.collective, method, decision.provenance, told))
+    allowed = {label for label, method in known.items() if sayable[_key(method)]}
     lacking = [label for label in lacking if label not in allowed]
     if not lacking:
         return decision, []
-    if not allowed and not _said(target, decision, DEFAULT, told):
+    if not allowed and not said(target, decision.collective, DEFAULT, decision.provenance, told):
         # In its own words.
         target.write([decision], None, **told)
     found, replaced = without(problem, decision, allowed, DEFAULT)
@@ -85,14 +86,3 @@ def takes_substitutes(target: Target) -> bool:
 def _key(method: Method) -> tuple[Any, ...]:
     """What a target goes by."""
     return method.algorithm, bool(method.segment_size), method.parameters.get("library_id")
-
-
-def _said(target: Target, decision: DecisionFunction, method: Method, options: Mapping[str, Any]) -> bool:
-    if method.segment_size and not target.segments:
-        return False
-    one = DecisionFunction(decision.collective, [method], Leaf(0), provenance=decision.provenance)
-    try:
-        target.write([one], None, **options)
-    except ExportError:
-        return False
-    return True

@@ -31,7 +31,7 @@ class Target:
     extension
         Of a file, with the dot.
     write
-        ``write(decisions, provenance)``: the whole text of the file. `provenance` is what
+        ``write(decisions, provenance=…)``: the text of the file. `provenance` is what
         `dashboard.export.provenance.describe` takes.
     options
         Names of further keyword arguments of `write`, all of which may be left out: ``cubes`` (measurements by
@@ -44,6 +44,8 @@ class Target:
         Whether ``colltune lint`` reads it.
     own_methods
         Whether it takes methods by names that are its own, so that others are replaced by the best of these.
+    says
+        What of `dashboard.export.holds` a file says of where its decisions hold, such as ``device``.
     segments
         Whether a method's segment size can be said; a segmented method is one that the target lacks otherwise.
     """
@@ -57,6 +59,7 @@ class Target:
     readable: bool = False
     own_methods: bool = False
     segments: bool = True
+    says: tuple[str, ...] = ()
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:
         """Tell how a file of this name, which decides some collectives, is used."""

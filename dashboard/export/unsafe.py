@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.improve import without
-from dashboard.decisions.nodes import Method
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import without_methods
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.improve import without
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import KnownFault, known_fault
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
@@ -62,7 +62,7 @@ def without_unsafe(cube: xr.Dataset, names: Collection[str] = ()) -> xr.Dataset:
     cube
         Results of one collective.
     names
-        As for `dashboard.decisions.selection.without_methods`.
+        As for `dashboard.decisions.measured.selection.without_methods`.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def guarded(target: Target) -> Target:
     ) -> str:
         """Write the decisions without what is unsafe."""
         safe = [_safe(one, target.name, options) for one in decisions]
-        return target.write(safe, provenance, **options)
+        return target.write(safe, provenance=provenance, **options)
 
     return replace(target, write=write)
 

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from dashboard.export.target import Step
 
+#: Makes a library to preload of its source.
+BUILD = "mpicc -std=c99 -O2 -shared -fPIC -pthread -o {library} {source}"
+
 
 def used_in_text(steps: Sequence[Step]) -> str:
     """The steps as plain text, commands indented."""
@@ -144,7 +147,7 @@ def preload(name: str, _collectives: Sequence[str]) -> list[Step]:
     """Source of a library to preload."""
     library = "lib" + name.removesuffix(".c") + ".so"
     return [
-        Step("Build the library once:", f"mpicc -std=c99 -O2 -shared -fPIC -pthread -o {library} {name}"),
+        Step("Build the library once:", BUILD.format(library=library, source=name)),
         Step(
             "Preload it into any dynamically linked MPI program, which need not be changed:",
             f"mpirun -x LD_PRELOAD=$PWD/{library} -n 16 ./program",

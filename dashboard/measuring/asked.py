@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from dashboard.benchmarks import control
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Variants
-from dashboard.benchmarks.plan import Plan, buffer_bytes
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.ranges import parse_size, parse_sizes
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Variants
 
 #: More would take hours to plan and to draw; such a grid is better cut into campaigns.
 MOST_POINTS = 200_000
@@ -29,7 +29,7 @@ def default_ranks() -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the page's fields hold, as they were typed; grids as `dashboard.benchmarks.ranges` reads them.
+    """What the page's fields hold, as they were typed; grids as `dashboard.benchmarks.campaigns.ranges` reads them.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Offer:
     points
         Number of points.
     seconds, at_most, core_hours
-        As `dashboard.benchmarks.pace.Estimate` has them.
+        As `dashboard.benchmarks.campaigns.pace.Estimate` has them.
     limit
         Time limit of the job in seconds, where none is given.
     cells, methods, left_out
@@ -170,7 +170,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
     wish = asked.wish()
     cores = os.cpu_count() or 1
     if here:
-        _check_ranks(wish.ranks, cores)
+        check_ranks(wish.ranks)
     plan = control.make_plan(wish, installation)
     most = sum(map(len, plan.methods.values())) * len(plan.comm_sizes) * max(1, len(plan.message_sizes))
     most *= max(1, len(plan.ppns)) * plan.launches
@@ -200,7 +200,9 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
     )
 
 
-def _check_ranks(ranks: int, cores: int) -> None:
+def check_ranks(ranks: int) -> None:
+    """Raise `PlanError` for more ranks than this machine can take."""
+    cores = os.cpu_count() or 1
     most = max(_RANKS_ANYWHERE, _RANKS_PER_CORE * cores)
     if ranks > most:
         raise PlanError(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboard.benchmarks.campaign import ENDED, Campaign
+from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
+from dashboard.benchmarks.campaigns.follow import Following, follow
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, CampaignError
-from dashboard.benchmarks.follow import Following, follow
-from dashboard.benchmarks.plan import Plan
 from dashboard.session.registry import Bounded
 
 #: Environment variable with the folder of the campaigns.
@@ -46,10 +47,17 @@ def folder_of(root: Path, name: str) -> Path:
     return folder
 
 
-def free_name(root: Path, collectives: tuple[str, ...], ranks: int) -> str:
-    """Name for a new campaign, such as ``bcast-8-ranks`` or ``bcast-8-ranks-2``."""
+def typed_folder(root: Path, name: str) -> str:
+    """The folder of a campaign, tuning or loop as somebody types it, who has the same surroundings."""
+    if campaigns_root({}) != root:
+        return f'"${ROOT_VARIABLE}/{name}"'
+    return shlex.quote(str(root / name)).replace(str(Path.home()), "~", 1)
+
+
+def free_name(root: Path, collectives: tuple[str, ...], ranks: int, kind: str = "") -> str:
+    """Name for a new campaign, such as ``bcast-8-ranks`` or ``bcast-8-ranks-2``; `kind` stands before it."""
     what = collectives[0] if len(collectives) == 1 else f"{len(collectives)}-collectives"
-    name, number = f"{what}-{ranks}-ranks", 1
+    name, number = "-".join(filter(None, [kind, what, str(ranks), "ranks"])), 1
     made = name
     while (root / made).exists():
         number += 1
@@ -126,7 +134,7 @@ def _entry(folder: Path) -> Entry:
     """Line of a campaign; one that has ended is not asked after again until one of its files has changed."""
     campaign = Campaign(folder)
     files = (campaign.plan_file, campaign.state_file, campaign.progress_file, *campaign.result_files())
-    key = (folder, *map(_stamp, files))
+    key = (folder, *map(stamp, files))
     known = _ENDED.get(key)
     if known is None:
         following = _UNDER_WAY[folder] = follow(folder)
@@ -154,7 +162,7 @@ def _seen(following: Following) -> Entry:
     )
 
 
-def _stamp(file: Path) -> tuple[int, int, int] | None:
+def stamp(file: Path) -> tuple[int, int, int] | None:
     """What changes when a file is written; None while it is not there."""
     try:
         status = file.stat()

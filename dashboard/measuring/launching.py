@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks import control, site, slurm
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
-from dashboard.benchmarks.launch import Launcher, LocalLauncher, launcher_of
-from dashboard.benchmarks.library import Installation, find
+from dashboard.benchmarks.launchers import site, slurm
+from dashboard.benchmarks.launchers.launch import Launcher, LocalLauncher, launcher_of
+from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.domain import units
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import create, folder_of
@@ -48,7 +49,7 @@ class Place:
     Attributes
     ----------
     slurm
-        Fields of `dashboard.benchmarks.slurm.Request`; None: on this machine.
+        Fields of `dashboard.benchmarks.launchers.slurm.Request`; None: on this machine.
     limit
         Time limit as typed; empty: by the estimate.
     """

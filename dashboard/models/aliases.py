@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.registry import MODELS
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.map import DIMS, check_cube, methods_of
+from dashboard.decisions.measured.map import DIMS, check_cube, methods_of
 from dashboard.models.collectives.model import Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.map import methods_of
-from dashboard.decisions.penalty import PenaltySummary, summarise_all
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
+from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import Variant
 from dashboard.models.completing import completed

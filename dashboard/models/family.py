@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Family, Progress
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.domain.options import Option

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
@@ -133,7 +133,7 @@ def fit(
     knots
         Most sizes at which PLogP's gap is fitted, 2 or more.
     progress
-        Called now and then; may raise `dashboard.decisions.family.Cancelled`.
+        Called now and then; may raise `dashboard.decisions.grown.family.Cancelled`.
 
     Raises
     ------

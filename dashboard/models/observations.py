@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.map import DIMS, methods_of, select_ppn
+from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError

@@ -141,10 +141,10 @@ def load_parameters(path: str | Path) -> ParameterSet:
 def set_of_text(text: str, path: str) -> ParameterSet:
     """Read the text of a file of parameters; errors as of `load_parameters`."""
     try:
-        return set_of_dict(json.loads(text), Path(path).stem)
+        return set_of_dict(disk.json_of(text), Path(path).stem)
     except json.JSONDecodeError as error:
         raise ParameterError(f"{path}:{error.lineno}: not JSON ({error.msg})") from error
-    except ModelError as error:
+    except (ModelError, ValueError) as error:
         raise ParameterError(f"{path}: {error}") from error
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.map import DIMS, methods_of, select_ppn
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
 from dashboard.domain.units import parse_size
 from dashboard.models.aliases import covered
 from dashboard.models.collectives.model import CollectiveModel, Variant

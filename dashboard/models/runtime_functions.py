@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.map import DIMS, select_ppn
+from dashboard.decisions.measured.map import DIMS, select_ppn
 from dashboard.models.errors import ModelError
 
 FloatArray = npt.NDArray[np.float64]

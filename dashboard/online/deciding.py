@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
 from dashboard.online.bins import AXES
 from dashboard.online.selection import DEFAULT, Choice, SelectionModel
 

@@ -1,34 +1,34 @@
 """The library that tunes online: one file of C, preloaded, for any dynamically linked MPI program, unchanged.
 
-It stands on the runtime of the preloaded decisions (`dashboard.export.preload`): communicators that have a method are
-made at its first call. New are the draw (a counter-based generator that all processes share), the look-up in a mapped
-model file, and the notes of what calls took.
+It stands on the runtime of the preloaded decisions (`dashboard.export.targets.preload.library`): communicators that
+have a method are made at its first call. New are the draw (a counter-based generator that all processes share), the
+look-up in a mapped model file, and the notes of what calls took.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from string import Template
 
+from dashboard.benchmarks.libraries import mpicc as compiling
 from dashboard.decisions import DecisionFunction, Leaf, Method
-from dashboard.decisions.saved import methods_to_data
+from dashboard.decisions.function.saved import methods_to_data
 from dashboard.export import provenance as origin
-from dashboard.export.c_text import comment, string
 from dashboard.export.library_names import choice_of
-from dashboard.export.preload import BUILD, RUNTIME, Part, Tables, includes
-from dashboard.export.preload_calls import wrapper
-from dashboard.export.preload_fortran import fortran
+from dashboard.export.targets.c.text import comment, string
+from dashboard.export.targets.preload.calls import wrapper
+from dashboard.export.targets.preload.fortran import fortran
+from dashboard.export.targets.preload.library import RUNTIME, Part, Tables, includes
+from dashboard.export.usage import BUILD
 from dashboard.online.errors import OnlineError
 from dashboard.online.table import AlgTable, need_of
+from loaders import disk
 from loaders.openmpi import series
 
 HERE = Path(__file__).parent
 LOOKUP = HERE / "lookup.c"
 _MOST_COMMUNICATORS = 64
-_SECONDS = 120
 _OWN = Method("default", "default")
 _HEADERS = ("<fcntl.h>", "<stdint.h>", "<sys/mman.h>", "<sys/stat.h>", "<unistd.h>")
 _USE = """\
@@ -177,20 +177,9 @@ def build(table: AlgTable, mpicc: Path, folder: Path) -> Path:
 
     Raises
     ------
-    OnlineError
+    BenchError
         It cannot be compiled; the message has the compiler's first words.
     """
-    if shutil.which(str(mpicc)) is None:
-        raise OnlineError(f"{mpicc}: there is no such compiler; name the mpicc of the programs' MPI")
-    file, library = folder / "colltune_online.c", folder / "libcolltune_online.so"
-    file.write_text(source(table), encoding="ascii")
-    words = BUILD.format(library="LIBRARY", source="SOURCE").split()[1:]
-    command = [str(mpicc), *({"LIBRARY": str(library), "SOURCE": str(file)}.get(word, word) for word in words)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise OnlineError(f"{mpicc} cannot be run: {error}") from error
-    if done.returncode:
-        first = (done.stderr.strip().splitlines() or ["no word of why"])[0]
-        raise OnlineError(f"{mpicc} cannot compile {file}: {first[:200]}")
-    return library
+    file = folder / "colltune_online.c"
+    disk.write_text(file, source(table))
+    return compiling.build(mpicc, file, folder / "libcolltune_online.so")

@@ -164,7 +164,7 @@ static int colltune_find_learnt(const unsigned char *file, uint64_t bytes, const
     for (number = 0; number < count; number++) {
         const unsigned char *entry = file + 64 + (size_t)number * 64;
         int32_t told[4];
-        uint64_t offset[3], bins, borders;
+        uint64_t offset[3], bins, borders, place;
 
         if (strncmp((const char *)entry, name, 24) != 0) {
             continue;
@@ -190,6 +190,11 @@ static int colltune_find_learnt(const unsigned char *file, uint64_t bytes, const
         learnt->best = (const int *)(const void *)(file + offset[1]);
         learnt->sums = (const float *)(const void *)(file + offset[2]);
         learnt->needs = (const int *)(const void *)(learnt->sums + bins * (uint64_t)told[0]);
+        for (place = 0; place < bins; place++) {
+            if (learnt->best[place] < 0 || learnt->best[place] > told[0]) {
+                return -1;
+            }
+        }
         return 1;
     }
     return 0;

@@ -72,7 +72,7 @@ def load(path: Path) -> SelectionModel:
         raise OnlineError(f"{path}: the model cannot be read: {error.strerror or error}") from None
     try:
         return of_bytes(content)
-    except (struct.error, ValueError, KeyError, TypeError) as error:
+    except (struct.error, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise OnlineError(f"{path}: the model is damaged: {error}") from None
 
 
@@ -81,7 +81,7 @@ def of_bytes(content: bytes) -> SelectionModel:
     magic, count, text, size, digest, _ = _HEAD.unpack_from(content)
     if magic != MAGIC or size != len(content):
         raise OnlineError(f"it begins with {magic!r} and has {len(content):,} bytes of {size:,}")
-    told = json.loads(content[len(content) - text :])
+    told = disk.json_of(content[len(content) - text :])
     table = AlgTable.from_dict(told["table"])
     if table.digest.encode() != digest:
         raise OnlineError(f"its table has the digest {table.digest}, its head says {digest.decode(errors='replace')}")
@@ -89,6 +89,8 @@ def of_bytes(content: bytes) -> SelectionModel:
     for number in range(count):
         raw, methods, *shape_and_offsets = _ENTRY.unpack_from(content, _HEAD.size + number * _ENTRY.size)
         name = raw.rstrip(b"\0").decode()
+        if methods != len(table.methods[name]):
+            raise ValueError(f"it has {methods} methods of {name}, its table {len(table.methods[name])}")
         choices[name] = _choice(content, methods, shape_and_offsets, told["points"][name])
     return SelectionModel(table, choices, told["told"])
 
@@ -101,10 +103,12 @@ def _choice(content: bytes, methods: int, numbers: list[int], points: Mapping[st
         return np.frombuffer(content, kind, length, offset)
 
     axes = np.split(part("<f8", sum(shape), borders), np.cumsum(shape)[:-1])
+    if len(chosen := part("<i4", count, best)) and not 0 <= chosen.min() <= chosen.max() <= methods:
+        raise ValueError(f"it chooses methods {chosen.min()} to {chosen.max()} of {methods}")
     named = {"borders": dict(zip(AXES, axes, strict=True)), "points": points}
     return Choice(
         Bins.from_dict(named),
         part("<f4", count * methods, sums).reshape(count, methods),
-        part("<i4", count, best),
+        chosen,
         part("<i4", methods, sums + 4 * count * methods),
     )

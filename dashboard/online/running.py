@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -149,7 +148,7 @@ def read_plan(path: Path) -> Plan:
         It cannot be read, or something in it is wrong.
     """
     try:
-        told = json.loads(disk.read_text(path))
+        told = disk.read_json(path)
         if unknown := sorted(set(told) - set(Plan.__dataclass_fields__)):
             raise OnlineError(f"{path}: there is no {unknown[0]!r} in a plan")
         for name in ("runs", "evaluate"):
@@ -158,12 +157,15 @@ def read_plan(path: Path) -> Plan:
                 raise OnlineError(f"{path}: {name} must be a list of commands, each a list of words")
             told[name] = tuple(tuple(command) for command in commands)
         plan = Plan(**told)
+        counts = (plan.iterations, plan.every, *([] if plan.each is None else [plan.each]))
+        fits = plan.runs and all(type(count) is int and count >= 1 for count in counts)
+        in_time = plan.seconds is None or plan.seconds > 0
     except OSError as error:
         raise OnlineError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError, AttributeError) as error:
         raise OnlineError(f"{path}: {error}") from None
-    if not plan.runs or plan.iterations < 1 or plan.every < 1 or (plan.each is not None and plan.each < 1):
-        raise OnlineError(f"{path}: runs, iterations, every and each must be at least 1")
+    if not fits or not in_time:
+        raise OnlineError(f"{path}: runs, iterations, every and each must be at least 1, seconds above 0")
     return plan
 
 
@@ -219,12 +221,12 @@ def _evaluate(folder: Folder, plan: Plan, iteration: int) -> None:
             _once(folder, plan, command, mode, run, out, _ALL_CALLS)
             record[name] = judged(out, run)
         if record not in evaluations(folder):
-            append_line(folder.path / "evaluations.jsonl", record)
+            append_line(folder.path / "evaluations.jsonl", record, check_evaluation)
 
 
 def judged(out: Path, run: str) -> dict[str, float]:
     """Seconds in collectives (the sum of all calls' times), calls, and seconds of the whole run."""
-    totals = json.loads(disk.read_text(totals_of(out, run)))
+    totals = disk.read_json(totals_of(out, run))
     try:
         _, calls = run_of(Source(out / f"{run}.0.trace"))
     except LoadError as error:
@@ -234,4 +236,10 @@ def judged(out: Path, run: str) -> dict[str, float]:
 
 def evaluations(folder: Folder) -> list[dict[str, Any]]:
     """What was judged so far."""
-    return read_lines(folder.path / "evaluations.jsonl")
+    return read_lines(folder.path / "evaluations.jsonl", check_evaluation)
+
+
+def check_evaluation(record: Mapping[str, Any]) -> None:
+    """Raise where it is no record of an evaluation."""
+    _ = int(record["iteration"]), " ".join(record["command"])
+    _ = [float(record[name]["collectives"]) for name in ("default", "tuned")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -25,6 +24,8 @@ from dashboard.online.truth import Formulas, Measured, Simulated, Truth
 from loaders import disk
 
 FOLDER = Path(__file__).with_name("scenarios")
+#: Bound of sizes.
+_MOST = 2**62
 _KEYS = {
     *("name", "about", "machine", "collectives", "application", "evaluate", "noise", "processes", "drift"),
     *("metric", "logic", "learning"),
@@ -92,6 +93,14 @@ def names() -> list[str]:
     return sorted(file.stem for file in FOLDER.glob("*.json"))
 
 
+def told(name: str) -> dict[str, Any]:
+    """What the file of a scenario that is known by name says; empty for others."""
+    if name not in names():
+        return {}
+    data: dict[str, Any] = disk.read_json(FOLDER / f"{name}.json")
+    return data
+
+
 def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
     """Read a scenario.
 
@@ -115,7 +124,7 @@ def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
             meant = f"; did you mean {near[0]}?" if near else ""
             raise OnlineError(f"there is no scenario {name!r}, neither a file nor one of {', '.join(names())}{meant}")
     try:
-        data = json.loads(disk.read_text(file))
+        data = disk.read_json(file)
     except (OSError, ValueError) as error:
         raise OnlineError(f"{file}: the scenario cannot be read: {error}") from None
     try:
@@ -140,7 +149,7 @@ def scenario_of(data: Any, cubes: Mapping[str, xr.Dataset] | None = None) -> Sce
         return _scenario(data, cubes or {})
     except KeyError as error:
         raise OnlineError(f"{error} is missing") from None
-    except (TypeError, AttributeError, ValueError) as error:
+    except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise OnlineError(str(error)) from None
 
 
@@ -195,7 +204,11 @@ def _truth(collective: str, told: Mapping[str, Any]) -> Truth:
 
 def _calls(told: Mapping[str, Any], sizes: list[int]) -> Calls:
     """All combinations of nodes, processes per node and sizes; what stands twice is twice as likely."""
-    nodes, ppn, size = np.meshgrid(told["nodes"], told["ppn"], sizes, indexing="ij")
+    lists = {"nodes": told["nodes"], "ppn": told["ppn"], "sizes": sizes}
+    for name, values in lists.items():
+        if not values or not all(type(each) is int and 0 < each < _MOST for each in values):
+            raise OnlineError(f"{name} are {values!s:.60}, expected whole numbers from 1")
+    nodes, ppn, size = np.meshgrid(*lists.values(), indexing="ij")
     return Calls.even(size.ravel(), nodes.ravel(), ppn.ravel())
 
 

@@ -175,6 +175,7 @@ def learn(
     machine: tuple[int, int],
     blocked: Sequence[Blocked] = (),
     told: Mapping[str, Any] | None = None,
+    memo: dict[Any, Any] | None = None,
 ) -> SelectionModel:
     """Learn from timings.
 
@@ -186,10 +187,12 @@ def learn(
         Nodes, and cores per node: what regular bins reach to.
     blocked
         Methods never to be chosen.
+    memo
+        Keeps what was worked out of the same timings: other probabilities or bins of them are then there at once.
     """
     # A few hundred rows: threads would wait for each other longer than they compute.
     with threadpool_limits(1, user_api="openmp"):
-        return _learnt(cells, table, settings, machine, blocked, told)
+        return _learnt(cells, table, settings, machine, blocked, told, {} if memo is None else memo)
 
 
 def _learnt(
@@ -199,14 +202,13 @@ def _learnt(
     machine: tuple[int, int],
     blocked: Sequence[Blocked],
     told: Mapping[str, Any] | None,
+    memo: dict[Any, Any],
 ) -> SelectionModel:
-    found = regressions(
-        cells,
-        learner=settings.learner,
-        rounds=settings.rounds,
-        min_samples=settings.min_samples,
-        change=settings.changed_by,
-    )
+    how: dict[str, Any] = {"learner": settings.learner, "rounds": settings.rounds, "min_samples": settings.min_samples}
+    key = (*how.values(), settings.changed_by)
+    if key not in memo:
+        memo[key] = regressions(cells, **how, change=settings.changed_by)
+    found = memo[key]
     choices = {}
     for name, methods in table.methods.items():
         own = cells[cells["collective"] == name]
@@ -219,7 +221,11 @@ def _learnt(
             else Bins.regular(*machine)
         )
         allowed = allowed_in(bins, name, table, blocked)
-        choices[name] = _choice(bins, allowed, own, learnt, settings, np.array([need_of(name, m) for m in methods]))
+        place = (*key, name, settings.bins)
+        if place not in memo:
+            memo[place] = _times(bins, learnt, len(methods))
+        needs = np.array([need_of(name, m) for m in methods])
+        choices[name] = _choice(bins, allowed, own, memo[place], settings, needs)
     return SelectionModel(table, choices, {**(told or {}), "settings": settings.to_dict()})
 
 
@@ -236,24 +242,27 @@ def allowed_in(bins: Bins, collective: str, table: AlgTable, blocked: Sequence[B
     return allowed
 
 
+def _times(bins: Bins, learnt: Mapping[int, Regression], count: int) -> FloatArray:
+    """``(bin, method)`` predicted seconds; nothing is known before enough of the methods are."""
+    times = np.full((bins.count, count), np.nan)
+    if len(learnt) >= min(_LEARNT, count):
+        points = bins.grid()
+        for alg, regression in learnt.items():
+            times[:, alg - 1] = regression.predict(points)
+    return times
+
+
 def _choice(
     bins: Bins,
     allowed: BoolArray,
     cells: pd.DataFrame,
-    learnt: Mapping[int, Regression],
+    times: FloatArray,
     settings: Learning,
     needs: npt.NDArray[Any],
 ) -> Choice:
-    count = allowed.shape[1]
-    enough = len(learnt) >= min(_LEARNT, count)
-    times = np.full(allowed.shape, np.nan)
-    if enough:
-        points = bins.grid()
-        for alg, regression in learnt.items():
-            times[:, alg - 1] = regression.predict(points)
-        if settings.blacklist is not None:
-            least = np.nanmin(times, axis=1, keepdims=True)
-            allowed = allowed & ~(times > settings.blacklist * least)
+    enough = not np.isnan(times).all()
+    if enough and settings.blacklist is not None:
+        allowed = allowed & ~(times > settings.blacklist * np.nanmin(times, axis=1, keepdims=True))
     performance = 1 / times
     # What is not learnt yet goes on being tried as often as the others are in the mean.
     mean = np.nanmean(performance, axis=1, keepdims=True) if enough else np.ones((len(times), 1))

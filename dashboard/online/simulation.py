@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dashboard.online.draws import draws, stream
+from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
 from dashboard.online.logics import LOGICS, Logic
 from dashboard.online.scenario import Scenario
@@ -25,6 +26,9 @@ IntArray = npt.NDArray[np.int64]
 
 #: Calls that are judged are listed one by one up to so many.
 _LISTED = 64
+
+#: Shares of the calls below the ends, the sides and the middle of a box.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 #: ``keep(iteration, run, timings)``: takes the timings of each run, such as a writer of traces.
 Keep = Callable[[int, int, pd.DataFrame], None]
@@ -52,6 +56,9 @@ class Judged:
         Timings so far.
     bands
         By judged call: sizes and the probability of each method.
+    boxes
+        `QUANTILES` of the times of calls by those of the best: of the ``default`` and the ``tuned`` choice for judged
+        calls, of ``tuning`` for those of the runs.
     """
 
     iteration: int
@@ -65,6 +72,7 @@ class Judged:
     best_probability: float
     samples: int
     bands: list[dict[str, Any]] = field(default_factory=list)
+    boxes: dict[str, list[float]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; what is not known is None."""
@@ -72,7 +80,28 @@ class Judged:
         return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in told.items()}
 
 
+def box(ratios: Any) -> list[float]:
+    """`QUANTILES` of what is known of them; empty where nothing is."""
+    known = np.asarray(ratios, dtype=np.float64)
+    known = known[np.isfinite(known)]
+    return [round(float(each), 4) for each in np.quantile(known, QUANTILES)] if known.size else []
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """One iteration with what was learnt in it: the model, and all timings so far as `summarise` has them."""
+
+    judged: Judged
+    model: SelectionModel
+    cells: pd.DataFrame
+
+
 def simulate(scenario: Scenario, seed: int, iterations: int, keep: Keep | None = None) -> Iterator[Judged]:
+    """Run a scenario: what `trained` judges."""
+    return (each.judged for each in trained(scenario, seed, iterations, keep))
+
+
+def trained(scenario: Scenario, seed: int, iterations: int, keep: Keep | None = None) -> Iterator[Trained]:
     """Run a scenario.
 
     Parameters
@@ -86,7 +115,7 @@ def simulate(scenario: Scenario, seed: int, iterations: int, keep: Keep | None =
 
     Yields
     ------
-    Judged
+    Trained
         After each iteration's training.
     """
     generator = np.random.default_rng(seed)
@@ -105,8 +134,9 @@ def simulate(scenario: Scenario, seed: int, iterations: int, keep: Keep | None =
             if keep is not None:
                 keep(iteration, number, run)
         cells.append(summarise(pd.concat(runs), scenario.learning.longest))
-        model = learn(pd.concat(cells), scenario.table, scenario.learning, machine=scenario.machine)
-        yield _judged(scenario, model, iteration, runs, samples)
+        known = pd.concat(cells)
+        model = learn(known, scenario.table, scenario.learning, machine=scenario.machine)
+        yield Trained(_judged(scenario, model, iteration, runs, samples), model, known)
         for name, choice in model.choices.items():
             if not logics[name].one_by_one:
                 logics[name] = LOGICS[scenario.logic](choice)
@@ -181,6 +211,8 @@ class _Run:
 def _taken(scenario: Scenario, name: str, calls: Calls, true: FloatArray, alg: IntArray) -> FloatArray:
     """True time of what was chosen; where the library decides and nobody knows how, that of any method in the mean."""
     own = scenario.truths[name].default(calls)
+    if np.isnan(true).all(axis=1).any():
+        raise OnlineError(f"{name}: there are calls for which no method has a time")
     own = np.where(np.isnan(own), np.nanmean(true, axis=1), own)
     return np.where(alg > 0, true[np.arange(len(alg)), alg - 1], own)
 
@@ -192,6 +224,7 @@ def _judged(
     off: list[FloatArray] = []
     chance: list[FloatArray] = []
     each: list[FloatArray] = []
+    own: list[FloatArray] = []
     bands: list[dict[str, Any]] = []
     for name, calls in scenario.judged.items():
         true, choice = scenario.times(name, calls, iteration), model.choices[name]
@@ -200,6 +233,7 @@ def _judged(
         taken = _taken(scenario, name, calls, true, alg)
         tuned += float(taken.sum())
         each.append(taken / np.nanmin(true, axis=1))
+        own.append(scenario.truths[name].default(calls) / np.nanmin(true, axis=1))
         default += float(scenario.truths[name].default(calls).sum())
         place = choice.bins.number(calls.message_size, calls.nodes, calls.ppn)
         ratio = np.abs(np.log(choice.times[place] / true))
@@ -222,6 +256,11 @@ def _judged(
         best_probability=float(np.concatenate(chance).mean()),
         samples=samples,
         bands=bands,
+        boxes={
+            "default": box(np.concatenate(own)),
+            "tuning": box(np.concatenate([(run["true"] / run["best"]).to_numpy() for run in runs])),
+            "tuned": box(np.concatenate(each)),
+        },
     )
 
 

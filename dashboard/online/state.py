@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dashboard.decisions.saved import methods_to_data
+from dashboard.decisions.function.saved import methods_to_data
 from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
 from dashboard.online.model_file import save
@@ -91,7 +91,7 @@ class Folder:
     @property
     def progress(self) -> list[dict[str, Any]]:
         """One record for each training."""
-        return read_lines(self.path / "progress.jsonl")
+        return read_lines(self.path / "progress.jsonl", _check_progress)
 
     def save(self) -> None:
         """Make the folder, or keep what was changed in it."""
@@ -117,7 +117,7 @@ class Folder:
         """
         file = path / "loop.json"
         try:
-            told = json.loads(disk.read_text(file))
+            told = disk.read_json(file)
             if told["colltune_online"] != _FORMAT:
                 raise OnlineError(f"{file}: is of version {told['colltune_online']}, expected {_FORMAT}")
             machine = (int(told["machine"]["nodes"]), int(told["machine"]["ppn"]))
@@ -126,8 +126,8 @@ class Folder:
         except OSError as error:
             reason = error.strerror or error
             raise OnlineError(f"{file}: cannot be read: {reason}; 'colltune online init' makes the folder") from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise OnlineError(f"{file}: is damaged: {error}") from None
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise OnlineError(f"{file}: is damaged: {error!r:.200}") from None
 
     def calls(self) -> pd.DataFrame:
         """All timings taken in so far; ``run, iteration`` beside the columns of `loaders.online.run_of`."""
@@ -212,7 +212,7 @@ class Folder:
         save(model, self.model)
         record = {**told, "runs": int(calls["run"].nunique()), "learnt": _learnt(model)}
         if iteration > len(self.progress):
-            append_line(self.path / "progress.jsonl", record)
+            append_line(self.path / "progress.jsonl", record, _check_progress)
         return model
 
 
@@ -237,20 +237,40 @@ def _learnt(model: SelectionModel) -> dict[str, int]:
     return {name: int((choice.times[0] == choice.times[0]).sum()) for name, choice in model.choices.items()}
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Records of JSON, one a line; a last line that a crash cut off is not there."""
+def _check_progress(record: Mapping[str, Any]) -> None:
+    """Raise where it is no record of a training."""
+    _ = [int(record[name]) for name in ("iteration", "timings", "runs")], [int(n) for n in record["learnt"].values()]
+
+
+def read_lines(path: Path, check: Callable[[Mapping[str, Any]], None]) -> list[dict[str, Any]]:
+    """Records of JSON, one a line; a last line that a crash cut off is not there.
+
+    Parameters
+    ----------
+    check
+        Raises for a record that is none.
+
+    Raises
+    ------
+    OnlineError
+        A line is damaged.
+    """
     if not path.exists():
         return []
-    records = []
-    for line in disk.read_text(path).splitlines():
+    records: list[dict[str, Any]] = []
+    text = disk.read_text(path, errors="replace")
+    lines = text.split("\n")
+    for number, line in enumerate(lines[:-1], 1):
         try:
-            records.append(json.loads(line))
-        except ValueError:
-            break
+            record = disk.json_of(line)
+            check(record)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise OnlineError(f"{path}:{number}: is damaged ({error!r:.100}); remove the line") from None
+        records.append(record)
     return records
 
 
-def append_line(path: Path, record: Mapping[str, Any]) -> None:
-    """Add a record; what is there already is written again with it, whole or not at all."""
-    records = [*read_lines(path), dict(record)]
+def append_line(path: Path, record: Mapping[str, Any], check: Callable[[Mapping[str, Any]], None]) -> None:
+    """Add a record; what is there already is written again with it, whole or not at all. Others as `read_lines`."""
+    records = [*read_lines(path, check), dict(record)]
     disk.write_text(path, "".join(json.dumps(each) + "\n" for each in records))

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.nodes import Method
-from dashboard.decisions.saved import methods_to_data
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.saved import methods_to_data
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import normal, takes_fan_out, takes_segments
 from dashboard.online.errors import OnlineError

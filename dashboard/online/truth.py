@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.map import methods_of
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.units import parse_size
 from dashboard.export.library_names import normal
 from dashboard.models.errors import NotApplicableError
@@ -64,10 +64,10 @@ class Formulas:
 
     def default(self, calls: Calls) -> FloatArray:
         """See `Truth`."""
-        alg = np.broadcast_to(evaluate(self.decided, self._values(calls)), np.shape(calls.message_size)).astype(int)
-        if ((alg < 1) | (alg > len(self.formulas))).any():
+        alg = np.broadcast_to(evaluate(self.decided, self._values(calls)), np.shape(calls.message_size))
+        if not ((alg >= 1) & (alg <= len(self.formulas))).all():
             raise OnlineError(f"the library's decision must be one of the methods 1 to {len(self.formulas)}")
-        return np.asarray(self.times(calls)[np.arange(alg.size), alg - 1])
+        return np.asarray(self.times(calls)[np.arange(alg.size), alg.astype(int) - 1])
 
     def _values(self, calls: Calls) -> dict[str, Any]:
         size, nodes, ppn = (np.asarray(each, np.float64) for each in (calls.message_size, calls.nodes, calls.ppn))

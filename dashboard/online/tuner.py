@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
 from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.model_file import load
@@ -27,6 +27,7 @@ from dashboard.online.selection import DEFAULT, Calls, SelectionModel
 from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
 from dashboard.online.writing import head
+from loaders import disk
 from loaders.online import RECORD
 
 #: ``function(comm, …)``: a collective call by one method; what follows the communicator is the caller's.
@@ -202,7 +203,7 @@ class OnlineTuner:
         self._comm.barrier()
         if self._rank == 0:
             told = {"run": self._told["run"], "ranks": self._size, "seconds": time.perf_counter() - self._began}
-            totals_of(Path(self._told["out"]), self._told["run"]).write_text(json.dumps(told), encoding="utf-8")
+            disk.write_text(totals_of(Path(self._told["out"]), self._told["run"]), json.dumps(told))
 
     def __enter__(self) -> Self:
         return self

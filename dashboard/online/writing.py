@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.decisions.saved import methods_to_data
+from dashboard.decisions.function.saved import methods_to_data
 from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
 from loaders import disk

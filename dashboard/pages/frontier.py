@@ -11,8 +11,9 @@ from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.recommend import Recommendation, falls_below, recommend
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.frontier import Frontier
+from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.widgets import Alert, Button, Select
 from dashboard.plots import frontier as drawn
@@ -140,16 +141,18 @@ class FrontierPage(Viewer):
         if self.state.view.cube() is None:
             return
         self._asked = key = self._key()
-        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.criterion.value))
+        if self.frontier is None:
+            self._tell("The first points stand here in a moment; use the other pages meanwhile.", "info")
+
+        def take(frontier: Frontier) -> None:
+            if key == self._asked == self._key():
+                self.frontier = frontier
+                self._show()
+
+        partial = self.background.meanwhile(take)
+        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.criterion.value, partial))
         if work is None:
             return
-        if self.frontier is None:
-            self._tell("The frontier stands here once it is computed; use the other pages meanwhile.", "info")
-
-        def take(found: Any) -> None:
-            if key == self._key():
-                self.frontier = found
-                self._show()
 
         self.background.start("Frontier", work, take)
 
@@ -181,6 +184,10 @@ class FrontierPage(Viewer):
             self.families.object = drawn.family_table(falls_below(found), titles, found.skipped)
             self.front.object = drawn.front_table(found.table, found.value, titles)
             self._draw(titles)
+            if found.missing:
+                rest = ", ".join(FAMILIES[name].title for name in found.missing)
+                self._tell(f"Still to come: {rest}.", "info")
+                return
             self._advise()
         self._judge()
 

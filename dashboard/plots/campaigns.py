@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from dashboard.decisions.portability import SIDES
+from dashboard.decisions.judged.portability import SIDES
 from dashboard.domain.units import format_percent
 from dashboard.plots.legend import table
 
@@ -17,7 +17,7 @@ def facts_table(facts: pd.DataFrame) -> str:
     Parameters
     ----------
     facts
-        As `dashboard.decisions.portability.campaign_facts` gives it.
+        As `dashboard.decisions.judged.portability.campaign_facts` gives it.
     """
     if facts.empty:
         return "<p>Nothing differs in what the files tell, nor in methods and sizes.</p>"
@@ -31,7 +31,7 @@ def penalties_table(found: pd.DataFrame) -> str:
     Parameters
     ----------
     found
-        As `dashboard.decisions.portability.Portability.table`.
+        As `dashboard.decisions.judged.portability.Portability.table`.
     """
     heads = [("decision made from", False), ("judged on", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")] + [("without one", True)]
@@ -48,7 +48,7 @@ def ratios_table(ratios: pd.DataFrame) -> str:
     Parameters
     ----------
     ratios
-        As `dashboard.decisions.portability.time_ratios` gives it.
+        As `dashboard.decisions.judged.portability.time_ratios` gives it.
     """
     if ratios.empty:
         return "<p>No cell was measured in both with the same method and sizes, so no times can be compared.</p>"

@@ -32,7 +32,7 @@ def figures_table(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     Parameters
     ----------
     first, second
-        Statistics as `dashboard.decisions.statistics` gives them.
+        Statistics as `dashboard.decisions.function.statistics` gives them.
     """
     rows = [[name, f"{a:,}", f"{b:,}", f"{b - a:+,}"] for name, a, b in _sizes(first, second)]
     for name in ("mean", "median", "max"):
@@ -51,7 +51,7 @@ def approaches_table(found: pd.DataFrame) -> str:
     Parameters
     ----------
     found
-        As `dashboard.decisions.compare.compare` gives it, with ``held_out`` (percent) and ``told`` (why there
+        As `dashboard.decisions.judged.compare.compare` gives it, with ``held_out`` (percent) and ``told`` (why there
         is no tree).
     """
     heads = [("approach", False), ("leaves", True), ("depth", True), ("expected depth", True), ("function size", True)]

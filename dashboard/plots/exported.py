@@ -11,7 +11,7 @@ from dashboard.domain.units import format_percent
 from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
-    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.decisions.judged.penalty import PenaltySummary
     from dashboard.export.bundle import Part
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost

@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.domain.units import format_percent
+from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
-from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import growing
 
 HEIGHT = 440
 #: Penalties below this, in percent, are drawn at it: 0 has no place on a logarithmic axis.
@@ -86,7 +85,7 @@ def frontier_chart(
     title
         Of the chart.
     points
-        As `dashboard.decisions.frontier.Frontier.table`, with the column ``told`` (settings in words).
+        As `dashboard.decisions.judged.frontier.Frontier.table`, with the column ``told`` (settings in words).
     value
         Column that is drawn upwards, percent.
     titles
@@ -143,24 +142,14 @@ def _frame(title: str, points: pd.DataFrame, value: str, choice: tuple[float, fl
     powers = range(int(np.ceil(x[1])) + 1)
     high = [tick for tick in _TICKS if np.log10(tick) <= y[1] + 0.3]
     shown = [tick for tick in high if np.log10(tick) >= y[0] - 0.3]
-    return {
-        "title": title,
-        "xlim": (x[0] - 0.4, x[1] + 0.4),
-        "ylim": (y[0] - 0.15, y[1] + 0.15),
-        "xticks": [(float(power), f"{2**power:,}") for power in powers],
-        "yticks": [(float(np.log10(tick)), f"≤ {tick:g}" if tick == FLOOR else f"{tick:g}") for tick in shown],
-        "responsive": True,
-        "height": HEIGHT,
-        "min_width": 330,
-        "show_grid": True,
-        "show_legend": False,
-        "toolbar": "above",
-        "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
-        "active_tools": [],
-        "hooks": [offer_svg],
-        "backend_opts": {"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
-        "backend": "bokeh",
-    }
+    return framed(
+        title,
+        HEIGHT,
+        xlim=(x[0] - 0.4, x[1] + 0.4),
+        ylim=(y[0] - 0.15, y[1] + 0.15),
+        xticks=[(float(power), f"{2**power:,}") for power in powers],
+        yticks=[(float(np.log10(tick)), f"≤ {tick:g}" if tick == FLOOR else f"{tick:g}") for tick in shown],
+    )
 
 
 def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mapping[str, str]) -> str:
@@ -169,7 +158,7 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
     Parameters
     ----------
     falls
-        As `dashboard.decisions.recommend.falls_below` gives it.
+        As `dashboard.decisions.judged.recommend.falls_below` gives it.
     titles
         Families in the order of the legend, with their titles.
     skipped

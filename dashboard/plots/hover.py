@@ -94,7 +94,7 @@ def cell_columns(cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset) -> d
     dmap
         Decision map.
     penalties
-        As `dashboard.decisions.penalty` gives it.
+        As `dashboard.decisions.judged.penalty` gives it.
     """
     if dmap["best"].size > MOST_CELLS:
         return {}

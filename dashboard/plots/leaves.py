@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, compute
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, compute
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import region_segments
 

@@ -19,7 +19,7 @@ def outlier_table(found: pd.DataFrame, *, left_out: bool) -> str:
     Parameters
     ----------
     found
-        As `dashboard.decisions.outliers.outliers` gives it.
+        As `dashboard.decisions.measured.outliers.outliers` gives it.
     left_out
         Whether they are left out.
     """

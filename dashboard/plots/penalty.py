@@ -78,7 +78,7 @@ def class_shares(penalties: xr.Dataset) -> pd.DataFrame:
     Parameters
     ----------
     penalties
-        As `dashboard.decisions.penalty` gives it.
+        As `dashboard.decisions.judged.penalty` gives it.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def statistics_table(
     Parameters
     ----------
     statistics
-        As `dashboard.decisions.statistics` gives them.
+        As `dashboard.decisions.function.statistics` gives them.
     lines
         Lines of generated source; None while not known.
     held_out

@@ -27,7 +27,7 @@ def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
     dmap
         As `dashboard.decisions.decision_map` gives it.
     penalties
-        As `dashboard.decisions.penalty` gives it.
+        As `dashboard.decisions.judged.penalty` gives it.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.flat import FlatTree
+from dashboard.decisions.function.flat import FlatTree
 from dashboard.domain.units import format_bytes
 from dashboard.plots.colors import MethodKey
 

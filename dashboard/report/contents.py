@@ -13,9 +13,9 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Progress
-from dashboard.decisions.recommend import falls_below, recommend
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.domain.units import format_count, format_percent
 from dashboard.export import TARGETS, ExportError, Target, source_lines
 from dashboard.export.substitute import takes_substitutes, with_substitutes
@@ -47,7 +47,7 @@ class Contents:
     frontier
         Whether all ways of deciding are compared, which takes the longest.
     held_out
-        What they are judged by, as `dashboard.decisions.folds.SCHEMES`; None: by what they are made from.
+        What they are judged by, as `dashboard.decisions.judged.folds.SCHEMES`; None: by what they are made from.
     target
         What the rules are written as, one of `dashboard.export.TARGETS`.
     models
@@ -68,7 +68,7 @@ class Contents:
         view
             The view: results, how they are treated, and which tree is asked for.
         progress
-            Told how far it is; may raise `dashboard.decisions.family.Cancelled`.
+            Told how far it is; may raise `dashboard.decisions.grown.family.Cancelled`.
 
         Raises
         ------
@@ -249,7 +249,8 @@ def _measurements(view: View) -> Iterator[Part]:
     yield Part(f"Files: {len(rows)}", _table("Files", heads, rows), folded=True)
 
 
-_TOLD = ("system", "network", "library", "library_version", "benchmark", "statistic")
+_TOLD = ("system", "network", "library", "library_version", "device", "placement", "campaign", "selected", "joined")
+_TOLD += ("benchmark", "statistic")
 
 
 def _frame_html(title: str, frame: pd.DataFrame) -> str:

@@ -41,7 +41,7 @@ class MapFigures(MapScene):
         view
             The view.
         found
-            Penalties of the tree, as `dashboard.decisions.penalty` gives them.
+            Penalties of the tree, as `dashboard.decisions.judged.penalty` gives them.
         """
         figures = hover.CellFigures(self.axes, self.key, self.collective, served=False)
         figures.offer(partial(hover.cell_columns, self.cube, self.dmap, found))

@@ -8,8 +8,8 @@ from html import escape
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.family import Progress
-from dashboard.decisions.problem import Problem, Slice
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.domain.units import format_count, format_percent
 from dashboard.models import MODEL_TITLES, MODELS, ModelError, ModelName
 from dashboard.models.deciding import model_penalties, restricted_to_covered
@@ -42,7 +42,7 @@ def model_parts(part: Slice, progress: Progress | None = None) -> Iterator[Part]
     part
         Measurements at one number of processes per node, and their weights.
     progress
-        Told how far the fits are; may raise `dashboard.decisions.family.Cancelled`.
+        Told how far the fits are; may raise `dashboard.decisions.grown.family.Cancelled`.
     """
     collective = str(part.cube.attrs["collective"])
     if collective not in MODELS:

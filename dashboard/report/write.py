@@ -12,7 +12,7 @@ from bokeh.embed import components
 from bokeh.resources import Resources
 from jinja2 import Environment
 
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.plots import cell, legend, source, ties
 from dashboard.plots.backend import use_bokeh
 from dashboard.report.contents import Contents
@@ -31,7 +31,7 @@ def to_html(view: View, contents: Contents | None = None, *, title: str = "", pr
     title
         Of the report; default: the system's name, where the measurements tell it.
     progress
-        Told how far it is; may raise `dashboard.decisions.family.Cancelled`.
+        Told how far it is; may raise `dashboard.decisions.grown.family.Cancelled`.
 
     Raises
     ------

@@ -31,6 +31,16 @@ def edges(schedule: Schedule) -> list[Edge]:
     return sorted(((*way, step) for way, step in first.items()), key=lambda edge: (edge[2], edge[:2]))
 
 
+def messages_at(schedule: Schedule, step: int) -> list[Edge]:
+    """Messages that pass in one step, in the order of the ranks that send."""
+    return sorted(
+        (rank, row[1], step)
+        for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True))
+        for row, at in zip(program.rows.tolist(), rounds, strict=True)
+        if row[0] == SEND and at == step
+    )
+
+
 def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float, float]]:
     """Where each rank is drawn: a tree below its root, whichever way messages go along it; all else on a circle."""
     pairs = {frozenset(way[:2]) for way in ways}
@@ -72,12 +82,16 @@ def _connected(below: dict[int, list[int]], root: int) -> bool:
     return len(seen) == len(below)
 
 
-def graph_svg(schedule: Schedule) -> str:
-    """Who sends to whom; the number at an arrow is the step of its first message."""
+def graph_svg(schedule: Schedule, step: int | None = None) -> str:
+    """Who sends to whom; the number at an arrow is the step of its first message, or the `step` that alone is shown."""
     ways = edges(schedule)
+    shown = ways if step is None else messages_at(schedule, step)
     last = max((step for *_, step in ways), default=1)
     spots = [(x + _MARGIN, y + 2 * _MARGIN) for x, y in places(ways, schedule.call.processes, schedule.call.root)]
-    shapes = [line for way in ways for line in _arrow(spots, way, last)]
+    pale = {way[:2] for way in ways} - {way[:2] for way in shown}
+    shapes = [line for way in ways if way[:2] in pale for line in _arrow(spots, way, last)]
+    shapes = ['<g opacity="0.15">', *shapes, "</g>"] if shapes else []
+    shapes += [line for way in shown for line in _arrow(spots, way, last)]
     for rank, (x, y) in enumerate(spots):
         shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="white" stroke="black"/>')
         shapes.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" {_TEXT}>{rank}</text>')
@@ -101,19 +115,25 @@ def _arrow(spots: Sequence[tuple[float, float]], way: Edge, last: int) -> Iterat
     yield f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" fill="{colour}" {_TEXT}>{step}</text>'
 
 
-def movement_svg(schedule: Schedule) -> str:
-    """What each rank holds after each step: a row for each rank, a column for each element, darker when combined."""
+def movement_svg(schedule: Schedule, step: int | None = None) -> str:
+    """What each rank holds after each step, or after one: a row for each rank, a column for each element.
+
+    Darker is what has been combined of more ranks, red what came in that step.
+    """
     held = movement(schedule)
-    count, ranks, columns = held.shape
+    wanted = range(len(held)) if step is None else (step,)
+    _, ranks, columns = held.shape
+    count = len(wanted)
     wide = columns * _CELL + 2 * _MARGIN
     across = max(1, int(1200 // wide))
     high = ranks * _CELL + _MARGIN
     shapes: list[str] = []
-    for step, grid in enumerate(held):
-        left, top = (step % across) * wide + _MARGIN, (step // across) * high + 2 * _MARGIN
-        title = f"after step {step}" if step else "before"
+    for place, at in enumerate(wanted):
+        grid = held[at]
+        left, top = (place % across) * wide + _MARGIN, (place // across) * high + 2 * _MARGIN
+        title = f"after step {at}" if at else "before"
         shapes.append(f'<text x="{left:.1f}" y="{top - 5:.1f}" {_TEXT}>{title}</text>')
-        new = grid != (held[step - 1] if step else grid)
+        new = grid != (held[at - 1] if at else grid)
         for rank in range(ranks):
             for column in range(columns):
                 share = grid[rank, column] / ranks if schedule.call.reducing else float(grid[rank, column] > 0)
@@ -124,7 +144,7 @@ def movement_svg(schedule: Schedule) -> str:
                     f"<title>rank {rank}, element {column}: {grid[rank, column]}</title></rect>"
                 )
     rows = -(-count // across)
-    return _svg(shapes, min(count, across) * wide, rows * high + 2 * _MARGIN, schedule)
+    return _svg(shapes, max(min(count, across) * wide, 320.0), rows * high + 2 * _MARGIN, schedule)
 
 
 def movement_text(schedule: Schedule) -> Iterator[str]:
@@ -150,9 +170,10 @@ def _svg(shapes: Sequence[str], width: float, height: float, schedule: Schedule)
     call = schedule.call
     settings = "".join(f", {name} {value}" for name, value in schedule.parameters.items())
     title = escape(f"{schedule.algorithm.title}, {call.processes} processes{settings}")
+    box = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" style="max-width: 100%"'
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {box} role="img" aria-label="{title}">',
             f"<title>{title}</title>",
             f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
             f'<text x="8" y="18" {_TEXT} font-weight="bold">{title}</text>',

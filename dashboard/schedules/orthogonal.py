@@ -220,27 +220,15 @@ def _scatter(rank: Rank) -> None:
 
 
 def _gather(rank: Rank) -> None:
-    """Rows first, then the root's column with what the rows gathered."""
+    """Rows first, then the root's column with what the rows gathered, or combined: always a range of ranks."""
     held = rank.input
     for phase in _phases(rank)[::-1]:
         if not phase.takes_part:
             return
         target = rank.output.part(0, 0)
         if phase.is_root:
-            target = rank.scratch(sum(phase.lengths())) if phase.number else rank.output
-        phase.run(held, target)
-        held = target
-
-
-def _reduce(rank: Rank) -> None:
-    """Rows first, then the root's column: what is combined is always a range of ranks."""
-    held = rank.input
-    for phase in _phases(rank)[::-1]:
-        if not phase.takes_part:
-            return
-        target = rank.output.part(0, 0)
-        if phase.is_root:
-            target = rank.scratch(held.length) if phase.number else rank.output
+            room = held.length if rank.call.reducing else sum(phase.lengths())
+            target = rank.scratch(room) if phase.number else rank.output
         phase.run(held, target)
         held = target
 
@@ -291,7 +279,7 @@ ALGORITHMS = (
     _of("bcast", _bcast),
     _of("scatter", _scatter),
     _of("gather", _gather),
-    _of("reduce", _reduce, order=True),
+    _of("reduce", _gather, order=True),
     _of("allreduce", _allreduce, order=True),
     _of("allgather", _allgather),
     _of("allgatherv", _allgather),

@@ -18,7 +18,7 @@ from bokeh.settings import settings
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from tornado.web import ErrorHandler
 
-from dashboard.server import prompt, reach, unpacking
+from dashboard.server import delivery, prompt, reach, unpacking
 from dashboard.server.headers import SafeHeaders
 
 #: Arguments that are taken apart as addresses.
@@ -39,6 +39,7 @@ def install() -> None:
     """
     bokeh.server.server.BokehTornado = Guarded
     prompt.install()
+    delivery.install()
     unpacking.install()
 
 

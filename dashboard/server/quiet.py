@@ -14,8 +14,16 @@ _SECRET = re.compile(
 )
 #: Loggers that write down addresses and what was asked for.
 _MESSAGES = "bokeh.server.views.ws"
-_LOGGERS = ("tornado.access", "tornado.general", "tornado.application", _MESSAGES, "panel.auth")
+#: Where a message that came whole is taken apart and handled.
+_HANDLED = "bokeh.server.protocol_handler"
+_LOGGERS = ("tornado.access", "tornado.general", "tornado.application", _MESSAGES, _HANDLED, "panel.auth")
 _OWN = ("dashboard.", "loaders.")
+_TAKEN_APART = "bokeh.core.serialization"
+#: Where Bokeh takes a message apart, with what bounds it.
+_BOKEH = ("bokeh.", "dashboard.server.unpacking")
+#: Who says that a browser has gone, once for each message that was on its way.
+_SENDERS = (_MESSAGES, "panel.io.document")
+_GONE = "Failed sending message as connection was closed"
 
 
 class WithoutSecrets(logging.Filter):
@@ -32,37 +40,49 @@ class WithoutSecrets(logging.Filter):
 class WithoutClosedTabs(logging.Filter):
     """Lets every record pass but that a message was still on its way to a browser that had gone.
 
-    Bokeh does not wait for its messages, so nobody is there to hear of it, and asyncio writes it down as a fault.
+    Bokeh does not wait for its messages, so nobody is there to hear of it: asyncio writes each down as a fault, or
+    Bokeh and Panel as a warning, dozens for each tab that is closed while its page is built.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether it is something else."""
+        if record.name in _SENDERS and record.msg == _GONE:
+            return False
         return record.exc_info is None or not isinstance(record.exc_info[1], WebSocketClosedError)
 
 
 class WithoutMalformed(logging.Filter):
     """Lets every record pass; of a message that breaks Bokeh's own code it says in one line what, without traceback.
 
-    Who sends such messages is no browser. Where a function of this package is at fault the traceback stays.
+    Who sends such messages is no browser. Where a function of this package is at fault the traceback stays, and where a
+    message was taken apart and what follows it failed.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Leave the traceback and most of the message out."""
         error = record.exc_info[1] if record.exc_info else None
-        if error is None or (record.name != _MESSAGES and not isinstance(error, ProtocolError)):
+        if error is None or not _is_malformed(record.name, error):
             return True
-        if not any(str(frame.f_globals.get("__name__")).startswith(_OWN) for frame, _ in walk_tb(error.__traceback__)):
-            record.msg, record.args = "a message that no browser sends: %s: %.200s", (type(error).__name__, error)
-            record.exc_info = record.exc_text = None
+        record.msg, record.args = "a message that no browser sends: %s: %.200s", (type(error).__name__, error)
+        record.exc_info = record.exc_text = None
         return True
+
+
+def _is_malformed(logger: str, error: BaseException) -> bool:
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    if logger == _HANDLED and not isinstance(error, ProtocolError):
+        return _TAKEN_APART in modules or all(module.startswith(_BOKEH) for module in modules)
+    refused = logger == _MESSAGES or isinstance(error, ProtocolError)
+    return refused and not any(module.startswith(_OWN) for module in modules)
 
 
 def keep_quiet() -> None:
     """Leave all three out of the server's log from now on; may be called again."""
     for name in _LOGGERS:
         _add(name, WithoutSecrets())
-    _add("asyncio", WithoutClosedTabs())
-    for name in (_MESSAGES, "tornado.application"):
+    for name in ("asyncio", *_SENDERS):
+        _add(name, WithoutClosedTabs())
+    for name in (_MESSAGES, _HANDLED, "tornado.application"):
         _add(name, WithoutMalformed())
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dashboard.decisions.families import FAMILIES, GIVEN, family
+from dashboard.decisions.grown.families import FAMILIES, GIVEN, family
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
 
@@ -130,12 +130,29 @@ def write_options(options: Mapping[str, Any]) -> str:
 
 def read_options(name: str, text: str) -> dict[str, Any]:
     """Read what `write_options` wrote; `OptionError` says what is wrong."""
-    known, found = family(name), {}
-    for part in filter(None, text.split(";")):
-        key, _, value = part.partition(":")
-        option = known.option(key)
-        found[key] = option.checked(_parsed(option, value))
-    return found
+    known = family(name)
+    return {key: _of_text(known.option(key), value) for key, value in _parts(text)}
+
+
+def read_values(options: Iterable[Option], text: str) -> dict[str, Any]:
+    """Read what `write_options` wrote of these options; what is none of them is left out.
+
+    Raises
+    ------
+    OptionError
+        A value is not allowed.
+    """
+    known = {option.name: option for option in options}
+    return {key: _of_text(known[key], value) for key, value in _parts(text) if key in known}
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    pairs = [part.partition(":") for part in text.split(";") if part]
+    return [(key, value) for key, _, value in pairs]
+
+
+def _of_text(option: Option, text: str) -> Any:
+    return option.checked(_parsed(option, text))
 
 
 def _parsed(option: Option, text: str) -> Any:

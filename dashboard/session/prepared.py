@@ -17,20 +17,20 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard import decisions
-from dashboard.decisions import trust
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Progress
-from dashboard.decisions.folds import with_cubes
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.heldout import HeldOut, heldout
-from dashboard.decisions.interpolate import interpolated
-from dashboard.decisions.noise import indistinguishable
-from dashboard.decisions.outliers import outliers, without_outliers
-from dashboard.decisions.penalty import PenaltySummary, summarise_all
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.simplest import simplest
-from dashboard.decisions.statistics import THRESHOLDS, statistics_of
-from dashboard.decisions.workload import weighed
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.statistics import THRESHOLDS, statistics_of
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.judged.folds import with_cubes
+from dashboard.decisions.judged.heldout import HeldOut, heldout
+from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
+from dashboard.decisions.measured import trust
+from dashboard.decisions.measured.interpolate import interpolated
+from dashboard.decisions.measured.noise import indistinguishable
+from dashboard.decisions.measured.outliers import outliers, without_outliers
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.simplest import simplest
+from dashboard.decisions.measured.workload import weighed
 from dashboard.domain.errors import OptionError
 from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
@@ -106,7 +106,7 @@ class Prepared:
 
     @cached_property
     def doubtful(self) -> dict[str, pd.DataFrame]:
-        """Times that cannot be right, by collective (`decisions.trust.doubtful`), left out or not."""
+        """Times that cannot be right, by collective (`decisions.measured.trust.doubtful`), left out or not."""
         return {name: trust.doubtful(cube) for name, cube in self._safe.items()}
 
     @cached_property
@@ -189,7 +189,7 @@ class Prepared:
 
     @cached_property
     def tested(self) -> xr.Dataset:
-        """Methods that the repetitions cannot tell from the best (`decisions.noise.indistinguishable`)."""
+        """Methods that the repetitions cannot tell from the best (`decisions.measured.noise.indistinguishable`)."""
         return indistinguishable(self._first, self.treatment.statistical or LEVEL, ppn=self.treatment.ppn)
 
     @cached_property
@@ -252,7 +252,7 @@ class Prepared:
         decision: DecisionFunction | None = None,
         progress: Progress | None = None,
     ) -> HeldOut:
-        """Judge a choice by what it was not grown from (`decisions.heldout.heldout`)."""
+        """Judge a choice by what it was not grown from (`decisions.judged.heldout.heldout`)."""
 
         def again(part: Problem) -> DecisionFunction:
             return FAMILIES[choice.family].grow(self.learn(part), **choice.options)
@@ -355,7 +355,7 @@ class Decided:
 
     @cached_property
     def penalties(self) -> list[xr.Dataset]:
-        """Penalty of the tree in each cell (`decisions.penalty`, percent): one table for each slice of the problem."""
+        """Penalty of the tree in each cell (percent): one table for each slice of the problem."""
         return self.prepared.problem.penalties(self.decision)
 
     @cached_property

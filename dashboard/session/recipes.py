@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.session.choice import Choice
 from dashboard.session.registry import SOMEWHERE, origin_of
 from dashboard.session.treatment import OPTIONS
@@ -60,6 +60,8 @@ def as_command(state: State, page: str = "") -> str:
         Name of the page.
     """
     view, page, origin = state.view, page or state.page, origin_of(state.results_id)
+    if page in state.recipes:
+        return str(state.recipes[page][0])
     collectives = [word for name in (view.collective, *view.together) for word in ("-c", str(name))]
     measured = [*origin.words(), *collectives, *(["--combined"] if view.together else [])]
     treated, tree = treatment_words(view.treatment), tree_words(view.choice)
@@ -84,6 +86,8 @@ def _target_words(state: State) -> list[str]:
 
 def as_python(state: State) -> str:
     """Lines of Python that give the figures of the view."""
+    if state.page in state.recipes:
+        return str(state.recipes[state.page][1])
     view, origin = state.view, origin_of(state.results_id)
     hints = "".join(f", {name}={value!r}" for name, value in (origin.hints or {}).items() if value is not None)
     changed = {name: value for name, value in view.treatment.changed().items() if name != "workload"}

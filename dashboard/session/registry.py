@@ -181,7 +181,7 @@ class Results:
 
 
 #: Attributes of results that tell campaigns apart.
-_NAMED_BY = ("system", "library", "library_version")
+_NAMED_BY = ("selected", "system", "library", "library_version")
 _RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES, lambda results: results.nbytes)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from dashboard.decisions import trust
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import WITHOUT
+from dashboard.decisions.measured import trust
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.selection import WITHOUT
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 
 
@@ -23,7 +23,9 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
     outliers
         Those that are left out; None: they are not.
     """
-    said = [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+    chosen = {"selected": "Chosen of the results", "joined": "Put together although results differ in it"}
+    said = [f"{words}: {cube.attrs[name]}." for name, words in chosen.items() if cube.attrs.get(name)]
+    said += [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
     said += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
     said += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
     said += [f"{text}." for text in cube.attrs.get("apart", "").split("; ") if text]

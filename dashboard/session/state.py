@@ -10,17 +10,20 @@ import pandas as pd
 import param
 import xarray as xr
 
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.selection import selectable
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.selection import selectable
 from dashboard.export import TARGETS
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
 from dashboard.session.treatment import OPTIONS, Treatment, Workload
-from dashboard.session.view import POINT_TO_POINT, Grown, View
+from dashboard.session.view import Grown, View
+from loaders.facets import POINT_TO_POINT
 from loaders.openmpi import DEFAULT_VERSION, VERSIONS
 
-PAGES = ("Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Data")
+PAGES = ("Home", "Tune", "Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Online", "Data")
+#: Where a session begins that is asked for nothing else.
+BEGIN = "Decisions"
 #: Names of the colour schemes, as `plots.colors` knows them.
 SCHEMES = ("okabe-ito", "tol", "grey")
 #: Params that say how measurements are treated, as `treatment.Treatment` has them.
@@ -62,7 +65,7 @@ class State(param.Parameterized):
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
     scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
     rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
-    page = param.Selector(default=PAGES[0], objects=list(PAGES), doc="Page on show.")
+    page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
     collective = param.Selector(
         default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective decided on."
     )
@@ -82,7 +85,9 @@ class State(param.Parameterized):
     interpolate = _treated("interpolate")
     complete = _treated("complete")
     parameters = _treated("parameters")
-    without = param.Parameter(default=(), doc="Methods that nothing may choose, as `decisions.selection` names them.")
+    without = param.Parameter(
+        default=(), doc="Methods that nothing may choose, as `decisions.measured.selection` names them."
+    )
     workload = param.String(default="", doc="Digest of the workload that weighs the sizes; empty: all count the same.")
     rules = param.Dict(default={}, doc="Rules files checked in this session: names by the key of each.")
     model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
@@ -96,6 +101,10 @@ class State(param.Parameterized):
     )
     exported = param.Parameter(default=(), doc="Collectives exported together; empty: the one on show.")
     campaign = param.String(default="", doc="Name of the campaign that the page Measure shows; empty: the newest.")
+    tuning = param.String(default="", doc="Name of the tuning that the page Tune shows; empty: the newest.")
+    tuning_asked = param.String(default="", doc="What a new tuning is asked for, as that page writes it; empty: usual.")
+    online = param.String(default="", doc="View of the page Online, as that page writes it; empty: as it begins.")
+    recipes = param.Dict(default={}, doc="Command and Python of pages that say themselves what gives their figures.")
     loaded = param.Dict(default={}, doc="Results loaded in this session: names by their digests, the newest last.")
     compare = param.Selector(
         default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."
@@ -297,7 +306,7 @@ class State(param.Parameterized):
             self.ahead(choices)
 
     def give(self, key: str, name: str) -> None:
-        """Know a rules file (`dashboard.decisions.given`) as something that can be chosen from now on."""
+        """Know a rules file (`dashboard.decisions.grown.given`) as something that can be chosen from now on."""
         kept = {known: title for known, title in self.rules.items() if known != key}
         self.rules = dict([*kept.items(), (key, name)][-MOST_RULES_FILES:])
         self.options = {**self.options, RULES: {**self.options.get(RULES, {}), "file": key}}

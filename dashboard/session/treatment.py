@@ -127,7 +127,7 @@ class Treatment:
     tolerance, statistical, ties, outliers, keep_doubtful, interpolate, complete, parameters
         As `OPTIONS` says, where their defaults are.
     without
-        Methods that nothing may choose, as `decisions.selection.selectable` names them.
+        Methods that nothing may choose, as `decisions.measured.selection.selectable` names them.
     ppn
         Processes per node that are decided for, and that maps show; None: those with most measured cells.
     across

@@ -12,26 +12,25 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard import decisions
-from dashboard.decisions.attributes import ATTRIBUTES, SIZES
-from dashboard.decisions.compare import compare
-from dashboard.decisions.default import default_of
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Progress
-from dashboard.decisions.frontier import Frontier, frontier
-from dashboard.decisions.heldout import HeldOut
-from dashboard.decisions.penalty import PenaltySummary
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.attributes import ATTRIBUTES, SIZES
+from dashboard.decisions.grown.default import default_of
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.judged.compare import compare
+from dashboard.decisions.judged.frontier import Frontier, frontiers
+from dashboard.decisions.judged.heldout import HeldOut
+from dashboard.decisions.judged.penalty import PenaltySummary
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.session.choice import QUADTREE, RULES, Choice, titles
 from dashboard.session.prepared import MODEL, Decided, Prepared
 from dashboard.session.registry import COMPUTED
 from dashboard.session.treatment import Treatment
+from loaders.facets import POINT_TO_POINT
 
 Grown = decisions.DecisionFunction
 Job = Callable[[Progress | None], Any]
 DEFAULT = "default"
-#: Not a decision between algorithms: measured beside the collectives to know the network.
-POINT_TO_POINT = "pt2pt"
 #: Trees with their figures that a session holds, whatever the store of all sessions forgets.
 _HELD = 8
 
@@ -143,7 +142,7 @@ class View:
         return [] if self.prepared is None else self.prepared.remarks
 
     def outliers(self) -> pd.DataFrame | None:
-        """Doubtful times, then outliers of the collective (`decisions.outliers.outliers`), left out or not."""
+        """Doubtful times, then outliers of the collective (`decisions.measured.outliers.outliers`), left out or not."""
         if self.prepared is None:
             return None
         doubtful, others = (next(iter(found.values())) for found in (self.prepared.doubtful, self.prepared.outliers))
@@ -216,7 +215,7 @@ class View:
         return None if decided is None else decided.decision
 
     def penalty(self, choice: Choice | None = None) -> xr.Dataset | None:
-        """Penalty of the tree in each cell of the map (`decisions.penalty`, percent); None as for `decided`."""
+        """Penalty of the tree in each cell of the map (`decisions.judged.penalty`, percent); None as for `decided`."""
         decided = self.decided(choice)
         return None if decided is None else decided.penalty
 
@@ -279,8 +278,10 @@ class View:
         """What `heldout_job` gave for a choice, if it was done."""
         return COMPUTED.get(("held out", self.data_key, choice))
 
-    def frontier_job(self, held_out: str | None, criterion: str) -> Callable[[Progress | None], Frontier]:
-        """What computes a frontier (`decisions.frontier.frontier`) of these measurements."""
+    def frontier_job(
+        self, held_out: str | None, criterion: str, partial: Callable[[Frontier], None] | None = None
+    ) -> Callable[[Progress | None], Frontier]:
+        """What computes a frontier (`decisions.judged.frontier.frontier`) of these measurements."""
         prepared, key = self.needed(), self._frontier_key(held_out, criterion)
         # Without several tables an octree is the quadtree once more.
         names = [name for name in titles().values() if name != "octree" or len(prepared.problem.slices) > 1]
@@ -289,7 +290,7 @@ class View:
 
         def make(progress: Progress | None) -> Frontier:
             """Grow and judge all of them."""
-            return frontier(
+            for so_far in frontiers(
                 prepared.problem,
                 families=names,
                 held_out=held_out,
@@ -297,7 +298,10 @@ class View:
                 prepare=prepared.learn,
                 further={**_rules_tried(jobs), **self._models_tried()},
                 progress=progress,
-            )
+            ):
+                if so_far.missing and partial is not None:
+                    partial(so_far)
+            return so_far
 
         return lambda progress: COMPUTED.once(key, lambda: make(progress))
 
@@ -314,7 +318,7 @@ class View:
         return {MODEL: [chosen]} if chosen else {}
 
     def approaches_job(self, choices: Sequence[Choice]) -> Callable[[Progress | None], pd.DataFrame]:
-        """What compares several ways of deciding (`decisions.compare.compare`), with ``held_out`` means beside.
+        """What compares several ways of deciding (`decisions.judged.compare.compare`), with ``held_out`` means beside.
 
         Those that do not suit the measurements have a row without figures; ``told`` says why.
         """

@@ -5,10 +5,10 @@ gives it what writes the report.
 """
 
 from dashboard.tuning.again import again
-from dashboard.tuning.asked import COLLECTIVES, Asked
+from dashboard.tuning.asked import Asked
 from dashboard.tuning.beside import beside
 from dashboard.tuning.folder import Folder
 from dashboard.tuning.order import EXITS, STAGES, answer, lines_of, tune
 from dashboard.tuning.stages import Work
 
-__all__ = ["COLLECTIVES", "EXITS", "STAGES", "Asked", "Folder", "Work", "again", "answer", "beside", "lines_of", "tune"]
+__all__ = ["EXITS", "STAGES", "Asked", "Folder", "Work", "again", "answer", "beside", "lines_of", "tune"]

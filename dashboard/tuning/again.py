@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.decisions.grown.default import is_default
 from dashboard.domain.units import format_percent
 from dashboard.export.provenance import today
 from dashboard.tuning.compare import Compared, against, settled
-from dashboard.tuning.decide import is_default
 from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.order import STAGES, tune
 from dashboard.tuning.rules import NAMES, facts_of, proven, read, rewritten, target_of
@@ -70,7 +70,7 @@ def again(work: Work) -> dict[str, Any]:
 def history(folder: Folder) -> list[dict[str, Any]]:
     """What came of earlier checks, in their order."""
     file = folder.path / _HISTORY
-    return list(json.loads(disk.read_text(file))) if file.exists() else []
+    return list(disk.read_json(file)) if file.exists() else []
 
 
 def _rules_of(folder: Folder) -> Any:

@@ -9,20 +9,17 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.ranges import parse_sizes
+from dashboard.domain.tuning import BUDGET, COLLECTIVES, MESSAGE_SIZES, RULES
+from dashboard.domain.units import parse_duration
 from dashboard.export import TARGETS
 from loaders import disk
 
-#: Collectives that most programs call most.
-COLLECTIVES = ("bcast", "reduce", "allreduce", "allgather", "alltoall")
-MESSAGE_SIZES = "4-1MiB:x4"
 #: Every communicator size up to here; of more, powers of two and halfway between them.
 _ALL = 16
 #: Share of the budget for measuring methods; the rest is for comparing with the library's own decision.
 _MEASURING = 0.5
-#: What rules are written as for the library that is there.
-RULES = "rules"
 
 
 @dataclass(frozen=True)
@@ -36,8 +33,8 @@ class Asked:
     ranks
         Processes that are started.
     comm_sizes, message_sizes
-        Grids of sizes that are chosen from, as `dashboard.benchmarks.ranges` reads them; no communicator sizes: up to
-        `ranks`.
+        Grids of sizes that are chosen from, as `dashboard.benchmarks.campaigns.ranges` reads them; no communicator
+        sizes: up to `ranks`.
     seconds
         Of measuring, methods and comparison together.
     workload
@@ -52,16 +49,16 @@ class Asked:
     checked
         Whether methods are called in every way before they are timed.
     slurm
-        What is asked of Slurm, see `dashboard.benchmarks.slurm.Request`; None: nothing.
+        What is asked of Slurm, see `dashboard.benchmarks.launchers.slurm.Request`; None: nothing.
     launch
-        Start command, as `dashboard.benchmarks.site` has it; empty: as the site says.
+        Start command, as `dashboard.benchmarks.launchers.site` has it; empty: as the site says.
     """
 
     collectives: tuple[str, ...] = COLLECTIVES
     ranks: int = 2
     comm_sizes: str = ""
     message_sizes: str = MESSAGE_SIZES
-    seconds: float = 600.0
+    seconds: float = parse_duration(BUDGET)
     workload: str = ""
     workload_digest: str = ""
     target: str = RULES
@@ -94,6 +91,16 @@ class Asked:
         told["collectives"] = tuple(told.get("collectives") or COLLECTIVES)
         told.setdefault("ranks", default_ranks())
         return cls(**told).with_digest()
+
+    @staticmethod
+    def named(chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of `dashboard.domain.tuning.OPTIONS` that were chosen, by the names of this class."""
+        given = {name: value for name, value in chosen.items() if value not in (None, "")}
+        if "budget" in given:
+            given["seconds"] = parse_duration(given.pop("budget"))
+        if "unchecked" in given:
+            given["checked"] = not given.pop("unchecked")
+        return given
 
     def with_digest(self) -> Asked:
         """The same with the digest of the workload as it is now."""

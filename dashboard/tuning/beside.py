@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.decisions.default import FAMILY as DEFAULT
-from dashboard.decisions.penalty import penalty, summarise
+from dashboard.decisions.grown.default import FAMILY as DEFAULT
+from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.domain.errors import OptionError
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.rules.over import costs

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
+from dashboard.domain.tuning import RULES
 from dashboard.domain.units import format_bytes, format_percent
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
-from dashboard.export.preload import BUILD
 from dashboard.export.provenance import generator
+from dashboard.export.usage import BUILD
 from dashboard.tuning import switches
-from dashboard.tuning.asked import RULES
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import NAMES, read, target_of, version_of
 from dashboard.tuning.stages import Work
@@ -36,7 +36,10 @@ def bundled(work: Work) -> Result:
         disk.write_text(partial / _SUMMARY, json.dumps(summary, indent=1) + "\n")
         disk.write_text(partial / _README, readme(summary))
     files = sorted(folder.iterdir())
-    packed = Path(shutil.make_archive(str(work.folder.path / "bundle"), "zip", work.folder.path, "bundle"))
+    packed = work.folder.path / "bundle.zip"
+    with disk.aside(packed) as partial, ZipFile(partial, "w", ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(work.folder.path))
     facts = {"outcome": summary["outcome"], "rules": summary["rules"], "said": f"{len(files)} files in {folder}"}
     return Result(facts, [*files, packed])
 
@@ -62,7 +65,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         summary["further"] = _further(work, text, folder)
         summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
     if work.report is not None:
-        work.tell("bundle", 0.5, "the report")
+        work.at("bundle", 0.5, "the report")
         work.report(work.folder.path / work.facts("measure")["results"], folder / _REPORT)
         summary["report"] = _REPORT
     return summary

@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks import control, tune_check
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks import tune_check
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.pace import Pace
+from dashboard.benchmarks.campaigns.plan import Plan, missing
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.pace import Pace
-from dashboard.benchmarks.plan import Plan, missing
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.ranges import levels
-from dashboard.decisions import trust
-from dashboard.decisions.cutting import without_slower
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.improvement import (
+from dashboard.decisions.function.cutting import without_slower
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.judged.improvement import (
     DEFAULT,
     OUTCOMES,
     TUNED,
@@ -35,8 +36,8 @@ from dashboard.decisions.improvement import (
     leaves_of,
     region,
 )
+from dashboard.decisions.measured import trust
 from dashboard.domain.units import format_count, format_percent
-from dashboard.tuning.decide import is_default
 from dashboard.tuning.folder import Result, digest
 from dashboard.tuning.launches import between_launches
 from dashboard.tuning.measure import finish

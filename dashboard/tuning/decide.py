@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.cutting import within_measured
-from dashboard.decisions.default import default_of
-from dashboard.decisions.folds import with_cubes
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.map import methods_of
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.cutting import within_measured
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import default_of, is_default
+from dashboard.decisions.judged.folds import with_cubes
+from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import recommended
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_percent
@@ -88,18 +88,12 @@ def save(file: Path, decisions: Sequence[DecisionFunction]) -> None:
 
 def load(file: Path) -> list[DecisionFunction]:
     """Read what `save` wrote."""
-    return [DecisionFunction.from_dict(one) for one in json.loads(disk.read_text(file))]
+    return [DecisionFunction.from_dict(one) for one in disk.read_json(file)]
 
 
 def decisions_of(work: Work) -> list[DecisionFunction]:
     """What the stage decided."""
     return load(work.folder.path / "decide" / _FILE)
-
-
-def is_default(decision: DecisionFunction) -> bool:
-    """Whether it leaves everything to the library."""
-    used = {code for code in decision.tree.codes.tolist() if code >= 0}
-    return all(default_of([decision.methods[code]]) == 0 for code in used)
 
 
 def _facts(prepared: Prepared, decision: DecisionFunction) -> dict[str, Any]:
@@ -110,7 +104,8 @@ def _facts(prepared: Prepared, decision: DecisionFunction) -> dict[str, Any]:
     percent = float("nan")
     if own is not None:
         slower = times[own] / np.min(np.where(np.isnan(times), np.inf, times), axis=0) - 1
-        percent = float(100 * slower[np.isfinite(times[own])].mean())
+        known = slower[np.isfinite(times[own])]
+        percent = float(100 * known.mean()) if known.size else percent
     used = {decision.methods[code].label for code in decision.tree.codes.tolist() if code >= 0}
     means = [float(table["penalty"].mean()) for table in tables]
     name = next(iter(prepared.measured))

@@ -4,19 +4,23 @@
 
     asked.json     what was asked
     state.json     each stage: its state, digests of what it depends on and of what it gave, seconds, facts, files
-    measure/       campaign (`dashboard.benchmarks.campaign`); measure-2/ … of other plans
+    measure/       campaign (`dashboard.benchmarks.campaigns.campaign`); measure-2/ … of other plans
     decide/ export/ prove/ compare/ bundle/
                    what the stages wrote
-    .lock          held by the process that works in it
+    now.json       how far the stage at work is
+    .lock          held by the process that works in it, which it names
 
 State is written whole after each step, so that whoever comes after a kill finds what was done, and does the rest.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
+import os
+import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,12 +28,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers import processes
 from loaders import disk
 
 _VERSION = 1
 _SHORT = 16
+#: Seconds between two notes of how far a stage is.
+_NOTED_S = 0.4
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Folder:
         """Hold the folder; CampaignError when another process does, or it cannot be written."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / ".lock").open("w")
+            lock = (self.path / ".lock").open("a+")
         except OSError as error:
             raise CampaignError(f"{self.path} cannot be written: {error.strerror or error}") from error
         with lock:
@@ -80,7 +87,34 @@ class Folder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise CampaignError(f"{self.path}: another colltune tune works in it; wait for its end") from None
-            yield
+            pid = os.getpid()
+            lock.truncate(0)
+            lock.write(json.dumps({"pid": pid, "started": processes.started_at(pid), "host": platform.node()}))
+            lock.flush()
+            try:
+                yield
+            finally:
+                lock.truncate(0)
+
+    def worker(self) -> dict[str, Any]:
+        """The process that works in it: ``pid, started, host``; empty where there is none any more."""
+        told = read_json(self.path / ".lock")
+        try:
+            here = told["host"] == platform.node()
+            return told if not here or processes.alive(told["pid"], told["started"]) else {}
+        except (KeyError, TypeError):
+            return {}
+
+    def note(self, stage: str, share: float, words: str) -> None:
+        """Write down how far a stage is (0 to 1), for who watches; no oftener than `_NOTED_S`."""
+        file = self.path / "now.json"
+        with contextlib.suppress(OSError):
+            if not file.exists() or not 0 <= time.time() - file.stat().st_mtime < _NOTED_S or not words:
+                write_json(file, {"stage": stage, "share": share, "words": words})
+
+    def now(self) -> dict[str, Any]:
+        """What was noted last: ``stage, share, words``."""
+        return read_json(self.path / "now.json")
 
     def asked(self) -> dict[str, Any]:
         """What was asked before; empty when nothing was."""

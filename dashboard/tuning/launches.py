@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.campaign import key_of
+from dashboard.benchmarks.campaigns.campaign import key_of
+from loaders import disk
 
 #: Median of a chi-squared variable by its degrees of freedom, divided by these.
 _MEDIAN = {1: 0.455, 2: 0.693, 3: 0.789, 4: 0.839}
@@ -31,8 +32,8 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
     Returns
     -------
     dict
-        By collective, of a mean over all launches, as `dashboard.decisions.improvement.improvement` takes it; 0 where
-        there are no two launches.
+        By collective, of a mean over all launches, as `dashboard.decisions.judged.improvement.improvement` takes it; 0
+        where there are no two launches.
     """
     medians = _medians(results)
     found: dict[str, float] = {}
@@ -52,7 +53,9 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
 def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
     """Median seconds by cell and algorithm, then launch."""
     found: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
-    for line in results.read_text(encoding="utf-8").splitlines():
+    with disk.opened(results) as stream:
+        lines = stream.readlines()
+    for line in lines:
         try:
             record = json.loads(line)
             collective, method, comm_size, message_size, ppn, launch = key_of(record)

@@ -6,14 +6,14 @@ import os
 import platform
 from typing import Any
 
-from dashboard.benchmarks import control
 from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Fixed
-from dashboard.benchmarks.own_settings import added, allocated_nodes, kept
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, kept
 from dashboard.domain.units import format_count, format_duration
 from dashboard.tuning.asked import Asked
 from dashboard.tuning.folder import Result

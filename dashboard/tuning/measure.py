@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import Launcher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.domain.units import format_duration, format_percent
 from dashboard.tuning.folder import Result
@@ -121,6 +121,8 @@ def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) ->
         words.append(f"expected loss {loss_words(sum(loss) / len(loss))}")
     if goal:
         words.append(f"{format_duration(max(0.0, goal - chosen.get('spent', 0.0)))} left")
+    if not done and work.asked.checked:
+        words = ["every method is called in all ways first"]
     if now["now"]:
         words.append(str(now["now"]))
-    work.tell(stage, share, ", ".join(words))
+    work.at(stage, share, ", ".join(words))

@@ -10,12 +10,13 @@ from typing import Any
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
 from dashboard.benchmarks.proof.verdict import Proof
-from dashboard.decisions.function import DecisionFunction
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import is_default
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError, bundle
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
-from dashboard.tuning.decide import decisions_of, is_default, prepared_of
+from dashboard.tuning.decide import decisions_of, prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.stages import Work
 from loaders import disk
@@ -88,7 +89,8 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
 
 def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> Rules:
     """Write the rules of decision functions that were read back, as what is left of other rules."""
-    text = WRITERS[target_of(work)].write(list(decisions), None, version=version_of(work))
+    measured = {"library_version": work.facts("look")["library_version"]}
+    text = WRITERS[target_of(work)].write(list(decisions), measured, version=version_of(work))
     head, _, rest = text.partition("\n")
     note = f"# What is faster than the library's own decision, compared on {today()}; the rest is left to it."
     text = "\n".join([head, note, rest] if head.startswith("rule") else [note, text])
@@ -111,7 +113,7 @@ def proven(work: Work, file: Path, stage: str) -> Proof:
     """Run the library with the file, as far as processes and time go."""
     ranks = max(2, min(work.asked.ranks, _PROVEN_RANKS))
     wish = Wish(file, work.installation.mpiexec, launcher=work.launcher, ranks=ranks, seconds=_PROOF_S)
-    return prove(wish, lambda share, words: work.tell(stage, share, words))
+    return prove(wish, lambda share, words: work.at(stage, share, words))
 
 
 def export(work: Work) -> Result:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.launch import Launcher
-from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.tuning.asked import Asked
 from dashboard.tuning.folder import Folder, Result, digest
 
@@ -48,6 +48,11 @@ class Work:
     launcher: Launcher
     tell: Tell = _silent
     report: Report | None = None
+
+    def at(self, stage: str, share: float, words: str) -> None:
+        """Tell and note how far a stage is."""
+        self.folder.note(stage, share, words)
+        self.tell(stage, share, words)
 
     def facts(self, name: str) -> dict[str, Any]:
         """What an earlier stage came to."""
@@ -136,7 +141,7 @@ def _do(work: Work, stage: Stage, inputs: str) -> None:
     began = time.monotonic()
     if not stage.always:
         work.folder.begin(stage.name, inputs)
-    work.tell(stage.name, 0.0, "")
+    work.at(stage.name, 0.0, "")
     try:
         result = stage.run(work)
     except KeyboardInterrupt:

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
 
 RANKS, SIZE = 4, 4096
 PATIENCE_S = 100.0

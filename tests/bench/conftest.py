@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import library
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from tests.conftest import need
 
 

@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dashboard.benchmarks.libraries.library import library_of
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from tests.conftest import need
+
 HERE = Path(__file__).parent
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
 LIBRARY = ("-shared", "-fPIC")
@@ -21,6 +25,14 @@ class Bench:
     mpiexec: Path
     folder: Path
     environment: Mapping[str, str]
+
+    @staticmethod
+    def of(mpiexec: Path, folder: Path) -> Bench:
+        """For an installed Open MPI with its compiler."""
+        need(mpiexec.with_name("mpicc").exists(), f"no mpicc beside {mpiexec}")
+        installed = library_of(mpiexec)
+        need(isinstance(installed, OpenMpi), f"{mpiexec} is not Open MPI's")
+        return Bench(mpiexec, folder, installed.environment(one_node=True, graphs=False))
 
     def build(self, name: str, source: str, *options: str) -> Path:
         """Compile; a warning is an error."""

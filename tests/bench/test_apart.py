@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign, key_of
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
-from dashboard.benchmarks.mpich import Mpich
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.worker import Only, Worker
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.ranks.worker import Only, Worker
 from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
 

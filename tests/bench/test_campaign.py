@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.campaign import Campaign, read_done, read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_done, read_json, write_json
+from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Plan, missing
+from dashboard.benchmarks.libraries.methods import Method
 from loaders import RunWriter, open_results
 
 LINEAR, CHAIN = Method("linear", library_id=1), Method("chain", 64, (("fan_out", 4),), 2)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import library
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Fixed
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from loaders import RunWriter
 
 OPEN_MPI = OpenMpi(

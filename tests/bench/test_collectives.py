@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import ExportError, to_collectives
-from dashboard.export.collectives import choice_of
+from dashboard.export.targets.collectives import choice_of
 
 OWN = {"provider": "own"}
 GRID = Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2", "inner": "linear"})

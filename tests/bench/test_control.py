@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launch import Status
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Fixed, Method
-from dashboard.benchmarks.openmpi import GRAPH_COUNTERS
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method
+from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS
 from loaders import RunWriter
 from tests.measuring.played import LIBRARY, Played
 
@@ -48,7 +48,7 @@ def test_what_is_launched_is_an_argument_list_with_a_limit(launcher: Played, cam
     (job,) = launcher.jobs
     assert (now["state"], now["attempt"], now["points"]) == ("running", 1, 4)
     assert (job.ranks, job.seconds) == (2, 100.0)
-    assert job.program[1:5] == ("-m", "mpi4py", "-m", "dashboard.benchmarks.worker")
+    assert job.program[1:5] == ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.worker")
     # The worker stops by itself before the launcher must end it.
     assert float(job.program[job.program.index("--seconds") + 1]) == 95.0
     assert job.environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"

@@ -11,12 +11,12 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.benchmarks import follow as follow_module
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns import follow as follow_module
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.follow import Following, Tail, follow
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.follow import Following, Tail, follow
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.decisions import decision_map
 from loaders import RunWriter, open_results
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.cellrun import graph_of
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Variants
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.ranks.cellrun import graph_of
 from dashboard.schedules import REDUCING, Call, algorithm_of, schedule
 from loaders import open_results
 from loaders.collectives import COLLECTIVES

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import control, library
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.intelmpi import ALGORITHMS, IntelMpi
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.intelmpi import IntelMpi
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from loaders.collectives import COLLECTIVES
+from loaders.intelmpi import ALGORITHMS
 
 #: As printed by the ``mpiexec`` of these versions.
 RECORDED = {

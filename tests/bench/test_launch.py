@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import processes, supervise
-from dashboard.benchmarks.campaign import read_json
-from dashboard.benchmarks.launch import CANNOT_SWITCH, Job, LocalLauncher, Start, Status, start_job
+from dashboard.benchmarks.campaigns.campaign import read_json
+from dashboard.benchmarks.launchers import processes, supervise
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, LocalLauncher, Start, Status, start_job
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
 RANKS = 3

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import leftovers
-from dashboard.benchmarks.leftovers import SHARED
+from dashboard.benchmarks.launchers import leftovers
+from dashboard.benchmarks.launchers.leftovers import SHARED
 
 
 @pytest.fixture

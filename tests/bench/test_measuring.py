@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks.cellrun import Found, _enough, _Occ, graph_of
-from dashboard.benchmarks.mpit import ToolInterface, ToolInterfaceError, loaded_library
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.timing import Group, Window, after_barrier
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.ranks.cellrun import Found, _enough, _Occ, graph_of
+from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError, loaded_library
+from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier
 
 MAPS = """\
 7f00-7f10 r-xp 00000000 08:01 1    /usr/lib/x86_64-linux-gnu/libc.so.6

@@ -9,9 +9,10 @@ import pytest
 
 from dashboard.benchmarks import method_check
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.method_ranks import thinned
-from dashboard.benchmarks.native import build, compiler
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.ranks.native import SOURCE
+from dashboard.benchmarks.ranks.verify import thinned
 from dashboard.cli import main
 from dashboard.schedules import ALL, Call, ScheduleError, algorithm_of, schedule
 from dashboard.schedules.expectation import after, before
@@ -75,8 +76,8 @@ def test_a_compiler_that_fails_is_named_with_its_first_words(tmp_path: Path) -> 
     broken = tmp_path / "mpicc"
     broken.write_text("#!/bin/sh\necho 'interpreter.c:7: no mpi.h' >&2\nexit 1\n")
     broken.chmod(0o755)
-    with pytest.raises(BenchError, match=r"cannot compile interpreter\.c: interpreter\.c:7: no mpi\.h"):
-        build(broken, tmp_path)
-    with pytest.raises(BenchError, match="cannot be run"):
-        build(tmp_path / "none", tmp_path)
+    with pytest.raises(BenchError, match=r"cannot compile .*interpreter\.c: interpreter\.c:7: no mpi\.h"):
+        build(broken, SOURCE, tmp_path / "made.so")
+    with pytest.raises(BenchError, match="there is no such compiler"):
+        build(tmp_path / "none", SOURCE, tmp_path / "made.so")
     assert compiler(tmp_path / "mpiexec") == broken

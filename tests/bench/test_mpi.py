@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import control, processes
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Variants
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.launchers import processes
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Variants
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.decisions import decision_map
 from loaders import open_results
 from loaders.collectives import COLLECTIVES

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import library, mpich
 from dashboard.benchmarks.errors import NoMpiError
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries import library, mpich
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from loaders.collectives import COLLECTIVES
 
 MPIVARS = """\
@@ -119,7 +119,7 @@ def test_the_installed_library_takes_every_name_for_the_number_that_was_read(ins
     program = (
         "import json, sys\n"
         "from mpi4py import MPI\n"
-        "from dashboard.benchmarks.mpit import ToolInterface\n"
+        "from dashboard.benchmarks.ranks.mpit import ToolInterface\n"
         "tools = ToolInterface()\n"
         "print(json.dumps({name: tools.read(name) for name in sys.argv[1:]}))\n"
         "tools.close()\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.errors import NoMpiError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Variants
-from dashboard.benchmarks.named import installation_named, open_mpi, version_of_module
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Variants
+from dashboard.benchmarks.libraries.named import installation_named, open_mpi, version_of_module
 from dashboard.cli import main
 from loaders.collectives import COLLECTIVES
 from tests.conftest import need
@@ -47,7 +47,7 @@ def test_a_login_node_without_mpi_shows_what_it_would_submit(
     def none() -> None:
         raise NoMpiError("no MPI: mpiexec is neither beside Python nor on the PATH")
 
-    monkeypatch.setattr("dashboard.benchmarks.library.find", none)
+    monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", none)
     order = ["bench", "submit", str(tmp_path / "campaign"), "-c", "bcast", "--ranks", "4", "--dry-run"]
     assert main([*order, "--module", "openmpi/5.0.3"]) == 0
     out, err = capsys.readouterr()

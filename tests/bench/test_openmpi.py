@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.benchmarks import openmpi
 from dashboard.benchmarks.errors import NoMpiError, PlanError
-from dashboard.benchmarks.methods import DEFAULT, Fixed, Method, Variants, choose
+from dashboard.benchmarks.libraries import openmpi
+from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method, Variants, choose
 
 OMPI_INFO = """\
 mca:coll:tuned:version:"mca:2.1.0"

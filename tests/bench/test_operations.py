@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.benchmarks.operations import Operation, Types, skewed
-from dashboard.benchmarks.protocol import Cell
+from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.ranks.operations import Operation, Types, skewed
 from loaders.collectives import COLLECTIVES
 
 TYPES = Types("byte", "float", "sum")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.named import open_mpi
-from dashboard.benchmarks.own_settings import added, allocated_nodes, kept
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.named import open_mpi
+from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, kept
 from loaders import open_results
 from tests.bench.campaigns import campaign_of, run
 

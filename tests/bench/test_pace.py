@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks import follow as follow_module
-from dashboard.benchmarks.campaign import Campaign, key_of, read_done
-from dashboard.benchmarks.follow import Following
-from dashboard.benchmarks.launch import Status
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.pace import GUESSED, Estimate, roughly
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.protocol import PointKey, Protocol
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns import follow as follow_module
+from dashboard.benchmarks.campaigns.campaign import Campaign, key_of, read_done
+from dashboard.benchmarks.campaigns.follow import Following
+from dashboard.benchmarks.campaigns.pace import GUESSED, Estimate, roughly
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.commands.bench_plan import cost
 from loaders import RunWriter
 from tests.bench.campaigns import campaign_of, points, run

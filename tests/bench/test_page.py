@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import expect
 
-from dashboard.benchmarks import processes
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.launchers import processes
 from loaders import open_results
 from tests.browser.maps import wait_until_drawn
 from tests.conftest import WatchedPage, need

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import parameters, surroundings
-from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.ranks import parameters, surroundings
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
 
 
@@ -20,7 +20,7 @@ def test_the_other_process_is_on_another_node_where_there_is_one() -> None:
 
 
 def test_placement_tells_the_ranks_of_each_node() -> None:
-    assert surroundings.placement(["a", "a", "b", "a"]) == "a 0-1 3, b 2"
+    assert surroundings.rank_nodes(["a", "a", "b", "a"]) == "a 0-1 3, b 2"
 
 
 @pytest.mark.parametrize(

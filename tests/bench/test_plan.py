@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes, missing, placed, point_key
+from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import Method, Variants
-from dashboard.benchmarks.plan import Plan, buffer_bytes, missing, placed, point_key
-from dashboard.benchmarks.protocol import Cell, Protocol
+from dashboard.benchmarks.libraries.methods import Method, Variants
 
 LINEAR, PIPELINE = Method("linear", library_id=1), Method("pipeline", 1024, library_id=3)
 

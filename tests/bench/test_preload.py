@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import library
-from dashboard.benchmarks.openmpi import OpenMpi
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.preload import to_preload
+from dashboard.export.targets.preload.library import to_preload
 from tests.bench.preloading import LIBRARY, Bench
 from tests.conftest import need
 
@@ -60,10 +58,7 @@ DECISIONS = [
 
 @pytest.fixture(scope="module")
 def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    need(Path(mpiexec).with_name("mpicc").exists(), f"no mpicc beside {mpiexec}")
-    found = library.library_of(Path(mpiexec))
-    need(isinstance(found, OpenMpi), f"{mpiexec} is not Open MPI's")
-    return Bench(Path(mpiexec), tmp_path_factory.mktemp("preload"), found.environment(one_node=True, graphs=False))
+    return Bench.of(Path(mpiexec), tmp_path_factory.mktemp("preload"))
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.library import library_of
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.libraries.library import library_of
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.preload import to_preload
+from dashboard.export.targets.preload.library import to_preload
 from loaders.openmpi import series
 from tests.bench.preloading import LIBRARY, Bench
 

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.benchmarks import control, providers
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks import providers
+from dashboard.benchmarks.campaigns import jobs
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Fixed, Method, Variants
-from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed, Method, Variants
 from dashboard.benchmarks.providers import grid_comms, orthogonal, own
 from dashboard.cli import main
-from dashboard.decisions.map import methods_of
+from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import choice_of
 from dashboard.schedules import ALGORITHMS, algorithm_of
 from loaders import open_results
@@ -91,7 +92,7 @@ def test_an_own_method_is_not_written_as_the_librarys_of_that_name(beside: Campa
 def test_all_collectives_by_mpi4py_with_unequal_blocks_and_rotated_roots(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "compiler", lambda _: None)
+    monkeypatch.setattr(jobs, "compiler", lambda _: None)
     way = Protocol(min_repetitions=2, max_repetitions=2, rounds=1, roots="rotate", buffers="rotate", counts="skewed")
     wish: dict[str, Any] = {"collectives": SCHEDULED, "variants": Variants((1024,), (2,)), "comm_sizes": (3,)}
     campaign = campaign_of(tmp_path, installation, **wish, ranks=3, protocol=way, providers=("own",))
@@ -107,9 +108,9 @@ def test_all_collectives_by_mpi4py_with_unequal_blocks_and_rotated_roots(
 
 
 def test_a_broken_compiler_is_as_none(installation: Installation, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(control, "compiler", lambda _: Path("/bin/false"))
+    monkeypatch.setattr(jobs, "compiler", lambda _: Path("/bin/false"))
     campaign = campaign_of(tmp_path, installation, collectives=("bcast",), providers=("own",))
-    assert control._native(campaign, installation) is None
+    assert jobs.executor_of(campaign, installation) is None
 
 
 def test_every_value_of_every_parameter_is_a_method() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.benchmarks.campaigns.ranges import levels, parse_size, parse_sizes
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.ranges import levels, parse_size, parse_sizes
 
 
 @pytest.mark.parametrize(

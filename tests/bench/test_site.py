@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.site import VARIABLE, Site, again, read, site_file
-from dashboard.benchmarks.slurm import SlurmLauncher
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.site import VARIABLE, Site, again, read, site_file
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
 from dashboard.commands.launching import launcher_of
 from dashboard.commands.options import parse

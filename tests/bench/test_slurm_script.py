@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import Job
-from dashboard.benchmarks.slurm import Request, SlurmLauncher
-from dashboard.benchmarks.slurm_script import minutes
+from dashboard.benchmarks.launchers.launch import Job
+from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
+from dashboard.benchmarks.launchers.slurm_script import minutes
 
 
 def job(folder: Path, ranks: int = 8, **further: Any) -> Job:

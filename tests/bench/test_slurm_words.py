@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import slurm_words as words
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import Job, Status, end_of
-from dashboard.benchmarks.slurm import Request, SlurmLauncher, available
-from dashboard.benchmarks.slurm_words import Told
+from dashboard.benchmarks.launchers import slurm_words as words
+from dashboard.benchmarks.launchers.launch import Job, Status, end_of
+from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher, available
+from dashboard.benchmarks.launchers.slurm_words import Told
 
 # Printed by `scontrol -o show job`; fields that nothing is read of are left out.
 QUEUED = (
@@ -130,7 +130,7 @@ def launched(says: Says, folder: Path) -> tuple[SlurmLauncher, dict[str, object]
 @pytest.fixture(autouse=True)
 def _no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_FRESH_S", "_SILENT_S"):
-        monkeypatch.setattr(f"dashboard.benchmarks.slurm.{name}", -1.0)
+        monkeypatch.setattr(f"dashboard.benchmarks.launchers.slurm.{name}", -1.0)
 
 
 def test_a_silent_slurm_is_no_end_of_the_job(says: Says, tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.benchmarks import cellrun
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.statistics import completion, inner, relative_error
-from dashboard.benchmarks.timing import Group
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks import cellrun
+from dashboard.benchmarks.ranks.statistics import completion, inner, relative_error
+from dashboard.benchmarks.ranks.timing import Group
 
 
 def test_the_lowest_and_the_highest_quartile_are_dropped() -> None:

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import control, tune_check
+from dashboard.benchmarks import tune_check
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Fixed
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.decisions.cutting import without_slower
-from dashboard.decisions.improvement import improvement, judge
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.decisions.function.cutting import without_slower
+from dashboard.decisions.judged.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text
 from loaders import open_results
 from tests.cli.command import Answer

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.worker import Worker
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks.worker import Worker
 
 
 class World:

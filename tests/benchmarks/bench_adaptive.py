@@ -20,7 +20,7 @@ import xarray as xr
 
 from dashboard.benchmarks.adaptive.choosing import beginning, following
 from dashboard.benchmarks.adaptive.expected import Known
-from dashboard.benchmarks.ranges import levels
+from dashboard.benchmarks.campaigns.ranges import levels
 from tests.benchmarks.bench_between import results
 
 REPETITIONS, RACED, SLOWER = 30, 6, 1.5

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.folds import folds_of
-from dashboard.decisions.heldout import heldout
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.folds import folds_of
+from dashboard.decisions.judged.heldout import heldout
+from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import Surfaces
 from loaders import open_results
 

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from dashboard.decisions.c45.choose import Options
-from dashboard.decisions.c45.grow import grow
-from dashboard.decisions.c45.prune import prune
-from dashboard.decisions.c45.table import TrainingTable, Tree
+from dashboard.decisions.grown.c45.choose import Options
+from dashboard.decisions.grown.c45.grow import grow
+from dashboard.decisions.grown.c45.prune import prune
+from dashboard.decisions.grown.c45.table import TrainingTable, Tree
 from tests.benchmarks.measure import in_turn, timed
 
 NOISE = 0.06
@@ -27,8 +27,8 @@ OPTIONS = Options(min_cases=2, gain_ratio=True, group_values=False)
 START = """
 import time
 from tests.cubes import synthetic_cube
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.c45 import c45
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.grown.c45 import c45
 problem = Problem.of(synthetic_cube(27, 48, 11, 1))
 start = time.perf_counter()
 c45(problem)

@@ -18,12 +18,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dashboard.benchmarks import control, library
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Method, Variants
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.surroundings import settings
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.ranks.surroundings import settings
 from loaders.cube import format_segment, method_label
 from loaders.rows import MethodKey
 
@@ -48,7 +49,7 @@ def campaign(
     wish["protocol"] = Protocol(name, min_repetitions=REPETITIONS, max_repetitions=REPETITIONS, rounds=2, warm_up=5)
     made = Campaign.create(folder, control.make_plan(control.Wish(graphs=False, **wish), installation))
     start = time.perf_counter()
-    launched(installation, wish["ranks"], ["-m", "dashboard.benchmarks.worker", str(folder)], {})
+    launched(installation, wish["ranks"], ["-m", "dashboard.benchmarks.ranks.worker", str(folder)], {})
     took = time.perf_counter() - start
     return took, [json.loads(line) for line in made.results.read_text(encoding="utf-8").splitlines()[1:]]
 

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from playwright.sync_api import sync_playwright
 
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.measured.problem import Problem
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.deciding import model_penalties
 from dashboard.models.fit import fit_all

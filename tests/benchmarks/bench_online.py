@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dashboard.benchmarks.library import find
+from dashboard.benchmarks.libraries.library import find
 from dashboard.decisions import DecisionFunction, Leaf, Method
-from dashboard.export.preload import to_preload
+from dashboard.export.targets.preload.library import to_preload
 from dashboard.online.bins import Bins
 from dashboard.online.library import source
 from dashboard.online.model_file import save, to_bytes

@@ -14,8 +14,8 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions import exact
-from dashboard.decisions.optimal import optimal, optimal_depth, optimal_frontier, optimal_price
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.optimal import optimal, optimal_depth, optimal_frontier, optimal_price
+from dashboard.decisions.measured.problem import Problem
 from tests.benchmarks.measure import in_turn, peak_memory, timed_once
 from tests.cubes import cube_of, synthetic_cube
 
@@ -24,11 +24,11 @@ MEMORY = """
 def setup():
     global large, optimal
     from tests.benchmarks import bench_optimal
-    from dashboard.decisions.optimal import optimal
+    from dashboard.decisions.grown.optimal import optimal
     large = bench_optimal.all_different
 
 def work(side):
-    from dashboard.decisions.problem import Problem
+    from dashboard.decisions.measured.problem import Problem
     decision = optimal(Problem.of(large(int(side))), leaves=16)
     return {"leaves": decision.leaves, **decision.provenance["optimal"]}
 """

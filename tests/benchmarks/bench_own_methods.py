@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks import library
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.mpit import ToolInterface
-from dashboard.benchmarks.native import Native, build, compiler
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.ranks.mpit import ToolInterface
+from dashboard.benchmarks.ranks.native import FILE, SOURCE, Native
 from dashboard.schedules import Call, program, resolve
 from dashboard.schedules.over_mpi import Bound
 
@@ -108,7 +109,7 @@ def main() -> None:
     mpicc = compiler(found.mpiexec)
     assert mpicc, "no mpicc"
     with tempfile.TemporaryDirectory() as folder:
-        built = build(mpicc, Path(folder))
+        built = build(mpicc, SOURCE, Path(folder) / FILE)
         for count in RANKS:
             environment = {**os.environ, **found.library.environment(one_node=True, graphs=False)}
             ranks = [sys.executable, "-m", "mpi4py", "-m", "tests.benchmarks.bench_own_methods", str(built)]

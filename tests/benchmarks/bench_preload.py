@@ -10,9 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dashboard.benchmarks.library import find
+from dashboard.benchmarks.libraries.library import find
 from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, exact
-from dashboard.export.preload import to_preload
+from dashboard.export.targets.preload.library import to_preload
 from tests.bench.preloading import LIBRARY, Bench
 from tests.cubes import synthetic_cube
 

@@ -26,12 +26,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dashboard.benchmarks import control, library, processes
-from dashboard.benchmarks.campaign import ENDED, Campaign, key_of
-from dashboard.benchmarks.launch import Launcher, LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.slurm import SlurmLauncher
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, key_of
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.launchers import processes
+from dashboard.benchmarks.launchers.launch import Launcher, LocalLauncher
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
 from tests.cluster import scheduler
 from tests.cluster.conftest import asked
 
@@ -130,7 +132,11 @@ class Soak:
             if not entry.name.isdecimal() or not any(str(self.campaign.folder) in word for word in words):
                 continue
             kind = (
-                "supervisor" if "dashboard.benchmarks.supervise" in words else "mpiexec" if "-n" in words else "worker"
+                "supervisor"
+                if "dashboard.benchmarks.launchers.supervise" in words
+                else "mpiexec"
+                if "-n" in words
+                else "worker"
             )
             found += [int(entry.name)] if kind == victim and int(entry.name) != os.getpid() else []
         return sorted(found)

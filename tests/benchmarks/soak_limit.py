@@ -12,9 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from dashboard.benchmarks import control, library, processes
-from dashboard.benchmarks.campaign import ENDED
-from dashboard.benchmarks.slurm import SlurmLauncher
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import ENDED
+from dashboard.benchmarks.launchers import processes
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+from dashboard.benchmarks.libraries import library
 from tests.benchmarks.soak_kills import Soak, quick_campaign
 from tests.cluster.conftest import asked
 from tests.cluster.scheduler import emulated

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.problem import Problem
 from dashboard.export.library_names import choice_of
 from tests.browser.maps import wait_until_drawn
 from tests.conftest import WatchedPage

@@ -19,7 +19,7 @@ from tests.serving import Served
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 
 TOKEN = "loopback"  # noqa: S105 (of a server that lives as long as the test, on loopback)
 EXACT, TREE = "Exact decision map", "Decision of the tree"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.launch import Status
-from dashboard.pages.measure import page as module
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.pages.measure import watching as module
 from tests.browser.maps import point_at, wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.measuring.played import HERE, Played, measured, play

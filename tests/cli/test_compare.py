@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import decision_map, quadtree
-from dashboard.decisions.compare import compare, difference
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.compare import compare, difference
+from dashboard.decisions.measured.problem import Problem
 from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
 

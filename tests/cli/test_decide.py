@@ -10,9 +10,9 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, decision_map, quadtree, statistics
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.heldout import heldout
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.heldout import heldout
+from dashboard.decisions.measured.problem import Problem
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from dashboard.decisions import DecisionFunction, decision_map, quadtree
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.problem import Problem
 from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
 

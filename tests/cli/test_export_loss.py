@@ -46,3 +46,71 @@ def test_a_loss_that_is_allowed_is_said_and_accepted(colltune: Run, foreign: Pat
 def test_what_can_be_said_costs_nothing(colltune: Run, foreign: Path, tmp_path: Path) -> None:
     words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "c", "-o", tmp_path / "bcast.c")
     assert colltune(*words).status == 0
+
+
+def test_names_that_the_target_lacks_are_said_with_near_ones_which_can_be_given(
+    colltune: Run, foreign: Path, tmp_path: Path
+) -> None:
+    rules = tmp_path / "bcast.rules"
+    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", rules)
+    said = colltune(*words).err
+    assert "openmpi has no 'bin_tree_of_ours'; near are" in said
+    assert "--name bin_tree_of_ours=binary_tree" in said
+    answer = colltune(*words, "--name", "bin_tree_of_ours=binary_tree")
+    assert answer.status == 0
+    assert "binary_tree: bin_tree_of_ours" in rules.read_text(encoding="utf-8")
+    wrong = colltune(*words, "--name", "bin_tree=binary_tree")
+    assert (wrong.status, "did you mean bin_tree_of_ours" in wrong.err) == (2, True)
+
+
+def test_a_tree_grown_over_what_the_target_has_loses_nothing_of_itself(
+    colltune: Run, foreign: Path, tmp_path: Path
+) -> None:
+    rules = tmp_path / "bcast.rules"
+    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", rules)
+    answer = colltune(*words, "--only", "target")
+    assert answer.status == 0
+    assert "methods left out: bin_tree_of_ours" in answer.err
+    assert "binomial" in rules.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("to", ["ucc", "openmpi", "openmpi-json"])
+def test_nothing_is_written_where_all_is_left_to_the_library(colltune: Run, tmp_path: Path, to: str) -> None:
+    path = tmp_path / "results.csv"
+    head = "collective,algorithm,comm_size,message_size,time\n"
+    path.write_text(f"{head}allreduce,default,4,64,1e-5\nallreduce,ring,4,64,2e-5\n", encoding="utf-8")
+    answer = colltune("export", path, "--tree", "exact", "--to", to, "-o", tmp_path / "file")
+    assert answer.status == 2
+    assert "left to" in answer.err
+    assert not (tmp_path / "file").exists()
+
+
+def test_ucc_is_told_only_what_is_not_left_to_it(colltune: Run, tmp_path: Path) -> None:
+    rows = "".join(
+        f"{name},{algorithm},4,64,{time}\n"
+        for name, own in (("allreduce", 1e-5), ("bcast", 3e-5))
+        for algorithm, time in (("default", own), ("knomial", 2e-5))
+    )
+    path, file = tmp_path / "results.csv", tmp_path / "ucc.sh"
+    path.write_text(f"collective,algorithm,comm_size,message_size,time\n{rows}", encoding="utf-8")
+    assert colltune("export", path, "-c", "allreduce,bcast", "--tree", "exact", "--to", "ucc", "-o", file).status == 0
+    assert 'UCC_TL_UCP_TUNE="bcast:0-inf:[1-inf]:@knomial"' in file.read_text(encoding="utf-8")
+    assert colltune("lint", file).status == 0
+
+
+def test_a_file_says_where_its_decision_holds_as_far_as_it_can(colltune: Run, tmp_path: Path) -> None:
+    title = "# OSU MPI{} Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   {}\n16   60.0\n"
+    (tmp_path / "host.txt").write_text(title.format("", 9.5), encoding="utf-8")
+    (tmp_path / "cuda.txt").write_text(title.format("-CUDA", 56.28), encoding="utf-8")
+    hints = ("--algorithm", "knomial", "--comm-size", "4", "--select", "device=CUDA", "--tree", "exact")
+    ucc = colltune("export", tmp_path, *hints, "--to", "ucc")
+    assert "bcast:0-inf:cuda:[1-inf]:@knomial" in ucc.out
+    assert "cannot say so" not in ucc.err
+    rules = colltune("export", tmp_path, *hints, "--to", "openmpi")
+    words = "easured with buffers on the device CUDA. The file cannot say so"
+    assert words in rules.err
+    assert f"# M{words}" in rules.out
+    assert "# Selected: device=CUDA." in rules.out
+    shown = colltune("map", tmp_path, *hints[:6])
+    assert "(CUDA, device=CUDA)" in shown.out
+    assert "--select device=CUDA" in shown.err

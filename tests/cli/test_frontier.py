@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.decisions.frontier import frontier
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.recommend import falls_below, recommend
+from dashboard.decisions.judged.frontier import frontier
+from dashboard.decisions.judged.recommend import falls_below, recommend
+from dashboard.decisions.measured.problem import Problem
 from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
 

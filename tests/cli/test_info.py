@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,3 +104,27 @@ def test_facets_of_several_files_are_listed_and_one_is_selected(colltune: Run, t
     assert "--select FACET=VALUE" in colltune("info", tmp_path, *hints).out
     chosen = colltune("map", tmp_path, "-c", "bcast", *hints, "--select", "device=host", "--json").json
     assert chosen["time"] == [[pytest.approx(9.5e-6)]]
+
+
+def test_a_newcomer_is_led_from_a_folder_to_a_map_by_the_commands_that_are_printed(
+    colltune: Run, tmp_path: Path
+) -> None:
+    title = "# OSU MPI{} {} Test v7.4\n# Size       {}(us)\n8   {}\n16   {}\n"
+    for name, device, time in (("host", "", 9.5), ("cuda", "-CUDA", 56.28)):
+        head = (device, "Broadcast Latency", "Avg Latency")
+        (tmp_path / f"{name}.txt").write_text(title.format(*head, time, time + 1))
+    for number, time in enumerate((1.5, 4.5)):
+        (tmp_path / f"pair{number}.txt").write_text(title.format("", "Latency", "Latency", time, time + 1))
+    (tmp_path / "notes.txt").write_text("what I did on Monday\n")
+    command = ["info", str(tmp_path)]
+    seen = []
+    while command[0] == "info" and len(seen) < 4:
+        answer = colltune(*command)
+        seen.append(answer)
+        (line,) = [line for line in answer.err.splitlines() if "next: colltune " in line]
+        command = shlex.split(line.partition("next: colltune ")[2])
+    assert command[0] == "map"
+    assert "5 files: 4 osu, 1 no results" in seen[0].out
+    assert command[command.index("--select") + 1] == "device=CUDA"
+    answer = colltune(*command, "--json")
+    assert (answer.status, answer.json["time"]) == (0, [[pytest.approx(56.28e-6), pytest.approx(57.28e-6)]])

@@ -126,3 +126,11 @@ def test_the_version_is_the_one_that_was_measured_and_lint_reads_it_from_the_hea
     assert "algorithm numbers of 4.1" in rules.read_text()
     assert "as read by Open MPI 4.1" in colltune("lint", rules).out
     assert "as read by Open MPI 5.0" in colltune("lint", rules, "--for", "5.0").out
+
+
+def test_results_of_another_collective_are_said_to_be(colltune: Run, tmp_path: Path) -> None:
+    rules, results = tmp_path / "bcast.conf", tmp_path / "t.csv"
+    rules.write_text("1\n7\n1\n2\n1\n0 6 0 0\n", encoding="utf-8")
+    results.write_text("collective,algorithm,comm_size,message_size,time\nreduce,binomial,4,8,1e-5\n", encoding="utf-8")
+    answer = colltune("lint", rules, "--over", results)
+    assert "the results hold reduce, but no bcast" in answer.out

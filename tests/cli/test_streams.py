@@ -46,7 +46,7 @@ def test_help_needs_nothing_heavy() -> None:
     code = "import sys; from dashboard.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, check=True)
     assert "decide" in done.stdout
-    assert not {"numpy", "pandas", "xarray", "panel", "loaders"} & set(done.stderr.split())
+    assert not {"numpy", "pandas", "xarray", "panel"} & set(done.stderr.split())
 
 
 def test_command_draws_no_page(results: Path) -> None:
@@ -144,6 +144,6 @@ def test_a_search_that_is_interrupted_ends_in_one_line(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dashboard.decisions.frontier.frontier", interrupted)
+    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", interrupted)
     answer = colltune("frontier", results, "-c", "reduce")
     assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")

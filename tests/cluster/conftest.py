@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks import slurm as launcher
-from dashboard.benchmarks.campaign import ENDED, Campaign
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.protocol import Protocol
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.launchers import slurm as launcher
+from dashboard.benchmarks.libraries.library import Installation
 from tests.bench import conftest as bench
 from tests.cluster import machines, scheduler
 from tests.conftest import need

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from dashboard.benchmarks.library import find
+from dashboard.benchmarks.libraries.library import find
 from dashboard.export.library_names import choice_of
 from dashboard.online.library import build
 from dashboard.online.running import judged

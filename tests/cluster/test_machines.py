@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import processes
+from dashboard.benchmarks.launchers import processes
 from tests.cluster import machines
 from tests.cluster.conftest import until
 from tests.conftest import ROOT, need

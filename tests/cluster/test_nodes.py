@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Variants
-from dashboard.benchmarks.protocol import Protocol
-from dashboard.benchmarks.selection import Selection
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Variants
+from dashboard.benchmarks.ranks.selection import Selection
 from loaders import open_results
 from tests.cluster.conftest import NODES, until
 from tests.cluster.machines import Network

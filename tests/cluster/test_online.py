@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.online.library import build
 from dashboard.online.running import evaluations
 from dashboard.online.settings import Learning

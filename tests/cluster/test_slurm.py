@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import control, processes
-from dashboard.benchmarks import slurm as slurm_launcher
-from dashboard.benchmarks.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import end_of
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.slurm import SlurmLauncher
+from dashboard.benchmarks.launchers import processes
+from dashboard.benchmarks.launchers import slurm as slurm_launcher
+from dashboard.benchmarks.launchers.launch import end_of
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+from dashboard.benchmarks.libraries.library import Installation
 from loaders import open_results
 from tests.cluster.conftest import NODES, Running, asked, until
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
@@ -159,7 +160,7 @@ def test_what_slurm_has_forgotten_the_job_itself_has_written_down(own_cluster: S
     # Until then the controller is needed to start the ranks.
     done.measures()
     own_cluster.kill_controller()
-    time.sleep(slurm_launcher._FRESH_S)
+    slurm_launcher._answers.clear()
     now = done.status()
     assert now["state"] == "finished" or "Slurm does not answer" in now["reason"]
     until(end_of(order).exists, done.campaign.tail)

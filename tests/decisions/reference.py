@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.decisions import Leaf, Split, Test
-from dashboard.decisions.nodes import Node
+from dashboard.decisions.function.nodes import Node
 
 
 def square_of(grid: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test
-from dashboard.decisions.as_tuned import as_tuned
-from dashboard.decisions.cutting import without_slower
-from dashboard.decisions.improvement import improvement, judge
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.cutting import without_slower
+from dashboard.decisions.judged.as_tuned import as_tuned
+from dashboard.decisions.judged.improvement import improvement, judge
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of
 
 NAMES = ["default", "binomial", "binary"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Node, Split, Test
-from dashboard.decisions.attributes import ATTRIBUTES, compute, compute_one, product, products, required
+from dashboard.decisions.function.attributes import ATTRIBUTES, compute, compute_one, product, products, required
 from tests.decisions.trees import METHODS, nodes
 
 TOP, BOTTOM = 2**63 - 1, -(2**63)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, NothingMeasuredError, OptionError, Split
-from dashboard.decisions.binary import BinaryTree, Pruning
-from dashboard.decisions.cart import FAMILY, cart
-from dashboard.decisions.losses import losses
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.binary import BinaryTree, Pruning
+from dashboard.decisions.grown.cart import FAMILY, cart
+from dashboard.decisions.measured.losses import losses
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 COMPOSITE = ("comm_size", "message_size", "total_size", "even", "power_of_two")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test, exact, quadtree
-from dashboard.decisions.cart import cart
-from dashboard.decisions.compare import OUTCOMES, compare, difference
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.cart import cart
+from dashboard.decisions.judged.compare import OUTCOMES, compare, difference
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 # Times of two methods, 2 communicator sizes by 3 message sizes; the second method is not measured in one cell

@@ -7,10 +7,10 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import decision_map, penalty, quadtree
-from dashboard.decisions.doubles import as_run, competing, difference
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.noise import indistinguishable
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.doubles import as_run, competing, difference
+from dashboard.decisions.measured.noise import indistinguishable
+from dashboard.decisions.measured.problem import Problem
 from loaders.cube import with_doubles
 from tests.cubes import cube_of
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError
-from dashboard.decisions.families import FAMILIES, GIVEN, PLACES, Families, family
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES, GIVEN, PLACES, Families, family
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -47,7 +47,7 @@ def test_unknown_names_list_the_known_ones() -> None:
 
 
 def test_importing_them_all_imports_nothing_heavy() -> None:
-    code = "import sys; from dashboard.decisions.families import FAMILIES; dict(FAMILIES); print(*sys.modules)"
+    code = "import sys; from dashboard.decisions.grown.families import FAMILIES; dict(FAMILIES); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, check=True)
     assert not HEAVY & {module.partition(".")[0] for module in done.stdout.split()}
 

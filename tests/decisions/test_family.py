@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import OptionError
-from dashboard.decisions.families import family
-from dashboard.decisions.family import Family
+from dashboard.decisions.grown.families import family
+from dashboard.decisions.grown.family import Family
 from dashboard.domain.options import Option
 
 DEPTH = Option("max_depth", "Depth", "Levels.", None, "int", low=0, high=20, unlimited="no limit")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import NothingMeasuredError
-from dashboard.decisions.fill import fill_missing
+from dashboard.decisions.measured.fill import fill_missing
 
 
 @pytest.mark.parametrize(

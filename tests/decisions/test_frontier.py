@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, OptionError
-from dashboard.decisions import frontier as frontiers
-from dashboard.decisions.families import FAMILIES, GIVEN
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.frontier import Frontier, dominated, frontier, settings_of, time_to_decide
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.statistics import statistics
+from dashboard.decisions.function.statistics import statistics
+from dashboard.decisions.grown.families import FAMILIES, GIVEN
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.judged import frontier as module
+from dashboard.decisions.judged.frontier import Frontier, dominated, frontier, frontiers, settings_of, time_to_decide
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = float("nan")
@@ -121,7 +123,7 @@ def test_no_setting_is_grown_twice(problem: Problem, monkeypatch: pytest.MonkeyP
 
 def test_long_paths_are_thinned_and_keep_their_ends(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = settings_of(FAMILIES["cart"], problem)
-    monkeypatch.setattr(frontiers, "MOST_SETTINGS", 5)
+    monkeypatch.setattr(module, "MOST_SETTINGS", 5)
     few = settings_of(FAMILIES["cart"], problem)
     assert len(few) == 5
     assert (few[0], few[-1]) == (whole[0], whole[-1])
@@ -138,7 +140,7 @@ def test_what_does_not_suit_is_said() -> None:
 
 def test_by_itself_it_tries_what_adds_something(problem: Problem) -> None:
     """Over two sizes the octree is the quadtree, the optimum needs no search, and the recommendation judges itself."""
-    assert set(frontiers._suitable(problem)) == set(FAMILIES) - {"octree", "search", "recommended", *GIVEN}
+    assert set(module._suitable(problem)) == set(FAMILIES) - {"octree", "search", "recommended", *GIVEN}
 
 
 @pytest.mark.parametrize(
@@ -177,6 +179,28 @@ def test_progress_goes_up_to_the_end_and_may_cancel(problem: Problem) -> None:
 
     with pytest.raises(Cancelled):
         frontier(problem, families=QUICK, progress=stop)
+
+
+def test_quick_families_come_first_and_those_tried_are_as_in_the_end(problem: Problem) -> None:
+    names = ["cart", "quadtree", "exact"]
+    so_far = list(frontiers(problem, families=names, held_out="message_size", folds=2))
+    assert [set(each.table["family"]) for each in so_far] == [{"quadtree"}, {"quadtree", "exact"}, set(names)]
+    assert [each.missing for each in so_far] == [("exact", "cart"), ("cart",), ()]
+    last = so_far[-1].table
+    assert list(dict.fromkeys(last["family"])) == names
+    first = last[last["family"] == "quadtree"].reset_index(drop=True)
+    columns = [name for name in last if name != "dominated"]
+    pd.testing.assert_frame_equal(so_far[0].table[columns], first[columns])
+
+
+def test_a_family_that_fails_last_leaves_nothing_to_come(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise DecisionError("not of these")
+
+    failing = {**FAMILIES, "cart": replace(FAMILIES["cart"], grow=refuse, grow_many=None)}
+    monkeypatch.setattr(module, "FAMILIES", failing)
+    *_, last = frontiers(problem, families=["cart", "quadtree"])
+    assert (last.missing, last.skipped) == ((), {"cart": "not of these"})
 
 
 def test_what_is_prepared_is_learnt_and_not_judged_by(problem: Problem) -> None:

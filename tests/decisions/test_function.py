@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Node, Split, Test
-from dashboard.decisions import table as table_module
+from dashboard.decisions.function import table as table_module
 from tests.decisions.trees import DERIVED, METHODS, decisions, follow, nodes, values_of
 
 COMM, MESSAGE = np.arange(-3, 24), np.array([-1, 0, 1, 2, 3, 5, 8, 19, 20, 21, 10**6, 10**6 + 1, 2**40])

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, OptionError, Split, Test
-from dashboard.decisions import frontier as frontiers
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.frontier import frontier
-from dashboard.decisions.given import GIVEN, MOST, MOST_BYTES, Given
-from dashboard.decisions.improve import improved, without
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.improve import improved, without
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.given import GIVEN, MOST, MOST_BYTES, Given
+from dashboard.decisions.judged import frontier as frontiers
+from dashboard.decisions.judged.frontier import frontier
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 

@@ -20,11 +20,11 @@ from dashboard.decisions import (
     quadtree,
     summarise,
 )
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.folds import folds_of
-from dashboard.decisions.heldout import HeldOut, cross, heldout, heldout_many
-from dashboard.decisions.interpolate import interpolated
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.judged.folds import folds_of
+from dashboard.decisions.judged.heldout import HeldOut, cross, heldout, heldout_many
+from dashboard.decisions.measured.interpolate import interpolated
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan

@@ -8,8 +8,8 @@ import scipy.stats
 import xarray as xr
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError, Split, Test
-from dashboard.decisions.cutting import within_measured, without_slower
-from dashboard.decisions.improvement import OUTCOMES, improvement, judge, region
+from dashboard.decisions.function.cutting import within_measured, without_slower
+from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge, region
 from loaders.cube import with_doubles
 from tests.cubes import cube_of
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, OptionError, decision_map
-from dashboard.decisions.interpolate import interpolated, interpolation_error
+from dashboard.decisions.measured.interpolate import interpolated, interpolation_error
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan

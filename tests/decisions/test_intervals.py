@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.decisions.families import family
-from dashboard.decisions.intervals import intervals, penalties
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import family
+from dashboard.decisions.grown.intervals import intervals, penalties
+from dashboard.decisions.measured.problem import Problem
 from loaders import open_results
 
 CELLS = st.one_of(st.integers(0, 40), st.just(None))

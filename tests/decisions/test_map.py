@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionError, NothingMeasuredError, OptionError, decision_map, methods_of, select_ppn
-from dashboard.decisions.map import time_blocks
+from dashboard.decisions.measured.map import time_blocks
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan

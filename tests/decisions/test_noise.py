@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_ind_from_stats
 
-from dashboard.decisions import DecisionError, OptionError, decision_map, samples
-from dashboard.decisions.noise import indistinguishable, launch_spread
+from dashboard.decisions import DecisionError, OptionError, decision_map
+from dashboard.decisions.measured import samples
+from dashboard.decisions.measured.noise import indistinguishable, launch_spread
 from loaders import open_results
 from tests.conftest import FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, synthetic_cube
@@ -172,7 +173,7 @@ def test_large_samples_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
             shapes.append(block.shape)
             yield place, block
 
-    monkeypatch.setattr("dashboard.decisions.noise.sample_blocks", small)
+    monkeypatch.setattr("dashboard.decisions.measured.noise.sample_blocks", small)
     xr.testing.assert_identical(indistinguishable(cube), whole)
     assert set(shapes) == {(3, 1, 2, 7), (3, 1, 1, 7)}
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dashboard.decisions import DecisionFunction, Leaf, OptionError, Split, Test, quadtree
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.octree import FAMILY, OctreeBuilder, octree
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.quadtree_family import EXACT, QUADTREE
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.grown.octree import FAMILY, OctreeBuilder, octree
+from dashboard.decisions.grown.quadtree_family import EXACT, QUADTREE
+from dashboard.decisions.measured.problem import Problem
 from loaders import open_results
 from tests.cubes import cube_of, synthetic_cube
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, OptionError, decision_map, penalty, quadtree, summarise
-from dashboard.decisions.outliers import outlier_cells, outlier_repetitions, outliers, without_outliers
+from dashboard.decisions.measured.outliers import outlier_cells, outlier_repetitions, outliers, without_outliers
 from loaders import open_results
 from tests.cubes import cube_of, synthetic_cube
 

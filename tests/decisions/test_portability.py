@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionError, exact, penalty, quadtree, summarise
-from dashboard.decisions.portability import campaign_facts, portability, time_ratios
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.judged.portability import campaign_facts, portability, time_ratios
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import synthetic_cube
 
 

@@ -26,8 +26,8 @@ from dashboard.decisions import (
     quadtree,
     summarise,
 )
-from dashboard.decisions.penalty import summarise_all
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.judged.penalty import summarise_all
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 from tests.decisions.trees import values_of
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError
-from dashboard.decisions.frontier import Frontier, dominated, frontier
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.recommend import falls_below, options_of, recommend
+from dashboard.decisions.judged.frontier import Frontier, dominated, frontier
+from dashboard.decisions.judged.recommend import falls_below, options_of, recommend
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import synthetic_cube
 
 NAN = float("nan")
@@ -49,7 +49,7 @@ def test_the_smallest_within_one_standard_error_of_the_best() -> None:
 
 
 def title(name: str) -> str:
-    from dashboard.decisions.families import FAMILIES  # noqa: PLC0415 - the families are many modules
+    from dashboard.decisions.grown.families import FAMILIES  # noqa: PLC0415 - the families are many modules
 
     return FAMILIES[name].title
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, OptionError
-from dashboard.decisions.cart import cart
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.losses import losses
-from dashboard.decisions.optimal import optimal, optimal_depth
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.search import FAMILY, search
-from dashboard.decisions.search.branching import OutOfTime, Search, Watch
-from dashboard.decisions.search.cells import Cells
+from dashboard.decisions.grown.cart import cart
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.grown.optimal import optimal, optimal_depth
+from dashboard.decisions.grown.search import FAMILY, search
+from dashboard.decisions.grown.search.branching import OutOfTime, Search, Watch
+from dashboard.decisions.grown.search.cells import Cells
+from dashboard.decisions.measured.losses import losses
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 SIZES = ("comm_size", "message_size")
@@ -253,7 +253,7 @@ def test_degenerate_results(cube: Any) -> None:
 
 def test_more_cuts_than_there_is_room_for_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(12, 20, 4, 5, 0.0)
-    monkeypatch.setattr("dashboard.decisions.search.run.MOST_SUMS", 200)
+    monkeypatch.setattr("dashboard.decisions.grown.search.run.MOST_SUMS", 200)
     cells = Cells.of(problem.cases(SIZES))
     coarse = cells.coarse(200)
     assert max(values.size for values in coarse.distinct) < 12
@@ -272,8 +272,8 @@ def test_more_cuts_than_there_is_room_for_are_left_out(monkeypatch: pytest.Monke
 def test_coarse_stages_change_nothing_that_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(12, 20, 4, 5, 0.0)
     plain = search(problem, seconds=None, attributes=COMPOSITE)
-    monkeypatch.setattr("dashboard.decisions.search.run.COARSE", (100, 400))
-    monkeypatch.setattr("dashboard.decisions.search.run.COARSE_WORK", 10_000)
+    monkeypatch.setattr("dashboard.decisions.grown.search.run.COARSE", (100, 400))
+    monkeypatch.setattr("dashboard.decisions.grown.search.run.COARSE_WORK", 10_000)
     staged = search(problem, seconds=None, attributes=COMPOSITE)
     assert staged.provenance["search"]["proven"]
     assert lost(problem, staged) == pytest.approx(lost(problem, plain))

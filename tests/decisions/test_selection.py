@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import NothingMeasuredError, decision_map, quadtree
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.selection import left_out, selectable, without_methods
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.selection import left_out, selectable, without_methods
 from dashboard.export import to_c
 from tests.cubes import method_names, synthetic_cube
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, OptionError, exact
-from dashboard.decisions.noise import indistinguishable
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.simplest import changes, simplest
+from dashboard.decisions.measured.noise import indistinguishable
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.simplest import changes, simplest
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan

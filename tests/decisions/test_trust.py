@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions.trust import LEFT_OUT, TOLD, doubtful, without_doubtful
+from dashboard.decisions.measured.trust import LEFT_OUT, TOLD, doubtful, without_doubtful
 from tests.cubes import cube_of
 
 SIZES = [8, 64, 512, 4096, 1 << 18]

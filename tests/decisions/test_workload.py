@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, methods_of, penalty, summarise
-from dashboard.decisions.problem import Problem
-from dashboard.decisions.workload import weighed, weights_for, without_results
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.workload import weighed, weights_for, without_results
 from loaders.workload import read_workload
 from tests.cubes import cube_of, synthetic_cube
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.bundle import Order, bundle, provenance_of, report, write
 from dashboard.export.rules.lint import read_text

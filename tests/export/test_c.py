@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, quadtree, statistics
-from dashboard.decisions.octree import octree
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.octree import octree
+from dashboard.decisions.measured.problem import Problem
 from dashboard.export import ExportError, source_lines, to_c
 from loaders import open_results
 from tests.cubes import synthetic_cube

@@ -10,8 +10,8 @@ import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact
 from dashboard.export import ExportError, to_c, to_c_table
-from dashboard.export.c_header import to_header
-from dashboard.export.c_selftest import MOST_ROWS, borders, to_selftest
+from dashboard.export.targets.c.header import to_header
+from dashboard.export.targets.c.selftest import MOST_ROWS, borders, to_selftest
 from tests.cubes import synthetic_cube
 from tests.export.compiling import LETTERS, STRICT, Compiler, drawn_tree, trees
 

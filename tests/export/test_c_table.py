@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact, quadtree
-from dashboard.decisions.octree import octree
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.octree import octree
+from dashboard.decisions.measured.problem import Problem
 from dashboard.export import ExportError, to_c_table
 from loaders import open_results
 from tests.cubes import cube_of, synthetic_cube

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.forced import to_mpirun
 from dashboard.export.target import ExportError
+from dashboard.export.targets.forced import to_mpirun
 from tests.cubes import cube_of
 
 OPEN_MPI = {"library": "Open MPI"}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.mpich import to_mpich
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
+from dashboard.export.targets.mpich.selection import to_mpich
 from tests.conftest import need
 from tests.export.trees import random_decision, random_sizes
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
-from dashboard.export import mpich, mpich_base
-from dashboard.export.mpich_base import embedded
 from dashboard.export.rules.lint import read_text
+from dashboard.export.targets.mpich import base as mpich_base
+from dashboard.export.targets.mpich import selection as mpich
+from dashboard.export.targets.mpich.base import embedded
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Method, Split, Test
+from dashboard.decisions.function.nodes import Leaf, Method, Split, Test
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.rules.lint import read_text
 

@@ -9,11 +9,11 @@ import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
 from dashboard.export.library_names import COMPARED
-from dashboard.export.openmpi import to_openmpi
-from dashboard.export.openmpi_json import to_openmpi_json
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
+from dashboard.export.targets.openmpi.json_file import to_openmpi_json
+from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS
 from tests.cubes import synthetic_cube
 from tests.export.trees import HIGHEST, choices, random_decision, random_sizes
@@ -178,3 +178,21 @@ def test_with_measurements_all_rules_of_scatter_are_of_algorithms_that_understan
     assert [fault for fault in read.faults if fault.severity != "note"] == []
     written = {method.algorithm for method in read.decisions["scatter"].methods}
     assert written <= {"basic_linear", "linear_nb"} or written == {"binomial"}
+
+
+def test_what_is_decided_for_one_process_on_each_node_comes_first_in_version_3() -> None:
+    methods = [Method("binomial", "binomial"), Method("linear", "basic_linear")]
+    root = Split((Test("ppn", 1),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", methods, root, provenance={"ppns": [1, 4]})
+    text = to_openmpi_json(decision, provenance=FACTS)
+    sets = json.loads(text)["collectives"]["bcast"]
+    assert [(one["comm_rank_distribution"], one["rules"][0]["alg"]) for one in sets] == [
+        ("one-per-node", 6),
+        ("any", 1),
+    ]
+    assert "written for 4" in text
+    # Over sizes alone the rules for any communicator are what can be shown.
+    read = read_text(text, version="6.0").decisions["bcast"]
+    assert [read.methods[place].algorithm for place in np.unique(read.predict(8, 64))] == ["basic_linear"]
+    alone = DecisionFunction("bcast", methods, root, provenance={"ppns": [2, 4]})
+    assert len(json.loads(to_openmpi_json(alone, provenance=FACTS))["collectives"]["bcast"]) == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.openmpi import to_openmpi
+from dashboard.export.targets.openmpi.rules import to_openmpi
 from tests.conftest import need
 
 Graph = list[dict[int, int]]

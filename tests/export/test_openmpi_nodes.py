@@ -8,12 +8,12 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, penalty, summarise
 from dashboard.export.bundle import Order, files_of, write
 from dashboard.export.components import HAN, TUNED, answers
-from dashboard.export.openmpi import to_openmpi
-from dashboard.export.openmpi_nodes import component_of, joined, parted, to_openmpi_nodes
 from dashboard.export.rules import openmpi_han
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
+from dashboard.export.targets.openmpi.nodes import component_of, joined, parted, to_openmpi_nodes
+from dashboard.export.targets.openmpi.rules import to_openmpi
 from dashboard.export.usage import han_name
 from tests.cubes import cube_of
 from tests.export.trees import random_decision, random_sizes

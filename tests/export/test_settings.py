@@ -6,8 +6,8 @@ import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split
 from dashboard.export.rules.lint import read_text
-from dashboard.export.settings import to_intel, to_ucc
 from dashboard.export.target import ExportError
+from dashboard.export.targets.settings import to_intel, to_ucc
 from tests.export.trees import random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}

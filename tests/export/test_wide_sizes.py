@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Method, Split, Test
+from dashboard.decisions.function.nodes import Leaf, Method, Split, Test
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import LARGEST, bands_of

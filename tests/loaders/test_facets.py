@@ -115,8 +115,11 @@ def test_numeric_names_are_the_library_s_numbers_when_asked_or_known(tmp_path: P
     path.write_text(TABLE + "bcast,42,4,8,1\n")
     with pytest.raises(LoadError, match="no algorithm 42 of bcast"):
         open_results(path, numbers="openmpi-5.0")
-    with pytest.raises(LoadError, match="such as openmpi-5"):
-        open_results(path, numbers="mpich")
+    for unknown in ("mpich", "intel-17", "openmpi-3.1"):
+        with pytest.raises(LoadError, match=r"known are|these are openmpi-4\.1.*MPICH names its algorithms"):
+            open_results(path, numbers=unknown)
+    path.write_text(TABLE + "bcast,8,4,8,1\n")
+    assert open_results(path, numbers="intel-2021.9")["bcast"]["method"].values.tolist() == ["knomial"]
 
 
 def test_nodes_in_the_path_give_the_processes_per_node(tmp_path: Path) -> None:
@@ -138,3 +141,27 @@ def test_usual_names_of_columns_are_known_and_a_file_that_lacks_a_hint_does_not_
     results = open_results(tmp_path)
     assert results["bcast"]["time"].item() == pytest.approx(2.5e-6)
     assert any("does not say algorithm" in (each["error"] or "") for each in json.loads(results.attrs["sources"]))
+
+
+def test_ping_pongs_of_different_libraries_are_not_pooled(tmp_path: Path) -> None:
+    title = "# OSU MPI Latency Test v7.4\n# Size       Latency(us)\n"
+    for library, time in (("openmpi", 1.5), ("mpich", 1.6)):
+        (tmp_path / f"{library}.txt").write_text(f"{title}8   {time}\n16   {time + 0.1}\n")
+    with pytest.raises(MissingHintError, match=r"library of pt2pt is 'mpich' .* and 'openmpi'"):
+        open_results(tmp_path, pattern="{library}.txt")
+    chosen = open_results(tmp_path, pattern="{library}.txt", select="library=mpich")["pt2pt"]
+    assert chosen["time"].values.ravel()[0] == pytest.approx(1.6e-6)
+
+
+def test_ping_pongs_that_differ_are_left_out_beside_collectives_unless_one_is_chosen(tmp_path: Path) -> None:
+    for number, time in enumerate((1.5, 4.5)):
+        (tmp_path / f"pair{number}.txt").write_text(
+            f"# OSU MPI Latency Test v7.4\n# Size       Latency(us)\n8   {time}\n"
+        )
+    with pytest.raises(MissingHintError, match=r"campaign of pt2pt .* up to 3 times apart"):
+        open_results(tmp_path)
+    (tmp_path / "host.txt").write_text(HOST)
+    results = open_results(tmp_path, **WAY)
+    assert list(results.children) == ["bcast"]
+    assert any("left out" in note and "pair0.txt" in note for note in json.loads(results.attrs["notes"]))
+    assert open_results(tmp_path, **WAY, join="campaign")["pt2pt"]["time"].item() == pytest.approx(3e-6)

@@ -60,7 +60,7 @@ def test_names_split_as_in_the_consolidated_table(consolidated: Path) -> None:
     untold = 0
     for row in rows:
         algorithm = split_algorithm(row["algorithm_raw"])
-        assert algorithm.name == row["algorithm"]
+        assert algorithm.name == {"default_ompi": "default"}.get(row["algorithm"], row["algorithm"])
         assert (str(algorithm.ports) if algorithm.ports else "") == row["ports"]
         # The raw name of PICO's own segmented algorithms has lost the segment size, which the file's name had.
         if row["algorithm_raw"].endswith("_segmented_over"):
@@ -128,8 +128,9 @@ def test_the_consolidated_table_loads_whole_for_either_system(consolidated: Path
                 size = max(1, (2 * int(line["bytes"]) + int(line["ranks"])) // (2 * int(line["ranks"])))
             else:
                 size = int(line["bytes"])
+            name = "default" if line["algorithm"] == "default_ompi" else line["algorithm"]
             methods = cube["method"].values[
-                (cube["algorithm"] == line["algorithm"]) & (cube["segment_size"] == int(line["segsize_bytes"]))
+                (cube["algorithm"] == name) & (cube["segment_size"] == int(line["segsize_bytes"]))
             ]
             cell = cube["time"].sel({"comm_size": int(line["ranks"]), "message_size": size, "method": methods[0]})
             if "ppn" in cell.dims:
@@ -146,7 +147,9 @@ def test_fugaku_allreduce_has_75_methods_up_to_8192_processes(consolidated: Path
 def test_gpu_rows_are_methods_of_their_own(consolidated: Path) -> None:
     cube = open_results(consolidated, system="mare_nostrum")["allreduce"]
     marked = {str(a) for a, g in zip(cube["algorithm"].values, cube["gpu"].values, strict=True) if g == "yes"}
-    assert marked == {r["algorithm"] for r in lines_of(consolidated) if r["gpu"] == "yes"}
+    assert {f"{a}_ompi" if a == "default" else a for a in marked} == {
+        r["algorithm"] for r in lines_of(consolidated) if r["gpu"] == "yes"
+    }
 
 
 def test_a_block_that_does_not_divide_is_rounded_half_up_to_at_least_one_byte(folder: Path, tmp_path: Path) -> None:
@@ -280,6 +283,24 @@ def test_a_tarball_with_only_a_summary_gives_its_rows(folder: Path, tmp_path: Pa
     reading = read(FORMAT, path)
     assert (reading.source.rows, reading.source.skipped) == (303, 0)
     assert reading.source.attrs["system"] == "mare_nostrum"
+
+
+@pytest.mark.parametrize("beside", ["lab/fugaku_metadata.csv", "lab_metadata.csv"])
+def test_the_list_of_tests_beside_a_tarball_names_them(tmp_path: Path, beside: str) -> None:
+    (tmp_path / "lab").mkdir()
+    text = samples_text(range(100, 110))
+    members: dict[str, str | bytes] = {f"t/{n}/8_{a}_int32.csv": text for n, a in enumerate(("default_ompi", "ring"))}
+    path = tar_of(tmp_path / "lab" / "t.tar.gz", members)
+    head = "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib,mpi_lib_version\n"
+    listed = head + "t,0,4,2,BCAST,Open MPI,4.1\nt,1,4,2,GATHER,Open MPI,4.1\nother,0,4,1,SCAN,MPICH,4.0\n"
+    target = tmp_path / beside
+    target.write_text(listed)
+    results = open_results([path])
+    assert results["bcast"]["method"].values.tolist() == ["default"]
+    assert results["gather"]["message_size"].values.tolist() == [4]
+    attrs = results["bcast"].attrs
+    assert (attrs["library"], attrs["library_version"]) == ("Open MPI", "4.1")
+    assert attrs["system"] == target.name.removesuffix("_metadata.csv")
 
 
 def test_names_that_lead_elsewhere_are_passed_over(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Results on disk: what goes out comes back, lazily where it is large, and damage is an error."""
 
+import json
 from pathlib import Path
 
 import dask.array
@@ -162,3 +163,15 @@ def test_a_parameter_that_some_methods_lack_stays_a_whole_number(tmp_path: Path)
 def test_an_unmeasured_cube_gives_an_empty_table(tmp_path: Path) -> None:
     results = open_results(foreign(tmp_path / "a.nc", [2], ["a"], np.nan))
     assert len(save_results(results, tmp_path / "a.csv").read_text().splitlines()) == 1
+
+
+def test_what_was_said_of_the_files_is_not_said_again_of_what_was_made_of_them(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("collective,algorithm,comm_size,message_size,time_us,odd\nbcast,a,2,8,1,x\n")
+    results = open_results(tmp_path / "t.csv")
+    (note,) = json.loads(results.attrs["notes"])
+    assert "columns not used: 'odd'" in note
+    path = save_results(results, tmp_path / "r.nc")
+    for again in (path, save_results(open_results(path), tmp_path / "again.nc")):
+        stored = open_results(again)
+        assert json.loads(stored.attrs["notes"]) == []
+        assert json.loads(stored.attrs["notes_when_made"]) == [note]

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks import control, follow
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns import control, follow
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import Job, Status
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.launchers.launch import Job, Status
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.measuring import launching
 from dashboard.measuring.launching import Place, Surroundings
 from loaders import RunWriter

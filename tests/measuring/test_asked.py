@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Fixed
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.measuring import asked as module
 from dashboard.measuring.asked import MOST_POINTS, Asked, offer
 

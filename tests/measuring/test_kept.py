@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.benchmarks import follow
-from dashboard.benchmarks.campaign import Campaign, write_json
-from dashboard.benchmarks.confined import jobs_folder
+from dashboard.benchmarks.campaigns import follow
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.confined import jobs_folder
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.measuring import kept
 from dashboard.measuring.kept import campaigns, campaigns_root, create, folder_of, free_name
 from loaders import RunWriter

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import control, slurm
-from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
-from dashboard.benchmarks.launch import LocalLauncher, Status
-from dashboard.benchmarks.library import Installation
+from dashboard.benchmarks.launchers import slurm
+from dashboard.benchmarks.launchers.launch import LocalLauncher, Status
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import create

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import xarray as xr
 
-from dashboard.decisions.map import methods_of
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.measured.map import methods_of
 from dashboard.models.aliases import ALIASES, FAN_OUT, algorithm_of, covered, model_for
 from dashboard.models.registry import MODELS
 

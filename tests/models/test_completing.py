@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.problem import Problem
 from dashboard.models.completing import completed
 from dashboard.models.errors import ModelError
 from dashboard.models.pingpong import parameters_of_table, read_logp_table

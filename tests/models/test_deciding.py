@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.nodes import Method
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import ModelName
 from dashboard.export import TARGETS
 from dashboard.models.deciding import (

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions.families import FAMILIES, PLACES, Families
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.frontier import frontier
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES, PLACES, Families
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.judged.frontier import frontier
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.models.deciding import TRUST, model_decision
 from dashboard.models.errors import ModelError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions.family import Cancelled
+from dashboard.decisions.grown.family import Cancelled
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.fit import fit, fit_all

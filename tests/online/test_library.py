@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.benchmarks import library
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.decisions.nodes import Method
+from dashboard.benchmarks.libraries import library
+from dashboard.decisions.function.nodes import Method
 from dashboard.online.bins import Bins
 from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.library import source
@@ -45,10 +44,7 @@ GRAPHS = {
 
 @pytest.fixture(scope="module")
 def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    need(Path(mpiexec).with_name("mpicc").exists(), f"no mpicc beside {mpiexec}")
-    found = library.library_of(Path(mpiexec))
-    need(isinstance(found, OpenMpi), f"{mpiexec} is not Open MPI's")
-    return Bench(Path(mpiexec), tmp_path_factory.mktemp("online"), found.environment(one_node=True, graphs=False))
+    return Bench.of(Path(mpiexec), tmp_path_factory.mktemp("online"))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,25 +81,46 @@ def test_a_cut_file_is_refused_and_named(tmp_path: Path, cut: int) -> None:
         load(file)
 
 
-def test_the_look_up_in_c_is_that_of_python(tmp_path: Path, gcc: str) -> None:
-    source, library = tmp_path / "lookup.c", tmp_path / "lookup.so"
+@pytest.fixture(scope="module")
+def look_up(tmp_path_factory: pytest.TempPathFactory, gcc: str) -> Any:
+    """The function of `HARNESS`."""
+    folder = tmp_path_factory.mktemp("lookup")
+    source, library = folder / "lookup.c", folder / "lookup.so"
     source.write_text(HARNESS.format(lookup=LOOKUP.read_text(encoding="ascii")), encoding="ascii")
     done = subprocess.run(
         [gcc, *STRICT, *LIBRARY, "-o", str(library), str(source)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(str(library)).all
+
+
+@pytest.mark.parametrize("chosen", [-1, 255, 2**31 - 1])
+def test_a_method_that_there_is_not_is_damage_in_c_as_in_python(tmp_path: Path, look_up: Any, chosen: int) -> None:
+    made = model()
+    name = next(iter(made.choices))
+    content, kept = bytearray(to_bytes(made)), made.choices[name].best.tobytes()
+    at = content.index(kept)
+    head = ctypes.c_uint64(len(content)), name.encode(), 0, ctypes.c_uint64(9), ctypes.c_long(0), *[None] * 6
+    assert look_up(bytes(content), *head) == 1
+    content[at + 40 : at + 44] = np.int32(chosen).tobytes()
+    assert look_up(bytes(content), *head) == 0
+    (file := tmp_path / "odd.model").write_bytes(content)
+    with pytest.raises(OnlineError, match=r"odd\.model: the model is damaged: it chooses methods"):
+        load(file)
+
+
+def test_the_look_up_in_c_is_that_of_python(look_up: Any) -> None:
     made, generator = model(), np.random.default_rng(2)
     content = to_bytes(made)
     size = np.where(generator.random(INSTANCES) < 0.1, 0, 2 ** generator.uniform(0, 62, INSTANCES)).astype(np.int64)
     nodes, ppn = (generator.integers(1, most, INSTANCES).astype(np.int32) for most in (40, 36))
     processes = np.where(generator.random(INSTANCES) < 0.5, nodes * ppn, generator.integers(2, 99, INSTANCES))
     processes = processes.astype(np.int32)
-    function = ctypes.CDLL(str(library)).all
     for number, name in enumerate(made.choices):
         tried, tuned = np.zeros((2, INSTANCES), dtype=np.int32)
         pointers = [each.ctypes.data_as(ctypes.c_void_p) for each in (size, nodes, ppn, processes, tried, tuned)]
         head = (content, ctypes.c_uint64(len(content)), name.encode(), number, ctypes.c_uint64(9))
-        assert function(*head, ctypes.c_long(INSTANCES), *pointers) == 1
+        assert look_up(*head, ctypes.c_long(INSTANCES), *pointers) == 1
         calls, at = Calls(size, nodes, ppn, processes), np.arange(INSTANCES)
         draw = draws(stream(9, at % 5), number, at)
         assert np.array_equal(made.choices[name].tried(calls, draw), tried)

@@ -25,14 +25,14 @@ def run(name: str, seed: int, iterations: int, **learning: object) -> list[Judge
     return list(simulate(replace(known, learning=quick), seed, iterations))
 
 
-def test_the_reference_is_within_10_percent_after_4_iterations_and_5_after_8_for_five_seeds() -> None:
-    for seed in range(1, 6):
-        judged = run("reference", seed, 8)
-        assert judged[3].tuned_over_best <= 1.10
-        assert judged[7].tuned_over_best <= 1.05
-        # The reference values: default 8.46 times the best; while methods are tried 1.7 to 7.3 times.
-        assert judged[0].default_over_best == pytest.approx(8.46, abs=0.01)
-        assert 1 < np.mean([each.tuning_over_best for each in judged[1:]]) < 7.3
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 6))])
+def test_the_reference_is_within_10_percent_after_4_iterations_and_5_after_8(seed: int) -> None:
+    judged = run("reference", seed, 8)
+    assert judged[3].tuned_over_best <= 1.10
+    assert judged[7].tuned_over_best <= 1.05
+    # The reference values: default 8.46 times the best; while methods are tried 1.7 to 7.3 times.
+    assert judged[0].default_over_best == pytest.approx(8.46, abs=0.01)
+    assert 1 < np.mean([each.tuning_over_best for each in judged[1:]]) < 7.3
 
 
 def test_after_a_drift_it_recovers_within_three_iterations() -> None:
@@ -63,6 +63,7 @@ def test_every_logic_chooses_and_is_learnt_from(logic: str) -> None:
         assert judged[-1].tuning_over_best < judged[0].tuning_over_best
 
 
+@pytest.mark.soak
 def test_what_was_measured_at_mare_nostrum_is_within_10_percent_of_the_best_after_20(shared: Path) -> None:
     results = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system="mare_nostrum")
     cubes = {name: results[name].to_dataset() for name in ("bcast", "alltoall")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
 from dashboard.export.library_names import choice_of
 from dashboard.online.bins import Bins
 from dashboard.online.errors import OnlineError

@@ -216,3 +216,32 @@ def test_loading_says_how_far_it_is(page: DataPage) -> None:
     assert seen[0].startswith("Loading")
     assert seen[-1] == ""
     assert not page.progress.visible
+
+
+def test_what_files_differ_in_is_chosen_from_its_values(tmp_path: Path) -> None:
+    (tmp_path / "host.txt").write_text(OSU)
+    (tmp_path / "cuda.txt").write_text(OSU.replace("OSU MPI", "OSU MPI-CUDA").replace("6.57", "56.57"))
+    page = page_on(tmp_path)
+    page.hints.fields["algorithm"].value, page.hints.fields["comm_size"].value = "linear", "4"
+    load(page)
+    assert "device of bcast is" in page.state.error
+    widget = page.hints.facets.widgets["device"]
+    assert list(widget.options) == ["not chosen", "CUDA", "host", "all of them together"]
+    widget.value = "host"
+    load(page)
+    assert page.state.error == ""
+    cube = page.state.results["bcast"]
+    assert cube["time"].values.ravel()[0] == pytest.approx(6.57e-6)
+    assert cube.attrs["selected"] == "device=host"
+    # Put together, they are said to be far apart.
+    page.hints.facets.widgets["device"].value = None
+    load(page)
+    assert "differ by up to 8.61 times" in page.state.results["bcast"].attrs["apart"]
+
+
+def test_a_facet_that_was_said_at_the_start_is_chosen(tmp_path: Path) -> None:
+    page = DataPage(State(), Start((tmp_path,), {"select": "device=cuda,campaign=spring"}))
+    assert page.hints.values() == {"select": "device=cuda,campaign=spring"}
+    page.hints.facets.offer({"device": ["CUDA", "host"], "system": ["grig"]})
+    assert page.hints.facets.widgets["device"].value == "CUDA"
+    assert page.hints.values() == {"select": "device=CUDA,campaign=spring"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.decisions.families import FAMILIES
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.options import Option
-from dashboard.pages.parts.family import UNLIMITED, FamilyControls, steps
+from dashboard.pages.parts.family import FamilyControls
+from dashboard.pages.parts.options import UNLIMITED, steps
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 

@@ -12,7 +12,7 @@ import pytest
 from panel.io.document import MockSessionContext
 
 from dashboard.decisions import DecisionError
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.pages.parts import growing as _growing
 from dashboard.pages.parts.growing import Background, Growing
 from dashboard.session import prepared, registry

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
-from dashboard.decisions.improvement import Improvement, improvement, judge
+from dashboard.decisions.judged.improvement import Improvement, improvement, judge
 from dashboard.plots.improvement import improvement_chart, improvement_table, time_chart, verdict_table
 from tests.cubes import cube_of
 

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import decision_map
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.measured.problem import Problem
 from dashboard.models.deciding import model_decision, model_penalties
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.plots.colors import MethodKey

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, quadtree
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.problem import Problem
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_places
 from dashboard.plots.rules import rule_words, rules_page

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_percent
 from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import control, leftovers
-from dashboard.benchmarks.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import LocalLauncher, supervisor_alive
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.processes import started_at
+from dashboard.benchmarks.launchers import leftovers
+from dashboard.benchmarks.launchers.launch import LocalLauncher, supervisor_alive
+from dashboard.benchmarks.launchers.processes import started_at
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
 from loaders import disk
 from tests.measuring.played import LIBRARY

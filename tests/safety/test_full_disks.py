@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -13,14 +14,16 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from dashboard.benchmarks import control
-from dashboard.benchmarks.campaign import Campaign, write_json
-from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import LocalLauncher, Status
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.follow import follow
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.errors import BenchError, CampaignError
+from dashboard.benchmarks.launchers.launch import LocalLauncher, Status
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
+from dashboard.measuring.kept import campaigns
 from dashboard.pages.data import files
 from loaders import LoadError, disk, open_results, save_results
 from tests.conftest import FAST_ETHERNET
@@ -32,6 +35,7 @@ FILES = sorted(map(str, FAST_ETHERNET.glob("bcast__*.sko")))
 PATTERN = ("--pattern", "{collective}__{algorithm}__seg{segment_size}.sko")
 PREDICT = ["model", "predict", "-c", "bcast", "--algorithm", "binomial", "--model", "hockney", "--comm-size", "4"]
 PREDICT += ["--message-size", "8"]
+DRAW = ["methods", "draw", "-c", "bcast", "--algorithm", "binomial", "--processes", "4"]
 EXPORTS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "preload", "mpirun")
 
 
@@ -102,6 +106,9 @@ COMMANDS: dict[str, Callable[[str], list[str]]] = {
     },
     "report": lambda path: ["report", path, "-c", "bcast", "--no-frontier", "-o", "report.html"],
     "convert": lambda path: ["convert", path, "-o", "results.csv"],
+    "fit": lambda path: ["model", "fit", path, "-c", "bcast", "-o", "parameters.json"],
+    "draw": lambda _: [*DRAW, "-o", "graph.svg"],
+    "skeleton": lambda _: ["online", "skeleton", "SWFFT", "-o", "skeleton.c"],
 }
 
 
@@ -119,6 +126,34 @@ def test_no_command_destroys_what_was_there(
     assert error.endswith(f"{target}: cannot be written: No space left on device")
     assert target.read_text() == OLD
     assert there(small_disk) == {name}
+
+
+def test_a_folder_of_online_tuning_that_could_not_be_made_can_be_made_when_there_is_room(
+    small_disk: Path, gcc: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mpicc = small_disk.parent / "mpicc"
+    mpicc.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo library > $2\n")
+    mpicc.chmod(0o755)
+    folder = small_disk / "tuning"
+    init = ["online", "init", str(folder), "--nodes", "2", "--cores", "2", "--for", "5.0", "--mpicc", str(mpicc)]
+    filling = fill(small_disk)
+    assert main(init) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error == f"colltune: error: {folder / 'colltune_online.c'}: No space left on device"
+    filling.unlink()
+    assert main(init) == 0
+    assert (folder / "libcolltune_online.so").read_text() == "library\n"
+
+
+def test_a_disk_of_temporary_files_that_is_full_is_one_line(
+    small_disk: Path, mpiexec: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    fill(small_disk)
+    assert main(["check-methods", "-c", "bcast", "--ranks", "2", "--mpiexec", mpiexec]) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error.startswith("colltune: error: ")
+    assert error.endswith("No space left on device")
 
 
 PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
@@ -174,12 +209,20 @@ def test_a_damaged_state_is_an_error_that_says_what_to_do(tmp_path: Path, record
 def test_what_is_no_file_in_a_campaigns_folder_stops_nobody(tmp_path: Path, name: str, other: str) -> None:
     campaign = Campaign.create(tmp_path / "campaign", PLAN)
     write_json(campaign.state_file, {"state": "planned"})
-    os.mkfifo(tmp_path / "pipe")
-    with (tmp_path / "large").open("wb") as stream:
-        stream.truncate(65 << 20)
-    (campaign.folder / name).unlink(missing_ok=True)
-    (campaign.folder / name).symlink_to(other if other.startswith("/") else tmp_path / other)
+    (file := campaign.folder / name).unlink(missing_ok=True)
+    if other == "pipe":
+        os.mkfifo(file)
+    elif other == "large":
+        with file.open("wb") as stream:
+            stream.truncate(65 << 20)
+    else:
+        file.symlink_to(other)
     assert main(["bench", "status", str(campaign.folder), "--log", "3"]) in (0, 2)
+    # As the page looks at all of them.
+    entries, faults = campaigns(tmp_path)
+    assert len(entries) + len(faults) == 1
+    with contextlib.suppress(BenchError):
+        follow(campaign.folder).look()
 
 
 def test_an_upload_that_does_not_fit_is_refused_and_gives_its_room_back(
@@ -248,6 +291,8 @@ def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
             error = capsys.readouterr().err
             assert told in error, (words, error)
             assert error.count("error:") == 1
+    with pytest.raises(OSError, match="is neither a file nor a folder"):
+        disk.appended(pipe)
     for path in (pipe, "/dev/zero"):
         assert main(["info", str(path)]) == 2
         assert "is neither a file nor a folder" in capsys.readouterr().err

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
-from dashboard.benchmarks.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launch import LocalLauncher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import missing
+from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.proof.prove import Wish
 from dashboard.benchmarks.proof.regions import regions_of
 from dashboard.benchmarks.proof.verdict import Proof, State, Verdict

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from tests.conftest import ROOT, need
 
 #: Collective of few methods, of which one gives wrong results in place (Open MPI from 5.0 on).
@@ -55,6 +55,12 @@ def test_a_killed_tuning_goes_on_with_the_ranks_that_still_run(
     assert {one["state"] for one in state.values()} == {"done"}
     assert status in (0, 3, 5)
     assert state["measure"]["facts"]["measured"] >= points
+    chosen = json.loads((folder / "measure" / "chosen.json").read_text())
+    # How the expected loss has fallen is kept for who watches.
+    spent = [after for after, _ in chosen["way"]]
+    assert spent
+    assert spent == sorted(spent)
+    assert spent[-1] == pytest.approx(chosen["spent"], abs=0.01)
     # The ranks outlived the command that started them, so they were started once.
     assert Campaign(folder / "measure").state()["attempt"] == 1
     lines = [json.loads(line) for line in (folder / "measure" / "results.jsonl").read_text().splitlines()]

@@ -15,12 +15,13 @@ import numpy.typing as npt
 from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.adaptive.goal import Goal
-from dashboard.benchmarks.campaign import Done, key_of, seconds_of
+from dashboard.benchmarks.campaigns.campaign import Done, key_of, seconds_of
+from dashboard.benchmarks.campaigns.pace import Pace
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import DEFAULT, Method
-from dashboard.benchmarks.pace import Pace
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.protocol import Cell, PointKey
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method
+from loaders import disk
 
 FloatArray = npt.NDArray[np.float64]
 Todo = list[tuple[Cell, list[Method]]]
@@ -81,7 +82,7 @@ class Chooser:
         """Take in what a run file has got since it was read last."""
         if not results.exists():
             return
-        with results.open("rb") as stream:
+        with disk.opened(results) as stream:
             stream.seek(self._read)
             new = stream.read(os.fstat(stream.fileno()).st_size - self._read)
         whole = new.rfind(b"\n") + 1

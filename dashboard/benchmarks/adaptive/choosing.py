@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.benchmarks.adaptive.expected import Known
-from dashboard.benchmarks.ranges import levels
+from dashboard.benchmarks.campaigns.ranges import levels
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

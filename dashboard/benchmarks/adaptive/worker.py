@@ -9,10 +9,12 @@ from dataclasses import asdict
 from typing import Any
 
 from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
-from dashboard.benchmarks.campaign import Campaign, write_json
-from dashboard.benchmarks.plan import Plan, placed, point_key
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 
 _DIGITS = 4
+#: Points of the way that the expected loss has gone, at most.
+_MOST_WAY = 400
 
 
 class Choosing:
@@ -32,6 +34,7 @@ class Choosing:
         self._campaign, self._nodes = campaign, nodes
         self._chooser = Chooser(plan, os.cpu_count() if len(set(nodes)) == 1 else None)
         self._choosing, self._steps = 0.0, 0
+        self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
     def next(self, done: int) -> tuple[Todo, int]:
         """What is measured next, nothing at the end; and how many points it will be in all, by how far the time is.
@@ -60,14 +63,18 @@ class Choosing:
         return max(done + following, by_time)
 
     def _keep(self, ended: str) -> None:
-        chooser = self._chooser
+        chooser, loss = self._chooser, self._chooser.loss()
+        known = [one for one in loss.values() if one is not None]
+        if known and len(known) == len(loss):
+            self._way.append((round(chooser.spent, 2), round(sum(known) / len(known), _DIGITS)))
         record: dict[str, Any] = {
             "goal": asdict(chooser.goal),
-            "loss": {name: None if one is None else round(one, _DIGITS) for name, one in chooser.loss().items()},
+            "loss": {name: None if one is None else round(one, _DIGITS) for name, one in loss.items()},
             "spent": round(chooser.spent, 3),
             "points": len(chooser.points),
             "steps": self._steps,
             "choosing": round(self._choosing, 3),
             "ended": ended,
+            "way": self._way[:: 1 + len(self._way) // _MOST_WAY],
         }
         write_json(self._campaign.chosen, record)

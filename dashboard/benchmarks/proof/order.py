@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from dashboard.benchmarks.protocol import Cell
+from dashboard.benchmarks.campaigns.protocol import Cell
 from loaders import disk
 
 #: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.
@@ -94,7 +94,7 @@ class Seen:
     error
         Why it failed, or that its result was wrong; empty when all went well.
     graph
-        As `dashboard.benchmarks.cellrun.graph_of` gives it.
+        As `dashboard.benchmarks.ranks.cellrun.graph_of` gives it.
     """
 
     error: str = ""

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dashboard.benchmarks.campaigns.plan import buffer_bytes
+from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, NoMpiError
-from dashboard.benchmarks.launch import Job, Launcher, LocalLauncher, start_job, workplace
-from dashboard.benchmarks.library import library_of
-from dashboard.benchmarks.mpich import Mpich
-from dashboard.benchmarks.openmpi import OpenMpi
-from dashboard.benchmarks.plan import buffer_bytes
+from dashboard.benchmarks.launchers.launch import Job, Launcher, LocalLauncher, start_job, workplace
+from dashboard.benchmarks.libraries.library import library_of
+from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
 from dashboard.benchmarks.proof.regions import Region, regions_of
 from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
-from dashboard.benchmarks.protocol import Cell
 from dashboard.export.rules.lint import read_rules
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dashboard.benchmarks.plan import buffer_bytes
-from dashboard.benchmarks.protocol import Cell
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE, attribute, compute_one
+from dashboard.benchmarks.campaigns.plan import buffer_bytes
+from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, attribute, compute_one
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction, Method, Rule

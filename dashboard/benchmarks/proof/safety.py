@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.launch import Launcher
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.target import Target, left_to_library
 from dashboard.benchmarks.safety.check import MOST_RANKS, check

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from dashboard.benchmarks.methods import DEFAULT, Library, Method, Variants
-from dashboard.benchmarks.mpich import Mpich
-from dashboard.benchmarks.openmpi import GRAPH_COUNTERS, OpenMpi
-from dashboard.benchmarks.own_settings import added
+from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
+from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS, OpenMpi
+from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.export.library_names import takes_fan_out
-from dashboard.export.mpich import PARAMETERS
+from dashboard.export.targets.mpich.selection import PARAMETERS
 
 if TYPE_CHECKING:
     from dashboard.decisions import Method as Decided

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import Key, Seen
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.target import OWN, RULES, left_to_library
-from dashboard.benchmarks.protocol import Cell
 from dashboard.benchmarks.safety.verdict import Finding
 
 #: ``proven``: the method asked for ran, and no other one of the library sends the same messages; ``same graph``:

@@ -7,7 +7,6 @@ known; what each process sent to each other is counted meanwhile.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -16,17 +15,17 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from dashboard.benchmarks.cellrun import graph_of
-from dashboard.benchmarks.mpit import PeerCounters, ToolInterface
-from dashboard.benchmarks.operations import Operation, Types
+from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import Call, Order, Seen, line_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
-from dashboard.benchmarks.protocol import Cell
+from dashboard.benchmarks.ranks.cellrun import graph_of
+from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface
+from dashboard.benchmarks.ranks.operations import Operation, Types
+from dashboard.benchmarks.ranks.subset import subset
 
 #: What a process sent in one call: ``(to, messages, bytes)``.
 Sent = list[tuple[int, int, int]]
 Todo = list[tuple[Cell, tuple[Call, ...]]]
-_WAIT_S = 0.0005
 _MOST_TURNS = 6
 _FAILED = 3
 _NOT_STEADY = "what it sent changed from call to call"
@@ -73,15 +72,10 @@ class Worker:
         """Make all calls, one communicator size after the other."""
         todo = sorted(self._order.calls.items(), key=lambda one: (one[0].comm_size, one[0].collective))
         for comm_size, block in groupby(todo, key=lambda one: one[0].comm_size):
-            mine = self._rank < comm_size
             self._tools.restore()
-            comm = self._world.Split(0 if mine else self._mpi.UNDEFINED, self._rank)
-            if mine:
-                self._block(list(block), comm)
-                comm.Free()
-            request = self._world.Ibarrier()
-            while not request.Test():
-                time.sleep(_WAIT_S)
+            with subset(self._mpi, self._world, member=self._rank < comm_size) as comm:
+                if comm:
+                    self._block(list(block), comm)
         self._tools.close()
 
     def _block(self, block: Todo, comm: Any) -> None:

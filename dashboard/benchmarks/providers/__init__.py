@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import LIBRARY, Library, Method, Variants
+from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method, Variants
 from dashboard.benchmarks.providers import orthogonal, own
 
 #: What a provider offers of a collective, in the order of the cube.

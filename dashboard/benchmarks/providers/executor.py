@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dashboard.benchmarks.native import Native
+from dashboard.benchmarks.ranks.native import Native
 from dashboard.schedules import Program
 from dashboard.schedules.over_mpi import Bound
 
@@ -25,7 +25,7 @@ class Executor:
     mpi
         The module ``mpi4py.MPI``.
     library
-        What `dashboard.benchmarks.native.build` made; None without a compiler.
+        `dashboard.benchmarks.ranks.native.SOURCE`, built; None without a compiler.
 
     Attributes
     ----------

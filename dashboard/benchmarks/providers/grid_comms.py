@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.operations import Operation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.providers.bound import Bound
+from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules.layout import Grid
 
 #: Inner "algorithm" that is the library's own decision on the small communicators.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import Method, Variants
+from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers.grid_comms import COLLECTIVES, LIBRARY
 from dashboard.schedules import ALGORITHMS, ScheduleError
 from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.benchmarks.methods import Method, Variants
-from dashboard.benchmarks.operations import Operation
+from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers import grid_comms
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.executor import Array, Executor
 from dashboard.benchmarks.providers.grid_comms import GridComms
+from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import NAME as GRIDS

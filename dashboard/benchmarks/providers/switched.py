@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dashboard.benchmarks import mpich
-from dashboard.benchmarks.methods import Method
-from dashboard.benchmarks.mpit import ToolInterface
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.libraries import mpich
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.export.components import HINT, preference
 
 

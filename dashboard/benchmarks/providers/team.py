@@ -6,15 +6,15 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from dashboard.benchmarks.methods import LIBRARY, Method
-from dashboard.benchmarks.mpit import ToolInterface
-from dashboard.benchmarks.operations import Operation
-from dashboard.benchmarks.plan import Plan
-from dashboard.benchmarks.programs import programs
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.libraries.methods import LIBRARY, Method
+from dashboard.benchmarks.libraries.programs import programs
 from dashboard.benchmarks.providers.bound import Bound
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.providers.own import Own
 from dashboard.benchmarks.providers.switched import Switch
+from dashboard.benchmarks.ranks.mpit import ToolInterface
+from dashboard.benchmarks.ranks.operations import Operation
 
 
 class Methods:

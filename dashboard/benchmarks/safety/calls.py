@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks import surroundings
-from dashboard.benchmarks.exchange import Exchange, starts_of
+from dashboard.benchmarks.ranks import surroundings
+from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
 from dashboard.benchmarks.safety.cases import Case, Layout
 from dashboard.benchmarks.safety.memory import SHAPES, Memory, Values, block, operator, reduced
 from loaders.collectives import COLLECTIVES, Part

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, PlanError
-from dashboard.benchmarks.launch import Job, Launcher, LocalLauncher, Start, start_job, workplace
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Library, Method, Variants
-from dashboard.benchmarks.mpich import NAME as MPICH
-from dashboard.benchmarks.own_settings import added
-from dashboard.benchmarks.plan import Plan
+from dashboard.benchmarks.launchers.launch import Job, Launcher, LocalLauncher, Start, start_job, workplace
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Library, Method, Variants
+from dashboard.benchmarks.libraries.mpich import NAME as MPICH
+from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.safety.order import Forced, Order, Records
 from dashboard.benchmarks.safety.verdict import Finding, findings, label
 from loaders.collectives import COLLECTIVES

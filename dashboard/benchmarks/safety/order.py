@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.methods import Method
+from dashboard.benchmarks.libraries.methods import Method
+from loaders import disk
 
 #: Collective, number of the method, communicator size.
 Step = tuple[str, int, int]
@@ -61,7 +62,7 @@ class Order:
             for name, each in self.methods.items()
         }
         record = {"comm_sizes": list(self.comm_sizes), "methods": methods, "set_at_call": self.set_at_call}
-        path.write_text(json.dumps(record), encoding="utf-8")
+        disk.write_text(path, json.dumps(record))
 
     @classmethod
     def load(cls, path: Path) -> Order:

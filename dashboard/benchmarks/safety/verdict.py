@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.benchmarks.methods import DEFAULT, Method
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE
 from dashboard.benchmarks.safety.order import Order, Records
 from loaders.cube import method_label

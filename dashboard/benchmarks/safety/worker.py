@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -17,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.mpit import ToolInterface
-from dashboard.benchmarks.plain import Plain
+from dashboard.benchmarks.ranks.mpit import ToolInterface
+from dashboard.benchmarks.ranks.plain import Plain
+from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.safety.calls import Handles, problem_of
 from dashboard.benchmarks.safety.cases import Case, cases
 from dashboard.benchmarks.safety.order import ENDED, At, Forced, Order, Records, Step
 
-_WAIT_S = 0.0005
 _FAILED = 3
 _REFUSED = "refused: "
 
@@ -64,16 +63,10 @@ class Worker:
         """Make all steps that are missing, one communicator size after the other."""
         todo = self._world.bcast(self._todo() if self._rank == 0 else None)
         for size, steps in groupby(todo, key=lambda step: step[2]):
-            mine = self._rank < size
             self._tools.restore()
-            comm = self._world.Split(0 if mine else self._mpi.UNDEFINED, self._rank)
-            if mine:
-                for step in steps:
+            with subset(self._mpi, self._world, member=self._rank < size) as comm:
+                for step in steps if comm else ():
                     self._step(step, comm)
-                comm.Free()
-            request = self._world.Ibarrier()
-            while not request.Test():
-                time.sleep(_WAIT_S)
         self._tools.close()
 
     def _todo(self) -> list[Step]:

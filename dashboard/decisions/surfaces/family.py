@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.decisions.attributes import SIZES
-from dashboard.decisions.family import Family, Progress
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Node, Split, Test
-from dashboard.decisions.problem import Problem, Slice
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.decisions.surfaces.grow import Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.surface import Surfaces

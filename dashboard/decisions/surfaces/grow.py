@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.flat import FlatTree
-from dashboard.decisions.nodes import Node
-from dashboard.decisions.optimal.costs import Costs
-from dashboard.decisions.optimal.leaves import LeafSearch
-from dashboard.decisions.optimal.tree import Tree
-from dashboard.decisions.simplify import simplify
+from dashboard.decisions.function.flat import FlatTree
+from dashboard.decisions.function.nodes import Node
+from dashboard.decisions.function.simplify import simplify
+from dashboard.decisions.grown.optimal.costs import Costs
+from dashboard.decisions.grown.optimal.leaves import LeafSearch
+from dashboard.decisions.grown.optimal.tree import Tree
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS
 from dashboard.decisions.surfaces.order import Order

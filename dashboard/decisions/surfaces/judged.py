@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces

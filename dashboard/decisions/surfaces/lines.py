@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.decisions.attributes import COMM_SIZE, compute
+from dashboard.decisions.function.attributes import COMM_SIZE, compute
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -1,22 +1,22 @@
-"""Rules files as decisions that are there already (`dashboard.decisions.given`): to compare, to improve, to export."""
+"""Rules files as given decisions (`dashboard.decisions.grown.given`): to compare, to improve, to export."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.given import GIVEN, Given
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.given import GIVEN, Given
 from dashboard.domain.errors import DecisionFormatError, OptionError
-from dashboard.export.openmpi_nodes import joined
 from dashboard.export.rules.fault import RulesError, RulesFile
 from dashboard.export.rules.lint import read_rules, read_text
 from dashboard.export.rules.over import fitted
+from dashboard.export.targets.openmpi.nodes import joined
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
-    from dashboard.decisions.problem import Problem
+    from dashboard.decisions.measured.problem import Problem
 
 
 def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> RulesFile | None:

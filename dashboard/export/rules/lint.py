@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from dashboard.export.openmpi_nodes import MARK
 from dashboard.export.rules import intel, mpich, nccl, openmpi_han, openmpi_json, openmpi_text, ucc
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile
 from dashboard.export.rules.json_lines import At, parse
+from dashboard.export.targets.openmpi.nodes import MARK
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION, series
 

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
 from dashboard.export.library_names import COMPARED
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair

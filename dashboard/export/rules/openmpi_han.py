@@ -1,4 +1,4 @@
-"""Reader of HAN's rules, alone or together with those of tuned (`dashboard.export.openmpi_nodes`).
+"""Reader of HAN's rules, alone or together with those of tuned (`dashboard.export.targets.openmpi.nodes`).
 
 Source: open-mpi/ompi, ompi/mca/coll/han/coll_han_dynamic_file.c. The file is read word by word; from the first word on
 that is not as expected the rest is dropped, without a message unless HAN was told to be verbose. What stands before it
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Method, Node, Split
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
 from dashboard.export.bands import Band, search_tree
 from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED
-from dashboard.export.openmpi_nodes import GLOBAL, parted
 from dashboard.export.rules import openmpi_text
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.targets.openmpi.nodes import GLOBAL, parted
 from loaders.openmpi import COLLECTIVE_IDS
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read(text: str) -> RulesFile:
 
 
 def read_both(text: str, version: str) -> RulesFile:
-    """Read both files of `dashboard.export.openmpi_nodes` as the one decision that they are."""
+    """Read both files of `dashboard.export.targets.openmpi.nodes` as the one decision that they are."""
     first, second = parted(text)
     tuned, han = openmpi_text.read(first, version), _simulated(second)
     skipped = first.count("\n") + 1

@@ -83,16 +83,18 @@ def _collective(name: str, line: int, value: At, reading: _Reading) -> Rules:
     if not isinstance(value.value, list):
         raise _Refused(value.line, f"{name} is no array of sets")
     rules = Rules(name, line)
-    for item in value.value:
-        rules.sets.append(_set(name, item, reading))
+    sets = [_set(name, item, reading) for item in value.value]
+    # A decision over sizes shows what holds for any communicator, where there is such.
+    rules.sets += [one for one, special in sets if not special] or [one for one, _ in sets]
     return rules
 
 
-def _set(name: str, at: At, reading: _Reading) -> Set:
+def _set(name: str, at: At, reading: _Reading) -> tuple[Set, bool]:
+    """A set, and whether it is for some communicators only."""
     _unknown(at, _SET_KEYS, f"a set of {name}", reading)
     low = _integer(at, "comm_size_min", 0)
     high = _integer(at, "comm_size_max", INT_MAX)
-    _distribution(name, at, reading)
+    special = _distribution(name, at, reading)
     rows = at.get("rules")
     if rows is None or not isinstance(rows.value, list):
         raise _Refused(at.line, f"a set of {name} has no array 'rules'")
@@ -101,24 +103,24 @@ def _set(name: str, at: At, reading: _Reading) -> Set:
         row = _row(name, item, reading)
         if row is not None:
             made.rows.append(row)
-    return made
+    return made, special
 
 
-def _distribution(name: str, at: At, reading: _Reading) -> None:
-    """Which ranks a set is for: more than a decision over sizes can tell."""
+def _distribution(name: str, at: At, reading: _Reading) -> bool:
+    """Whether a set is for communicators of some placement only: more than a decision over sizes can tell."""
     found = at.get("comm_rank_distribution")
     if found is None or found.value == "any":
-        return
+        return False
     if found.value in _DISTRIBUTIONS:
         reading.faults.append(
             Fault(
                 found.line,
                 "note",
                 f"a set of {name} is for communicators that are {found.value}",
-                "shown here as if it were for any",
+                "shown here only where there is no set for any",
             )
         )
-        return
+        return True
     reading.faults.append(
         Fault(
             found.line,
@@ -127,6 +129,7 @@ def _distribution(name: str, at: At, reading: _Reading) -> None:
             "taken as any",
         )
     )
+    return False
 
 
 def _row(name: str, at: At, reading: _Reading) -> Row | None:

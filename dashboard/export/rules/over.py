@@ -6,19 +6,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboard.decisions.attributes import MESSAGE_SIZE
-from dashboard.decisions.flat import FlatTree
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.map import methods_of
-from dashboard.decisions.nodes import Leaf, Method, Node, Split, Test
-from dashboard.decisions.penalty import PenaltySummary, penalty, summarise
+from dashboard.decisions.function.attributes import MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.flat import FlatTree
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
+from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import DecisionError
 from dashboard.export.components import HAN, TUNED, named
 from dashboard.export.library_names import choice_of, is_of_library, normal
-from dashboard.export.openmpi_nodes import component_of
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
-from dashboard.export.settings import UCC_NAMES
+from dashboard.export.targets.openmpi.nodes import component_of
+from dashboard.export.targets.settings import UCC_NAMES
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -129,6 +129,7 @@ def costs(
     for name, decision in rules.meant.items():
         cube = cubes.get(decision.collective)
         if cube is None:
+            faults.append(_not_measured(name, decision.collective, cubes))
             continue
         fit = fitted(decision, cube, version)
         labels = {method.label for method in methods_of(cube)}
@@ -145,6 +146,12 @@ def costs(
         if blocks is not None and blocks.cells == meant.cells and blocks.mean < 0.9 * meant.mean:
             faults.append(_scaled(name, blocks, meant))
     return found, faults
+
+
+def _not_measured(name: str, collective: str, cubes: Collection[str]) -> Fault:
+    there = ", ".join(sorted(cubes)) or "nothing"
+    text = f"{name}: the results hold {there}, but no {collective}; give results of {collective}"
+    return Fault(None, "warning", text, "what these rules cost cannot be told")
 
 
 def _scaled(name: str, blocks: PenaltySummary, meant: PenaltySummary) -> Fault:

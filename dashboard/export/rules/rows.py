@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
 from dashboard.export.bands import Band, Bands, merged
 from dashboard.export.library_names import COMPARED, Choice, takes_fan_out, takes_segments
 from loaders.openmpi import algorithms

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from dashboard.decisions.attributes import COMM_SIZE, MESSAGE_SIZE
-from dashboard.decisions.function import DecisionFunction
-from dashboard.decisions.nodes import Leaf, Method
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.export.bands import search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 

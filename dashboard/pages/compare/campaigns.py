@@ -12,10 +12,10 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Progress
-from dashboard.decisions.portability import SIDES, Portability, campaign_facts, portability, time_ratios
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, portability, time_ratios
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene

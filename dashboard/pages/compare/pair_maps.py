@@ -61,7 +61,7 @@ class PairMaps(Viewer):
         scene
             What both share.
         tables
-            What they cost, as `dashboard.decisions.penalty` gives it.
+            What they cost, as `dashboard.decisions.judged.penalty` gives it.
         trees
             They, for the outlines of their regions; None without.
         """

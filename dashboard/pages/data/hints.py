@@ -10,8 +10,10 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
+from dashboard.pages.data.facets import FacetChooser
 from dashboard.pages.parts.reports import pattern_preview
 from dashboard.pages.parts.widgets import Select, TextInput
+from dashboard.session.reading import NUMBERS, SCHEDULER
 from loaders import FORMATS, LoadError
 from loaders.hints import Hints
 
@@ -49,16 +51,7 @@ _FIELDS = {
         "name of the machine",
         "Name of the machine, for titles and for what is exported. Results of two systems are not put into one map.",
     ),
-    "select": (
-        "Facets",
-        "device=host, campaign=spring",
-        "Which results are meant where files differ in device, campaign, library, version or placement.",
-    ),
-    "numbers": (
-        "Numbers of algorithms",
-        "openmpi-5.0",
-        "Whose numbers they are, where algorithms are numbers: of Open MPI 4.1, 5.0 or 6.0.",
-    ),
+    NUMBERS.name: (NUMBERS.title.capitalize(), "openmpi-5.0", NUMBERS.help),
 }
 _EXAMPLE = "{collective}__{algorithm}__seg{segment_size}.sko"
 
@@ -95,6 +88,9 @@ class HintForm(Viewer):
             )
             for name, (label, example, told) in _FIELDS.items()
         }
+        self.facets = FacetChooser(hints)
+        # Said by who starts the server: what a scheduler sends is trusted.
+        self._scheduler = given.get(SCHEDULER.name, "")
         formats = {BY_CONTENT: "", **{each.title: name for name, each in FORMATS.items()}}
         self.format = Select(
             label="Format",
@@ -126,6 +122,7 @@ class HintForm(Viewer):
             self.preview,
             *rows,
             pn.Row(self.format, self.statistic, sizing_mode="stretch_width", margin=0),
+            self.facets,
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -137,6 +134,8 @@ class HintForm(Viewer):
             **{name: box.value_input or box.value for name, box in self.fields.items()},
             "format": self.format.value,
             "statistic": self.statistic.value,
+            **self.facets.values(),
+            SCHEDULER.name: self._scheduler,
         }
         return {name: value.strip() for name, value in told.items() if value and value.strip()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.session.registry import Results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import ResultsOrState, State
+from loaders import facets
 
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 
@@ -122,6 +124,7 @@ class DataPage(Viewer):
             label=f"Load the {len(can):,} of {len(self.failed):,} that can be loaded",
         )
         self.hints.ask(needed(self.failed))
+        self._offer(self.failed)
         if self.failed:
             self.overview.show_reports(self.failed, self.chooser.folders)
             self.overview.section = FILES
@@ -157,3 +160,8 @@ class DataPage(Viewer):
         reports = Results(self.state.results, self.state.results_id).sources
         self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
         self.overview.show_reports(reports, self.chooser.folders)
+        self._offer(reports)
+
+    def _offer(self, reports: Sequence[Mapping[str, Any]]) -> None:
+        """Offer the facets in which the files differ."""
+        self.hints.facets.offer(facets.values(reports))

@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.decisions.selection import selectable
+from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
 from dashboard.plots.colors import SCHEME_TITLES

@@ -17,7 +17,7 @@ from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
 from dashboard.session.state import DATA, State
 from dashboard.session.treatment import LEVEL, OPTIONS, TIES
-from loaders import LoadError
+from loaders import LoadError, disk
 from loaders.workload import read_workload
 
 #: A select shows nothing where its value is None: this stands for it.
@@ -121,7 +121,7 @@ class Noise(Viewer):
             return
         with TemporaryDirectory() as folder:
             path = Path(folder) / Path(self.workload.filename or "workload.csv").name
-            path.write_bytes(event.new)
+            disk.write_bytes(path, event.new)
             try:
                 self._state.weigh(read_workload(path))
             except LoadError as error:

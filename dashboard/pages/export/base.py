@@ -11,9 +11,9 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.domain.units import format_bytes, format_room
-from dashboard.export import mpich_base
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.targets.mpich import base as mpich_base
 from dashboard.pages.parts.widgets import FileInput
 
 #: Larger files are no rules of a library.

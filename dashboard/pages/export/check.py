@@ -12,8 +12,8 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
-from dashboard.decisions.family import Progress
-from dashboard.decisions.workload import called
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.measured.workload import called
 from dashboard.domain.units import format_bytes
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep

@@ -10,12 +10,12 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.decisions.as_tuned import as_tuned
-from dashboard.decisions.cutting import without_slower
-from dashboard.decisions.family import Progress
-from dashboard.decisions.given import GIVEN, Given
-from dashboard.decisions.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.function.cutting import without_slower
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.grown.given import GIVEN, Given
+from dashboard.decisions.judged.as_tuned import as_tuned
+from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_bytes
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain

@@ -9,8 +9,8 @@ from typing import Any
 
 from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.decisions.family import Progress
-from dashboard.decisions.statistics import statistics_of
+from dashboard.decisions.function.statistics import statistics_of
+from dashboard.decisions.grown.family import Progress
 from dashboard.export.bundle import Order, Written, write
 from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError

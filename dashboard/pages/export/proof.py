@@ -12,12 +12,12 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks import library
 from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.verdict import Proof
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.export.bundle import Written
 from dashboard.export.rules import RulesError
 from dashboard.pages.parts.growing import Background
@@ -25,6 +25,7 @@ from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, IntInput
 from dashboard.plots import exported
 from dashboard.server.permission import may_launch
+from loaders import disk
 
 #: Targets that a library can be run with.
 PROVABLE = ("openmpi", "mpich")
@@ -118,7 +119,7 @@ def proven(written: Written, ranks: int, progress: Progress | None) -> Proof | s
     """Prove a written file with the library beside this Python; gives why where that cannot be done."""
     with TemporaryDirectory(prefix="colltune-") as folder:
         path = Path(folder) / written.name
-        path.write_text(written.text, encoding="utf-8")
+        disk.write_text(path, written.text)
         try:
             found = prove(Wish(path, library.find().mpiexec, ranks=ranks, seconds=_SECONDS), progress)
         except (BenchError, RulesError) as error:

@@ -10,7 +10,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, select_ppn
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
 from dashboard.export.bundle import Order, Written, bundle, write
 from dashboard.export.rules import RulesFile

@@ -26,7 +26,7 @@ _NOTHING = (
     "Ethernet cluster; or with files of your own: OSU, IMB, SKaMPI, ReproMPI, PICO and others, netCDF or tables."
 )
 #: Pages that have something to show before anything is loaded.
-_OWN = ("Data", "Measure")
+_OWN = ("Home", "Tune", "Data", "Measure", "Online")
 
 
 class First(Viewer):

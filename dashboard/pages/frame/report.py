@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.domain.units import format_count
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background

@@ -55,7 +55,7 @@ class Share(Viewer):
         self.line = pn.Column(
             *rows, *self.holders.values(), visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE
         )
-        state.param.watch(self._follow, [*state.linked(), "results_id"])
+        state.param.watch(self._follow, [*state.linked(), "results_id", "recipes"])
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(self._forget)
 

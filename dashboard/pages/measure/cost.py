@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.pace import GUESSED, roughly
+from dashboard.benchmarks.campaigns.pace import GUESSED, roughly
 from dashboard.domain.units import format_count
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE

@@ -9,9 +9,9 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import DEFAULT, Variants
-from dashboard.benchmarks.plan import DATATYPES
+from dashboard.benchmarks.campaigns.plan import DATATYPES
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
 from dashboard.measuring.asked import Asked
 from dashboard.pages.measure.help import WHAT, describe
 from dashboard.pages.parts.widgets import Button, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput

@@ -36,13 +36,22 @@ class CampaignList(Viewer):
     ----------
     chosen
         Called with the name of the one that is clicked.
+    item
+        Gives a line of the list: ``label`` (the name), ``secondary``, ``icon`` and ``color``.
+    none_yet
+        What is said where there are none.
     """
 
-    def __init__(self, chosen: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        chosen: Callable[[str], None],
+        item: Callable[[Any], dict[str, Any]] | None = None,
+        none_yet: str = NONE_YET,
+    ) -> None:
         super().__init__()
-        self._chosen = chosen
-        self.entries: tuple[Entry, ...] = ()
-        self.empty = pn.pane.Markdown(NONE_YET, sizing_mode="stretch_width", visible=False)
+        self._chosen, self._item = chosen, item or _item
+        self.entries: tuple[Any, ...] = ()
+        self.empty = pn.pane.Markdown(none_yet, sizing_mode="stretch_width", visible=False)
         self.faults = pn.pane.Markdown("", sizing_mode="stretch_width", visible=False)
         self.menu = MenuList(items=[], sizing_mode="stretch_width", dense=True, on_click=self._click)
         scroll = {"max-height": f"{_HEIGHT}px", "overflow-y": "auto"}
@@ -51,11 +60,11 @@ class CampaignList(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.empty, self._scroll, self.faults, sizing_mode="stretch_width", margin=0)
 
-    def show(self, entries: Sequence[Entry], faults: Sequence[str], selected: str) -> None:
+    def show(self, entries: Sequence[Any], faults: Sequence[str], selected: str) -> None:
         """Show the campaigns and which of them is on show; what has not changed is left alone."""
         self.entries = tuple(entries)
         self.empty.visible, self._scroll.visible = not entries, bool(entries)
-        items = [_item(entry) for entry in entries]
+        items = [self._item(entry) for entry in entries]
         if items != self.menu.items:
             self.menu.items = items
         active = next((at for at, entry in enumerate(entries) if entry.name == selected), None)

@@ -13,7 +13,7 @@ from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard import decisions
-from dashboard.benchmarks.follow import Following
+from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.pages.decisions.maps import nothing_chosen
 from dashboard.pages.parts.widgets import Select
 from dashboard.plots import cell as cells
@@ -51,12 +51,12 @@ class Measured:
     planned: int
 
     @classmethod
-    def of(cls, following: Following, collective: str, ppn: int | None, points: int) -> Measured:
-        """Take it from a campaign that is watched; needs no session."""
+    def of(cls, following: Following, collective: str, ppn: int | None, points: int, name: str = "") -> Measured:
+        """Take it from a campaign that is watched, whose name is its folder's or this one; needs no session."""
         cube = following.cube(collective)
         ppn = ppn if "ppn" in cube.dims else None
         flat = cube if ppn is None else decisions.select_ppn(cube, ppn)[0]
-        shown = (following.campaign.folder.name, collective, ppn)
+        shown = (name or following.campaign.folder.name, collective, ppn)
         return cls(shown, points, flat, decisions.decision_map(flat), following.cells(collective, ppn))
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaign import ENDED
-from dashboard.benchmarks.follow import Sight
+from dashboard.benchmarks.campaigns.campaign import ENDED
+from dashboard.benchmarks.campaigns.follow import Sight
 from dashboard.domain.units import format_count
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
 
-_LOG_STYLE = """
+LOG_STYLE = """
 div.log { display: flex; flex-direction: column-reverse; max-height: 220px; overflow: auto;
   border: 1px solid rgba(120, 120, 120, 0.4); border-radius: 4px; }
 pre { font: 12px/1.4 ui-monospace, monospace; margin: 0; padding: 8px;
@@ -39,7 +39,7 @@ class Watch(Viewer):
         super().__init__()
         self.title = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10, 0, 10))
         self.bar = LinearProgress(value=0, sizing_mode="stretch_width", margin=(6, 10), sx={"height": "8px"})
-        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[_LOG_STYLE])
+        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[LOG_STYLE])
         self.reason = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False, margin=(6, 10))
         small: dict[str, Any] = {"size": "small", "margin": (6, 4)}
         self.cancel = Button(label="Cancel", color="error", variant="outlined", on_click=actions["cancel"], **small)
@@ -47,8 +47,8 @@ class Watch(Viewer):
         self.rerun = Button(label="Rerun failed points", variant="outlined", on_click=actions["rerun"], **small)
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
         self.buttons = (self.cancel, self.resume, self.rerun, self.open)
-        self.refused = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[_LOG_STYLE])
-        self.log = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), stylesheets=[_LOG_STYLE])
+        self.refused = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[LOG_STYLE])
+        self.log = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), stylesheets=[LOG_STYLE])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(

@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.slurm_script import STARTS
+from dashboard.benchmarks.launchers.slurm_script import STARTS
 from dashboard.measuring.asked import default_ranks
 from dashboard.measuring.launching import Place
 from dashboard.pages.measure.form import HALF, WIDTH, Fold
@@ -28,10 +28,13 @@ class Where(Viewer):
     ----------
     changed
         Called when a field has changed.
+    limited
+        Whether there is a field for the time limit of the job.
     """
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[], None], *, limited: bool = True) -> None:
         super().__init__()
+        self._limited = limited
         self._no_slurm = "Slurm was not looked for yet."
         self.kind = RadioButtonGroup(label="", options=[HERE, SLURM], value=HERE, size="small", width=WIDTH)
         half = {"width": HALF, "size": "small"}
@@ -78,7 +81,7 @@ class Where(Viewer):
         no_slurm
             Why there is no Slurm; empty: there is.
         partitions
-            As `dashboard.benchmarks.slurm.partitions` lists them.
+            As `dashboard.benchmarks.launchers.slurm.partitions` lists them.
         """
         self._no_slurm = no_slurm
         names = {_DEFAULT_PARTITION: _DEFAULT_PARTITION} | {_partition(each): each["name"] for each in partitions}
@@ -90,18 +93,23 @@ class Where(Viewer):
     @property
     def possible(self) -> bool:
         """Whether jobs can be started at the place chosen."""
-        return self.kind.value == HERE or not self._no_slurm
+        return self.here or not self._no_slurm
+
+    @property
+    def here(self) -> bool:
+        """Whether that is this machine."""
+        return bool(self.kind.value == HERE)
 
     @property
     def number_of_ranks(self) -> int:
         """Processes that would be launched."""
-        if self.kind.value == HERE:
+        if self.here:
             return int(self.ranks.value or 0)
         return int(self.request["nodes"].value or 0) * int(self.request["tasks_per_node"].value or 0)
 
     def place(self) -> Place:
         """Give what the fields hold; ValueError when a list of options or the environment cannot be read."""
-        if self.kind.value == HERE:
+        if self.here:
             return Place(limit=self.limit.value)
         given = {name: field.value for name, field in self.request.items()}
         if given["partition"] == _DEFAULT_PARTITION:
@@ -112,9 +120,8 @@ class Where(Viewer):
         return Place(given, self.limit.value)
 
     def _refresh(self) -> None:
-        here = self.kind.value == HERE
-        self.ranks.visible, self.slurm.visible = here, not here and not self._no_slurm
-        self.limit.visible = self.possible
+        self.ranks.visible, self.slurm.visible = self.here, not self.here and not self._no_slurm
+        self.limit.visible = self.possible and self._limited
         self.said.object = "" if self.possible else f"<p>{escape(self._no_slurm)}</p>"
 
 

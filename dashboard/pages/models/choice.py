@@ -10,8 +10,8 @@ import numpy as np
 import param
 import xarray as xr
 
-from dashboard.decisions.map import methods_of, select_ppn
-from dashboard.decisions.nodes import Method
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.models import MACHINES, MODEL_NAMES, MODELS, LogGP, ModelError, ModelName, PLogP, PointToPointModel
 from dashboard.models.aliases import algorithm_of, covered
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE

@@ -10,7 +10,7 @@ import panel as pn
 import xarray as xr
 from panel.io import hold
 
-from dashboard.decisions.map import methods_of
+from dashboard.decisions.measured.map import methods_of
 from dashboard.models.aliases import covered
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import REST, Held, Part, chart, heading, html

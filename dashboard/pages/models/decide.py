@@ -20,7 +20,7 @@ from dashboard.models.family import ENCODINGS, FAMILY, read_trust
 from dashboard.models.predicting import Covered, methods_named
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
-from dashboard.pages.models.parts import REST, Part, chart, html
+from dashboard.pages.models.parts import REST, Part, chart, html, side_by_side, tables
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Alert, Button, MultiChoice, Select, Switch, TextInput
@@ -107,16 +107,15 @@ class Deciding(Part):
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 330px"}}
         self.columns = {name: pn.Column(pane, **flex) for name, pane in self.panes.items()}
         self.note = pn.pane.HTML("", margin=(2, 12))
-        wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
         self.figures = html(min_width=330, styles={"flex": "1 1 560px"})
-        self.methods, self.classes = (html(**wide) for _ in range(2))
+        self.methods, self.classes = tables(2)
         style = legend.STYLE + ties.STYLE
         self.methods.stylesheets = [style]
         self.bar.objects = [self.by, self.trust, self.candidates, self.encode, self.fill, self.take, self.beside]
         self.found.objects = [
             self.note,
-            pn.FlexBox(*self.columns.values(), sizing_mode="stretch_width", margin=0),
-            pn.FlexBox(self.figures, self.methods, self.classes, sizing_mode="stretch_width", align_items="start"),
+            side_by_side(*self.columns.values(), margin=0),
+            side_by_side(self.figures, self.methods, self.classes, align_items="start"),
         ]
         self.rested = Rested(self._decide, REST)
         for name in ("by", "encode", "fill"):

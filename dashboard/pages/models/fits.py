@@ -7,8 +7,7 @@ from panel.io import hold
 
 from dashboard.models import MODEL_TITLES
 from dashboard.pages.models.choice import ModelChoice
-from dashboard.pages.models.parts import Part, chart, html
-from dashboard.pages.parts.widgets import Select
+from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.plots.models import fits as model_fits
 
 _NONE = "These parameters were not fitted here: choose 'Fit to the measurements', or a set that was fitted."
@@ -25,28 +24,21 @@ class Fits(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.model = Select(
-            label="Model",
-            options=[],
-            width=150,
-            description="The model whose fitted parameters are shown with their confidence intervals. Measured times "
+        self.model = self.menu(
+            "Model",
+            150,
+            "The model whose fitted parameters are shown with their confidence intervals. Measured times "
             "are fitted by their logarithms, over all methods that have a formula.",
         )
         self.chart = chart(model_fits.HEIGHT)
-        wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
-        self.intervals, self.methods = (html(**wide) for _ in range(2))
+        self.intervals, self.methods = tables(2)
         self.bar.objects = [self.model]
-        tables = pn.FlexBox(self.intervals, self.methods, sizing_mode="stretch_width", align_items="start")
-        self.found.objects = [self.chart, tables]
-        self.model.param.watch(self.again, "value")
+        self.found.objects = [self.chart, side_by_side(self.intervals, self.methods, align_items="start")]
 
     def update(self) -> None:
         """Follow the choice."""
         fits = self._choice.fits.get(self._choice.name_of_set, {})
-        models = {MODEL_TITLES[name]: name for name in fits}
-        with self.filling():
-            value = self.model.value if self.model.value in fits else next(iter(fits), None)
-            self.model.param.update(options=models, value=value)
+        value = self.offer(self.model, {MODEL_TITLES[name]: name for name in fits})
         self.bar.visible = bool(fits)
         self.tell("" if fits else _NONE)
         if value is None:

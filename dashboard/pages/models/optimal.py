@@ -15,7 +15,7 @@ from dashboard.models.deciding import decision_of_optimal
 from dashboard.models.optimal_map import optimal_map
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
-from dashboard.pages.models.parts import REST, Part, chart, html
+from dashboard.pages.models.parts import REST, Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import FileDownload, Select
 from dashboard.plots.axes import Axes
@@ -37,11 +37,10 @@ class Optimal(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.model = Select(
-            label="Model",
-            options=[],
-            width=150,
-            description="The model that predicts every algorithm with every segment size; the fastest is shown. This "
+        self.model = self.menu(
+            "Model",
+            150,
+            "The model that predicts every algorithm with every segment size; the fastest is shown. This "
             "is how Figure 6.2 of the dissertation was made.",
         )
         self.multiple = Select(
@@ -55,27 +54,22 @@ class Optimal(Part):
         self.panes = {name: chart(HEIGHT) for name in ("algorithm", "segment")}
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 400px"}}
         columns = [pn.Column(pane, **flex) for pane in self.panes.values()]
-        wide = {"min_width": 330, "styles": {"flex": "1 1 380px"}}
-        self.algorithms, self.segments = (html(**wide) for _ in range(2))
+        self.algorithms, self.segments = tables(2)
         self.save = FileDownload(
             label="Save the decision function", callback=self._save, filename="optimal.json", size="small"
         )
         self.bar.objects = [self.model, self.multiple, self.save]
         self.found.objects = [
-            pn.FlexBox(*columns, sizing_mode="stretch_width", margin=0),
-            pn.FlexBox(self.algorithms, self.segments, sizing_mode="stretch_width", align_items="start"),
+            side_by_side(*columns, margin=0),
+            side_by_side(self.algorithms, self.segments, align_items="start"),
         ]
         self.optimal: xr.Dataset | None = None
         self.rested = Rested(self._show, REST)
-        self.model.param.watch(self.again, "value")
         self.multiple.param.watch(self.again, "value")
 
     def update(self) -> None:
         """Follow the choice."""
-        models = {MODEL_TITLES[name]: name for name in self._choice.effective()}
-        with self.filling():
-            value = self.model.value if self.model.value in models.values() else next(iter(models.values()), None)
-            self.model.param.update(options=models, value=value)
+        self.offer(self.model, {MODEL_TITLES[name]: name for name in self._choice.effective()})
         self.rested.ask()
 
     def _save(self) -> io.BytesIO:

@@ -16,6 +16,7 @@ from dashboard.pages.models.fits import Fits
 from dashboard.pages.models.optimal import Optimal
 from dashboard.pages.models.parameters import ParameterPanel
 from dashboard.pages.models.parts import REST
+from dashboard.pages.models.schedule import Scheduled
 from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
 from dashboard.pages.models.timeline import TimeLine
@@ -27,7 +28,7 @@ from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
-TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata")
+TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata", "Schedule")
 #: Tabs that need methods and models to be chosen.
 _CURVES = 2
 _NOTHING = "Choose at least one method and one model."
@@ -94,7 +95,8 @@ class ModelsPage(Viewer):
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.panel = ParameterPanel(state, choice)
         further = (Deciding(state, choice), Optimal(choice), Fits(choice), TimeLine(choice))
-        self.parts = (Curves(choice), OptimalSegments(choice), *further, Formulas(choice), Errata(choice))
+        texts = (Formulas(choice), Errata(choice))
+        self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, Scheduled(choice))
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.

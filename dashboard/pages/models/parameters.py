@@ -12,7 +12,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
-from dashboard.decisions.family import Progress
+from dashboard.decisions.grown.family import Progress
 from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, ParameterError, PLogP
 from dashboard.models.fit import Fit, fit_all
 from dashboard.models.observations import observe
@@ -24,7 +24,8 @@ from dashboard.pages.models.knobs import KNOBS, Knob
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
-from dashboard.session.state import POINT_TO_POINT, State
+from dashboard.session.state import State
+from loaders.facets import POINT_TO_POINT
 
 WIDTH = 300
 #: Seconds after which the figures beside the sliders follow; the slider that moves has its own at once.

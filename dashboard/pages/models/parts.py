@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any
@@ -11,7 +11,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.pages.models.choice import ModelChoice
-from dashboard.pages.parts.widgets import DiscreteSlider
+from dashboard.pages.parts.widgets import DiscreteSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models import chart as model_chart
@@ -51,6 +51,20 @@ class Part(Viewer):
         self.message.param.update(object=escape(text), visible=bool(text))
         self.found.visible = not text
 
+    def menu(self, label: str, width: int, description: str) -> Select:
+        """A menu that `offer` fills; what it chooses updates the tab."""
+        menu = Select(label=label, options=[], width=width, description=description)
+        menu.param.watch(self.again, "value")
+        return menu
+
+    def offer(self, menu: Select, options: Sequence[str] | Mapping[str, Any], *preferred: Any) -> Any:
+        """Fill a menu; what is chosen in it: as before if that is offered, else what is preferred, else the first."""
+        values = list(options.values()) if isinstance(options, Mapping) else list(options)
+        value = next((each for each in (menu.value, *preferred, *values) if each in values), None)
+        with self.filling():
+            menu.param.update(options=options, value=value)
+        return value
+
     def again(self, *_: Any) -> None:
         """Update, unless it is the tab itself that sets its widgets."""
         if not self._quiet:
@@ -71,6 +85,16 @@ def html(**options: Any) -> pn.pane.HTML:
     return pn.pane.HTML(
         "", **{"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE], **options}
     )
+
+
+def tables(count: int) -> list[pn.pane.HTML]:
+    """Rooms for tables that stand side by side where the page is wide."""
+    return [html(min_width=330, styles={"flex": "1 1 380px"}) for _ in range(count)]
+
+
+def side_by_side(*objects: Any, **options: Any) -> pn.FlexBox:
+    """Put what a tab shows beside each other where the page is wide, else below each other."""
+    return pn.FlexBox(*objects, **{"sizing_mode": "stretch_width", **options})
 
 
 def heading() -> pn.pane.HTML:

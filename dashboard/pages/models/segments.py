@@ -9,7 +9,6 @@ from dashboard.models import MODELS
 from dashboard.models.segments.closed import BY_NAME
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Held, Part, chart, heading, html
-from dashboard.pages.parts.widgets import Select
 from dashboard.plots.models import segments as model_segments
 from dashboard.plots.models.methods import ModelMethod
 
@@ -25,11 +24,10 @@ class OptimalSegments(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.algorithm = Select(
-            label="Algorithm",
-            options=[],
-            width=200,
-            description="Algorithms that cut the message into segments of a size that can be chosen. Where the "
+        self.algorithm = self.menu(
+            "Algorithm",
+            200,
+            "Algorithms that cut the message into segments of a size that can be chosen. Where the "
             "best size has a closed form (dissertation, chapter 4) it is taken, elsewhere it is searched for.",
         )
         self.held = Held(choice)
@@ -37,16 +35,13 @@ class OptimalSegments(Part):
         self.chart = chart(model_segments.HEIGHT)
         self.bar.objects = [self.algorithm, self.held]
         self.found.objects = [self.title, self.chart, self.table]
-        self.algorithm.param.watch(self.again, "value")
 
     def update(self) -> None:
         """Follow the choice."""
         choice = self._choice
         cut = [n for n, each in MODELS[choice.collective].items() if each.segmented not in ("", "first")]
         pays = [name for name in cut if _has_optimum(choice.collective, name)]
-        value = self.algorithm.value if self.algorithm.value in cut else next(iter([*pays, *cut]), None)
-        with self.filling():
-            self.algorithm.param.update(options=cut, value=value)
+        value = self.offer(self.algorithm, cut, *pays)
         self.held.refresh()
         told = "" if cut else f"No algorithm of {choice.collective} is cut into segments of a size to choose."
         if cut and choice.message_size < 1:

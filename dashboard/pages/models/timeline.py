@@ -12,7 +12,7 @@ from dashboard.models.simulator import simulate
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html
 from dashboard.pages.parts.later import Newest
-from dashboard.pages.parts.widgets import DiscreteSlider, Select, int_slider
+from dashboard.pages.parts.widgets import DiscreteSlider, int_slider
 from dashboard.plots.models import timeline as model_timeline
 
 PROCESSES = 16
@@ -29,18 +29,16 @@ class TimeLine(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.algorithm = Select(
-            label="Algorithm",
-            options=[],
-            width=170,
-            description="Who sends what to whom is run message by message, without the formula. The order of the "
+        self.algorithm = self.menu(
+            "Algorithm",
+            170,
+            "Who sends what to whom is run message by message, without the formula. The order of the "
             "messages is that of chapter 4 of the dissertation.",
         )
-        self.model = Select(
-            label="Model",
-            options=[],
-            width=150,
-            description="How long a message keeps sender, wire and receiver: Hockney, LogP / LogGP or PLogP. LogGP "
+        self.model = self.menu(
+            "Model",
+            150,
+            "How long a message keeps sender, wire and receiver: Hockney, LogP / LogGP or PLogP. LogGP "
             "(Alexandrov et al., SPAA 1995) tells processor and port apart.",
         )
         self.processes = int_slider(
@@ -74,20 +72,15 @@ class TimeLine(Part):
         self.bar.objects = [self.algorithm, self.model, self.processes, self.message_size, self.segments]
         self.found.objects = [self.chart, self.table]
         self.redraw = Newest(self._draw)
-        for widget in self.bar.objects:
+        for widget in (self.processes, self.message_size, self.segments):
             widget.param.watch(self.again, "value")
 
     def update(self) -> None:
         """Follow the choice."""
         names = list(MODELS[self._choice.collective])
         models = {MODEL_TITLES[name]: name for name in self._choice.effective()}
-        shown = next((each.algorithm for each in self._choice.methods), names[0])
-        with self.filling():
-            value = self.algorithm.value if self.algorithm.value in names else shown
-            self.algorithm.param.update(options=names, value=value)
-            preferred = "loggp" if "loggp" in models.values() else next(iter(models.values()))
-            value = self.model.value if self.model.value in models.values() else preferred
-            self.model.param.update(options=models, value=value)
+        self.offer(self.algorithm, names, *(each.algorithm for each in self._choice.methods))
+        self.offer(self.model, models, "loggp")
         self.redraw.ask()
 
     def _draw(self) -> None:

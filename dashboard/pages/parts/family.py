@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
@@ -10,52 +9,14 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Family
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Family
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
-from dashboard.pages.parts.widgets import DiscreteSlider, MultiChoice, Select, Switch, TextInput
-from dashboard.session.choice import Choice, titles, write_value
+from dashboard.pages.parts.options import common, fill, value_of, widget_of
+from dashboard.pages.parts.widgets import Select
+from dashboard.session.choice import Choice, titles
 from dashboard.session.state import State
-
-#: Where an option has no upper end, sliders end here.
-MOST_INT, MOST_FLOAT = 256, 100.0
-LEAST_FLOAT = 1e-4
-#: Stands for None on a slider, whose own None means that nothing is chosen.
-UNLIMITED = "unlimited"
-_ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
-
-
-def steps(option: Option, current: Any) -> dict[str, Any]:
-    """Positions of a slider: values by how they are written, the current one among them.
-
-    Parameters
-    ----------
-    option
-        Of kind ``int`` or ``float``.
-    current
-        Value it has.
-    """
-    low = option.low if option.low is not None else 0
-    if option.kind == "int":
-        high = MOST_INT if option.high is None else option.high
-        near = set(range(int(low), min(int(high), 16) + 1))
-        far = {int(step * 2**power) for power in range(3, 24) for step in (1.0, 1.25, 1.5, 1.75)}
-        values: set[Any] = (
-            near | {value for value in far if 16 < value <= high} | ({int(high)} if option.high else set())
-        )
-    elif option.log:
-        high = MOST_FLOAT if option.high is None else option.high
-        least = low or LEAST_FLOAT
-        decades = range(math.floor(math.log10(least)), math.ceil(math.log10(high)) + 1)
-        grid = {float(f"{step * 10.0**decade:.12g}") for decade in decades for step in _ROUND}
-        values = {float(low), *(value for value in grid if least <= value <= high)}
-    else:
-        high = option.high if option.high is not None else max(1.0, 10 * (option.default or 0.1))
-        values = {float(f"{low + (high - low) * at / 100:.12g}") for at in range(101)}
-    values |= {value for value in (option.default, current) if value is not None}
-    ends = {option.unlimited: UNLIMITED} if option.unlimited else {}
-    return {write_value(option, value): value for value in sorted(values)} | ends
 
 
 class FamilyControls(Viewer):
@@ -131,7 +92,7 @@ class FamilyControls(Viewer):
                 if name in self.names:
                     known, value = dict(self.names[name]()), choice.options[name]
                     widget.options = known if value in known.values() else {"–": value, **known}
-                _fill(widget, family.option(name), choice.options[name])
+                fill(widget, family.option(name), choice.options[name])
                 if family.option(name).kind == "attributes" and (possible := self.attributes()) is not None:
                     widget.options = [each for each in family.option(name).choices if each in possible]
         finally:
@@ -139,9 +100,9 @@ class FamilyControls(Viewer):
 
     def _widget(self, option: Option, value: Any) -> Any:
         if option.name in self.names:
-            widget = Select(options=[value], value=value, width=240, **_common(option))
+            widget = Select(options=[value], value=value, width=240, **common(option))
         else:
-            widget = _MAKERS[option.kind](option, value)
+            widget = widget_of(option, value)
         widget.param.watch(self._set_option, "value")
         return widget
 
@@ -170,7 +131,7 @@ class FamilyControls(Viewer):
 
     def _values(self, family: Family) -> dict[str, Any]:
         now = self._get().options
-        values = {n: None if w.value == UNLIMITED else w.value for n, w in self.widgets.items()}
+        values = {n: value_of(w) for n, w in self.widgets.items()}
         for option in family.options:
             if option.kind == "attributes" and not values.get(option.name):
                 # Where no attribute has no meaning, what was chosen before stays.
@@ -187,71 +148,3 @@ def follow_state(controls: FamilyControls, state: State) -> None:
 
 def _source(family: Family) -> str:
     return f"{escape(family.title)}: {escape(family.source)}" if family.source else ""
-
-
-def _label(option: Option) -> str:
-    return option.title[:1].upper() + option.title[1:]
-
-
-def _common(option: Option) -> dict[str, Any]:
-    return {"label": _label(option), "description": option.help}
-
-
-def _slider(option: Option, value: Any) -> Any:
-    known = UNLIMITED if value is None else value
-    return DiscreteSlider(options=steps(option, value), value=known, width=250, **_common(option))
-
-
-def _switch(option: Option, value: Any) -> Any:
-    return Switch(value=value, margin=(10, 10, 14, 10), **_common(option))
-
-
-def _select(option: Option, value: Any) -> Any:
-    return Select(options=list(option.choices), value=value, width=200, **_common(option))
-
-
-def _several(option: Option, value: Any) -> Any:
-    return MultiChoice(
-        options=list(option.choices),
-        value=list(value or ()),
-        placeholder=option.unlimited,
-        min_width=260,
-        width=400,
-        **_common(option),
-    )
-
-
-def _name(option: Option, value: Any) -> Any:
-    if option.choices:
-        return Select(options=_names(option, value), value=value, width=220, **_common(option))
-    return TextInput(value=value, placeholder="all" if not option.default else "", width=260, **_common(option))
-
-
-def _names(option: Option, value: str) -> dict[str, str]:
-    """Names that are offered by how they are shown, the current one among them."""
-    return {write_value(option, each): each for each in dict.fromkeys((*option.choices, value))}
-
-
-_MAKERS: dict[str, Callable[[Option, Any], Any]] = {
-    "int": _slider,
-    "float": _slider,
-    "flag": _switch,
-    "choice": _select,
-    "attributes": _several,
-    "name": _name,
-}
-
-
-def _fill(widget: Any, option: Option, value: Any) -> None:
-    if option.kind == "attributes":
-        value = list(value or ())
-    elif value is None:
-        value = UNLIMITED
-    if option.kind == "name" and option.choices:
-        widget.options = _names(option, value)
-    if widget.value == value and not (option.kind in {"int", "float"} and value not in widget.options.values()):
-        return
-    if option.kind in {"int", "float"}:
-        widget.param.update(options=steps(option, None if value == UNLIMITED else value), value=value)
-    else:
-        widget.value = value

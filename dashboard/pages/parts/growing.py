@@ -15,7 +15,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.decisions.family import Cancelled, Progress
+from dashboard.decisions.grown.family import Cancelled, Progress
 from dashboard.pages.parts.later import hand_over, live_session
 from dashboard.pages.parts.widgets import Button, LinearProgress
 from dashboard.session.choice import Choice
@@ -105,6 +105,17 @@ class Background(Viewer):
         else:
             # What changes while the browser is still building the page may be lost on it.
             pn.state.onload(partial(self._begin, task, work))
+
+    def meanwhile(self, take: Callable[[Any], None]) -> Callable[[Any], None]:
+        """What work may call with what there is so far: `take` is called with it on the session's own thread."""
+
+        def give(value: Any) -> None:
+            if self._session is None:
+                take(value)
+            else:
+                hand_over(self._session, partial(take, value))
+
+        return give
 
     def stop(self) -> None:
         """Drop what is under way, and say no more of it."""

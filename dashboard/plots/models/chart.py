@@ -19,11 +19,10 @@ from bokeh.models import (
 
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName
+from dashboard.plots.frame import framed
 from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models.curves import AXES, FloatArray, Lines, Points, View, bars
-from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import growing
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
 
@@ -222,24 +221,10 @@ def move_residuals(columns: Mapping[str, Columns], live: LiveSources) -> None:
 
 def _frame(view: View, title: str, height: int, *, logy: bool) -> dict[str, Any]:
     ticks = size_ticks(view.axis, log=view.log)
-    return {
-        "title": title,
-        "xlabel": AXES[view.axis],
-        "ylabel": "time" if height == HEIGHT else "above measurement [%]",
-        "logx": view.log,
-        "logy": logy,
-        "responsive": True,
-        "height": height,
-        "min_width": 330,
-        "show_grid": True,
-        "show_legend": False,
-        "toolbar": "above",
-        "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
-        "active_tools": [],
-        "hooks": [offer_svg, follow_data, ticks, *([time_ticks] if height == HEIGHT else [])],
-        "backend_opts": {"plot.output_backend": "canvas", "plot.styles": growing(height)},
-        "backend": "bokeh",
-    }
+    times = height == HEIGHT
+    hooks = follow_data, ticks, *([time_ticks] if times else [])
+    ylabel = "time" if times else "above measurement [%]"
+    return framed(title, height, *hooks, xlabel=AXES[view.axis], ylabel=ylabel, logx=view.log, logy=logy)
 
 
 def follow_data(plot: Any, _: hv.Element) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from dashboard.decisions.map import methods_of
+from dashboard.decisions.measured.map import methods_of
 from dashboard.models import ModelName, PointToPointModel, model_of
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import Case, Variant

@@ -18,7 +18,7 @@ from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
-    from dashboard.decisions.penalty import PenaltySummary
+    from dashboard.decisions.judged.penalty import PenaltySummary
     from dashboard.plots.axes import Axes
     from dashboard.plots.raster import Raster
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models.fit import Fit
+from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import LOOKS, follow_data, size_ticks
-from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import growing
 
 HEIGHT = 360
 _GREY = "#8a8a8a"
@@ -44,23 +43,9 @@ def residual_chart(found: Fit) -> hv.Overlay:
         marker="marker", size=6, color="color", alpha=0.8, tools=["hover"], hover_tooltips=tips, backend="bokeh"
     )
     level = hv.HLine(0.0).opts(color=_GREY, line_width=1, backend="bokeh")
-    return hv.Overlay([level, points]).opts(
-        title="Residuals of the fit",
-        xlabel=_X.label,
-        ylabel="above measurement [%]",
-        logx=True,
-        responsive=True,
-        height=HEIGHT,
-        min_width=330,
-        show_grid=True,
-        show_legend=False,
-        toolbar="above",
-        default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
-        active_tools=[],
-        hooks=[offer_svg, follow_data, size_ticks("message_size", log=True)],
-        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
-        backend="bokeh",
-    )
+    hooks = follow_data, size_ticks("message_size", log=True)
+    labels = {"xlabel": _X.label, "ylabel": "above measurement [%]", "logx": True}
+    return hv.Overlay([level, points]).opts(**framed("Residuals of the fit", HEIGHT, *hooks, **labels))
 
 
 def interval_table(found: Fit) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from dashboard.decisions.map import methods_of
+from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.units import format_bytes
 from dashboard.models import MODELS
 from dashboard.models.aliases import model_for

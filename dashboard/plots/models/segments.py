@@ -13,14 +13,13 @@ from dashboard.domain.units import format_bytes, format_count, format_percent, f
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
 from dashboard.models.collectives.model import Variant
 from dashboard.models.segments import Curve, optimal_segment, segment_curve
+from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models.chart import DASHES, FORMULAS, LOOKS, Columns, follow_data, size_ticks, time_ticks
 from dashboard.plots.models.curves import FloatArray, Points, View, bars, measured
 from dashboard.plots.models.legend import dash
 from dashboard.plots.models.methods import ModelMethod
-from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import growing
 
 HEIGHT = 430
 RANGES = (10, 5)
@@ -133,22 +132,8 @@ def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources)
         marker="circle", size=9, fill_alpha=0.0, line_width=2, line_color="#888888", backend="bokeh"
     )
     layers += [live.attach("measured bars", spread), live.attach("measured", points)]
-    return hv.Overlay(layers).opts(
-        title="Duration over segment size",
-        logx=True,
-        logy=True,
-        responsive=True,
-        height=HEIGHT,
-        min_width=330,
-        show_grid=True,
-        show_legend=False,
-        toolbar="above",
-        default_tools=["pan", "wheel_zoom", "box_zoom", "save", "reset"],
-        active_tools=[],
-        hooks=[offer_svg, follow_data, size_ticks("segment_size", log=True), time_ticks],
-        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
-        backend="bokeh",
-    )
+    hooks = follow_data, size_ticks("segment_size", log=True), time_ticks
+    return hv.Overlay(layers).opts(**framed("Duration over segment size", HEIGHT, *hooks, logx=True, logy=True))
 
 
 def title(view: View, method: ModelMethod) -> str:

@@ -11,9 +11,9 @@ import numpy as np
 
 from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.models.simulator import Run
+from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import time_ticks
-from dashboard.plots.saving import offer_svg
 
 ROW = 46
 #: More messages than this would be a black patch.
@@ -101,23 +101,18 @@ def timeline(title: str, run: Run) -> hv.Overlay:
     ends = hv.Scatter((columns["arrival"], columns["receiver"]), _X, _Y)
     layers.append(ends.opts(marker="circle", size=5, color="#888888", backend="bokeh"))
     return hv.Overlay(layers).opts(
-        title=title,
-        xlabel="time",
-        ylabel="process",
-        xlim=(0.0, run.time * 1.02 or 1.0),
-        ylim=(-processes + 0.4, 0.6),
-        yticks=[(-each, str(each)) for each in range(processes)],
-        responsive=True,
-        height=max(240, ROW * processes + 90),
-        min_width=330,
-        show_grid=True,
-        show_legend=False,
-        toolbar="above",
-        default_tools=["pan", "xwheel_zoom", "box_zoom", "save", "reset"],
-        active_tools=[],
-        hooks=[offer_svg, _time_below],
-        backend_opts={"plot.output_backend": "canvas"},
-        backend="bokeh",
+        **framed(
+            title,
+            max(240, ROW * processes + 90),
+            _time_below,
+            tools=["pan", "xwheel_zoom", "box_zoom", "save", "reset"],
+            grows=False,
+            xlabel="time",
+            ylabel="process",
+            xlim=(0.0, run.time * 1.02 or 1.0),
+            ylim=(-processes + 0.4, 0.6),
+            yticks=[(-each, str(each)) for each in range(processes)],
+        )
     )
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import Plan, point_key
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.methods import DEFAULT, Method
-from dashboard.benchmarks.plan import Plan, point_key
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from loaders import RunWriter
 
 METHODS = (Method(DEFAULT, library_id=0), Method("linear", library_id=1), Method("pipeline", 1024, library_id=3))

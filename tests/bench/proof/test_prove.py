@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from dashboard import cli
-from dashboard.benchmarks import library
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.openmpi import OpenMpi
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.mpich import to_mpich
-from dashboard.export.mpich_base import embedded
-from dashboard.export.openmpi import to_openmpi
+from dashboard.export.targets.mpich.base import embedded
+from dashboard.export.targets.mpich.selection import to_mpich
+from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import open_results
 from tests.conftest import need
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.benchmarks.plan import buffer_bytes
+from dashboard.benchmarks.campaigns.plan import buffer_bytes
+from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.regions import Region, regions_of
-from dashboard.benchmarks.protocol import Cell
 from dashboard.decisions import DecisionFunction, Leaf, Method, Node, Split, Test
 from dashboard.export.rules.lint import read_text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import mpich, named, openmpi
+from dashboard.benchmarks.libraries import mpich, named, openmpi
 from dashboard.benchmarks.proof import target
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.target import OnMpich, OnOpenMpi, left_to_library

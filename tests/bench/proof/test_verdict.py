@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, line_of, read_lines
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.target import OWN, RULES
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
-from dashboard.benchmarks.protocol import Cell
 from dashboard.decisions import Method
 
 HERE, THERE = Cell("bcast", 4, 10), Cell("bcast", 8, 10)

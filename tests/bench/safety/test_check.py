@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks import library
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.library import Installation
-from dashboard.benchmarks.methods import Fixed
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.safety.check import Report, check, methods_of, order_of
 from dashboard.cli import main
 from dashboard.export.known_faults import FAULTS, PROGRAMS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks.methods import DEFAULT, Method
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.safety.cases import cases
 from dashboard.benchmarks.safety.check import report_of
 from dashboard.benchmarks.safety.order import Forced, Order, Records

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.decisions.c45.table import Nodes, TrainingTable
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dashboard.decisions.c45.predicted import extra_errors, squared_quantile
-from dashboard.decisions.c45.table import Nodes, TrainingTable
+from dashboard.decisions.grown.c45.predicted import extra_errors, squared_quantile
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 
 single = np.float32
 ZERO = single(0)

@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionFunction, OptionError
-from dashboard.decisions.c45 import FAMILY, c45, c45_many
-from dashboard.decisions.c45.choose import Options
-from dashboard.decisions.c45.classify import classify, leaf_classes
-from dashboard.decisions.c45.convert import to_node, training_table
-from dashboard.decisions.c45.grow import grow
-from dashboard.decisions.c45.prune import prune
-from dashboard.decisions.cases import Cases
-from dashboard.decisions.families import FAMILIES
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.c45 import FAMILY, c45, c45_many
+from dashboard.decisions.grown.c45.choose import Options
+from dashboard.decisions.grown.c45.classify import classify, leaf_classes
+from dashboard.decisions.grown.c45.convert import to_node, training_table
+from dashboard.decisions.grown.c45.grow import grow
+from dashboard.decisions.grown.c45.prune import prune
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.measured.cases import Cases
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
 from tests.cubes import cube_of, synthetic_cube
 
@@ -270,9 +270,8 @@ def test_progress_is_told_and_may_cancel() -> None:
 
 
 def test_the_family_is_there_without_the_compiler() -> None:
-    program = (
-        "import sys; from dashboard.decisions.families import FAMILIES; FAMILIES['c45']; print('numba' in sys.modules)"
-    )
+    imported = "import sys; from dashboard.decisions.grown.families import FAMILIES"
+    program = f"{imported}; FAMILIES['c45']; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"

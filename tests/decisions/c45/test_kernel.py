@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.decisions.c45 import kernel as kernels
+from dashboard.decisions.grown.c45 import kernel as kernels
 
 
 def test_where_nothing_can_be_kept_kernels_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.decisions.c45.choose import Options
-from dashboard.decisions.c45.classify import classify
-from dashboard.decisions.c45.grow import grow
-from dashboard.decisions.c45.prune import prune
-from dashboard.decisions.c45.table import TrainingTable
+from dashboard.decisions.grown.c45 import kernel
+from dashboard.decisions.grown.c45.choose import Options
+from dashboard.decisions.grown.c45.classify import classify
+from dashboard.decisions.grown.c45.continuous import best_cuts
+from dashboard.decisions.grown.c45.grow import grow
+from dashboard.decisions.grown.c45.prune import prune
+from dashboard.decisions.grown.c45.table import TrainingTable
 from tests.decisions.c45.plain import Grower, Pruner, told
 
 
@@ -47,6 +51,34 @@ def test_pruning_is_what_the_plain_program_does(table: TrainingTable, min_cases:
     plain = grower.grow(np.arange(len(table)))
     Pruner(grower, confidence).prune(plain, np.arange(len(table)))
     assert told(tree.nodes) == plain.told()
+
+
+@settings(max_examples=25)
+@given(tables(), st.sampled_from([0.0, 0.2]), st.booleans(), st.sampled_from([1.0, 25.0]))
+def test_interpreted_kernels_do_as_compiled_ones(
+    table: TrainingTable,
+    unknown: float,
+    group_values: bool,  # noqa: FBT001
+    confidence: float,
+) -> None:
+    table.values[np.random.default_rng(1).random(table.values.shape) < unknown] = np.nan
+    chosen = Options(2, gain_ratio=True, group_values=group_values)
+
+    def trees() -> list[str]:
+        fresh = TrainingTable(table.values, table.declared, table.classes, table.class_count)
+        before = grow(fresh, chosen)
+        after = prune(fresh, before, confidence)
+        parts = (*before.nodes, *after.nodes, classify(after, fresh.values, fresh.declared))
+        return [part.tobytes().hex() for part in parts]
+
+    compiled = trees()
+    with (
+        mock.patch.object(kernel, "_compiled", return_value=False),
+        mock.patch.object(kernel, "_spent", 0.0),
+        kernel.interpreted_if_sooner(best_cuts, 0),
+    ):
+        assert kernel.run(best_cuts) is not best_cuts
+        assert trees() == compiled
 
 
 @given(tables(), st.integers(1, 6), st.booleans(), st.booleans())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.decisions.c45.predicted import extra_errors, squared_quantile
+from dashboard.decisions.grown.c45.predicted import extra_errors, squared_quantile
 
 
 def limit(cases: float, errors: float, confidence: float = 0.25) -> float:

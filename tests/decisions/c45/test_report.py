@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.decisions.c45.report import TABLE_6_7, c45_table, c45_text
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.c45.report import TABLE_6_7, c45_table, c45_text
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.decisions.c45.choose import Options
-from dashboard.decisions.c45.classify import classify
-from dashboard.decisions.c45.discrete import count_values
-from dashboard.decisions.c45.gain import discrete_gain
-from dashboard.decisions.c45.grow import grow
-from dashboard.decisions.c45.prune import prune
-from dashboard.decisions.c45.table import TrainingTable, Trial
+from dashboard.decisions.grown.c45.choose import Options
+from dashboard.decisions.grown.c45.classify import classify
+from dashboard.decisions.grown.c45.discrete import count_values
+from dashboard.decisions.grown.c45.gain import discrete_gain
+from dashboard.decisions.grown.c45.grow import grow
+from dashboard.decisions.grown.c45.prune import prune
+from dashboard.decisions.grown.c45.table import TrainingTable, Trial
 from dashboard.domain.errors import DecisionError
 
 PLAY, DONT = 0, 1

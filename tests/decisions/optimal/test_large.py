@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.decisions import OptionError
-from dashboard.decisions.optimal import decide, leaves, lines, optimal, optimal_depth, optimal_frontier, optimal_price
-from dashboard.decisions.optimal.costs import Costs
-from dashboard.decisions.optimal.rectangles import Rectangles
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.optimal import (
+    decide,
+    leaves,
+    lines,
+    optimal,
+    optimal_depth,
+    optimal_frontier,
+    optimal_price,
+)
+from dashboard.decisions.grown.optimal.costs import Costs
+from dashboard.decisions.grown.optimal.rectangles import Rectangles
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError, QuadtreeBuilder, decision_map
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.optimal import FAMILY, optimal, optimal_depth, optimal_frontier, optimal_price
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.grown.optimal import FAMILY, optimal, optimal_depth, optimal_frontier, optimal_price
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 from tests.decisions.optimal.guillotine import least, penalties, trees
 

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, OptionError
-from dashboard.decisions.family import Cancelled
-from dashboard.decisions.problem import Problem
+from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import recommended
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.decisions.surfaces.order import kind_number

@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import decision_map, exact, penalty, summarise
-from dashboard.export.openmpi import to_openmpi
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import costs, fitted
+from dashboard.export.targets.openmpi.rules import to_openmpi
 from tests.cubes import cube_of, synthetic_cube
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.pages.measure import page as module
+from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.server.permission import Permission
 from tests.measuring.played import HERE, Played, play

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.session.state import State
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.measuring.kept import create
-from dashboard.pages.measure import page as module
+from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.where import SLURM
 from dashboard.server.permission import Permission
@@ -69,7 +69,7 @@ def test_what_was_not_costed_yet_is_not_started(page: MeasurePage, monkeypatch: 
     monkeypatch.setattr(page.rested, "ask", lambda: None)
     page.form.fields["message_sizes"].value = "8,64"
     press(page.start)
-    assert "The form has changed" in page.message.object
+    assert "The form has changed" in page.doing.message.object
     assert list(page.root.iterdir()) == []
     page._show_cost(page._work_out())
     page.cost.named.value = "mine"
@@ -108,8 +108,8 @@ def test_start_launches_and_shows_why_it_waits(started: MeasurePage, launcher: P
 def test_what_the_launcher_refuses_is_said_and_leaves_nothing(page: MeasurePage, launcher: Played) -> None:
     launcher.refuses = "Slurm refused the job: *invalid* partition"
     press(page.start)
-    assert "invalid" in page.message.object
-    assert page.message.severity == "error"
+    assert "invalid" in page.doing.message.object
+    assert page.doing.message.severity == "error"
     assert list(page.root.iterdir()) == []
     assert not page.cost.start.disabled
 
@@ -147,7 +147,7 @@ def test_without_permission_one_may_plan_and_watch_but_not_launch(
         assert button.disabled or not button.visible
         press(action)
     assert launcher.jobs == []
-    assert "not logged in" in page.message.object
+    assert "not logged in" in page.doing.message.object
 
 
 def test_where_there_is_no_slurm_it_says_so(page: MeasurePage) -> None:

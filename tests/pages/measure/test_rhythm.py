@@ -152,18 +152,18 @@ def test_the_page_says_that_a_look_failed_until_one_succeeds(
     monkeypatch.setattr(measure, "campaigns", look)
     page.rhythm.now()
     loop.step()
-    assert page.message.visible
-    assert page.message.object == plain(
+    assert page.doing.message.visible
+    assert page.doing.message.object == plain(
         "Looking at the campaigns failed (OSError: bcast: stale <b>handle</b>); the page goes on trying."
     )
-    page.message.closed = True
+    page.doing.message.closed = True
     for _ in range(2):
         loop.step()
-    assert page.message.closed
+    assert page.doing.message.closed
     monkeypatch.setattr(measure, "campaigns", campaigns)
     for _ in range(2):
         loop.step()
-    assert not page.message.visible
+    assert not page.doing.message.visible
 
 
 def test_the_page_says_that_what_was_seen_could_not_be_shown(
@@ -174,7 +174,7 @@ def test_the_page_says_that_what_was_seen_could_not_be_shown(
     def show(*_: Any) -> None:
         raise IndexError("list index out of range")
 
-    page.message.param.watch(lambda event: told.append(event.new), "object")
+    page.doing.message.param.watch(lambda event: told.append(event.new), "object")
     monkeypatch.setattr(page.list, "show", show)
     page.rhythm.now()
     for _ in range(5):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.benchmarks.campaign import write_json
-from dashboard.benchmarks.launch import Status
-from dashboard.pages.measure import page as module
+from dashboard.benchmarks.campaigns.campaign import write_json
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.server.permission import Permission
 from tests.measuring.played import Played, measured
@@ -19,7 +19,7 @@ SIZES = (8, 64, 512)
 def test_before_the_first_campaign_it_says_what_to_do(page: MeasurePage) -> None:
     assert page.list.empty.visible
     assert not page.one.visible
-    assert not page.message.visible
+    assert not page.doing.message.visible
 
 
 def test_the_map_fills_as_points_arrive(started: MeasurePage, launcher: Played) -> None:
@@ -137,10 +137,10 @@ def test_another_session_finds_the_campaign_by_itself_and_by_name(started: Measu
     # Both share one reading of its file.
     assert later.following is started.following
     later.state.campaign = "gone"
-    assert "gone is no campaign" in later.message.object.replace("\\", "")
+    assert "gone is no campaign" in later.doing.message.object.replace("\\", "")
     later.list._click({"label": "bcast-2-ranks"})
     assert later.state.campaign == "bcast-2-ranks"
-    assert not later.message.visible
+    assert not later.doing.message.visible
 
 
 def test_two_campaigns_at_once(started: MeasurePage, launcher: Played) -> None:

@@ -1,0 +1,1 @@
+"""A campaign: its plan, its folder, how it is started, followed and resumed."""

@@ -1,0 +1,285 @@
+"""A campaign's folder: the plan, the results as they come, how far it is, and how it ended.
+
+::
+
+    plan.json      what is measured; never changed once there are results, but for the goal of an adaptive one
+    safety.jsonl   what became of calling its methods in every way, see `dashboard.benchmarks.safety`
+    results.jsonl  colltune's own run format, see `loaders.run`
+    progress.json  written by the worker: points done and to do, what it does now
+    state.json     written by what started it: launcher, its handle, attempt, time limit
+    chosen.json    of an adaptive campaign: expected loss, seconds spent, and why it ended
+    log.txt        what the ranks printed
+    jobs/          what each launch was told, and how it ended
+    parts/N/       the same files for the job N of an array: it measures the N-th communicator size
+
+Everything survives the end of whatever started it; nothing is held in memory only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.adaptive.goal import Goal
+from dashboard.benchmarks.campaigns.confined import PARTS, own_path
+from dashboard.benchmarks.campaigns.plan import Plan, point_key
+from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
+from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.libraries.methods import Method
+from loaders import disk
+
+#: All states that a campaign can be in.
+STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
+ENDED = ("finished", "failed", "cancelled", "timed out")
+#: What the worker of a part writes when nothing is missing any more.
+_ALL = "complete"
+
+
+@dataclass(frozen=True)
+class Done:
+    """Points of a run file: measured ones, those that were refused or wrong with the reason, and seconds they took."""
+
+    measured: frozenset[PointKey]
+    refused: Mapping[PointKey, str]
+    seconds: Mapping[PointKey, float] = field(default_factory=dict)
+
+    @property
+    def all(self) -> set[PointKey]:
+        """All that need not be measured any more."""
+        return set(self.measured) | set(self.refused)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The folder of one campaign."""
+
+    folder: Path
+
+    @property
+    def plan_file(self) -> Path:
+        """What is measured."""
+        return own_path(self.folder, "plan.json")
+
+    @property
+    def results(self) -> Path:
+        """Points in colltune's own run format."""
+        return own_path(self.folder, "results.jsonl")
+
+    @property
+    def safety(self) -> Path:
+        """What became of calling its methods in every way."""
+        return own_path(self.folder, "safety.jsonl")
+
+    @property
+    def progress_file(self) -> Path:
+        """How far the worker is."""
+        return own_path(self.folder, "progress.json")
+
+    @property
+    def state_file(self) -> Path:
+        """How it was started and ended."""
+        return own_path(self.folder, "state.json")
+
+    @property
+    def chosen(self) -> Path:
+        """How far the choice of points is, of an adaptive campaign."""
+        return self.folder / "chosen.json"
+
+    @property
+    def log(self) -> Path:
+        """What the ranks printed."""
+        return own_path(self.folder, "log.txt")
+
+    @property
+    def lock(self) -> Path:
+        """Held while it is started."""
+        return own_path(self.folder, ".lock")
+
+    @classmethod
+    def create(cls, folder: Path, plan: Plan) -> Campaign:
+        """Make the folder with its plan.
+
+        Raises
+        ------
+        CampaignError
+            When it holds another plan, or cannot be written.
+        """
+        campaign = cls(folder)
+        if campaign.plan_file.exists():
+            known = campaign.plan()
+            if known == plan:
+                return campaign
+            if campaign.began and (plan.goal is None or replace(known, goal=plan.goal) != plan):
+                raise CampaignError(f"{folder} holds another plan; resume that one, or name another folder")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json(campaign.plan_file, plan.to_json())
+        except OSError as error:
+            raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
+        return campaign
+
+    @property
+    def began(self) -> bool:
+        """Whether anything of it was ever started or measured; its plan stands then, but for its goal."""
+        return self.state_file.exists() or bool(self.result_files())
+
+    def settled(self, goal: Goal | None) -> bool:
+        """Whether it is adaptive and has measured all that this goal asks for."""
+        told = read_json(self.chosen) if goal is not None else {}
+        return goal is not None and bool(told.get("ended")) and told.get("goal") == asdict(goal)
+
+    def plan(self) -> Plan:
+        """Read the plan.
+
+        Raises
+        ------
+        CampaignError
+            When there is none, or it cannot be read.
+        """
+        try:
+            return Plan.from_json(disk.read_json(self.plan_file))
+        except FileNotFoundError:
+            raise CampaignError(f"{self.folder} is no campaign: it holds no plan.json (make one: bench plan)") from None
+        except (OSError, ValueError) as error:
+            if isinstance(error, PlanError):
+                raise CampaignError(f"{self.plan_file}: {error}") from error
+            raise CampaignError(f"{self.plan_file} cannot be read: {error}") from error
+
+    def part(self, index: int) -> Campaign:
+        """Campaign of the job of an array that measures the communicator size of this index; made if need be."""
+        plan = self.plan()
+        size = plan.comm_sizes[index]
+        # With a number of processes per node, its communicators are chosen among all the ranks.
+        ranks = plan.ranks if plan.ppns else size
+        return Campaign.create(own_path(self.folder, PARTS, str(index)), replace(plan, ranks=ranks, comm_sizes=(size,)))
+
+    def parts(self) -> list[Campaign]:
+        """Campaigns of the jobs of an array, as far as there are any, by their index."""
+        if not (parts := own_path(self.folder, PARTS)).is_dir():
+            return []
+        names = sorted((path.name for path in parts.iterdir() if path.name.isdecimal()), key=int)
+        return [Campaign(own_path(self.folder, PARTS, name)) for name in names]
+
+    def _whole(self) -> Campaign:
+        """Campaign that this is a part of; itself when it is none."""
+        whole = Campaign(self.folder.parent.parent)
+        return whole if self.folder.parent.name == PARTS and whole.plan_file.exists() else self
+
+    def result_files(self) -> list[Path]:
+        """Run files that there are, of all parts."""
+        return [one.results for one in (self, *self.parts()) if one.results.exists()]
+
+    def done(self) -> Done:
+        """What the results hold already; a part knows what the whole campaign has."""
+        found = [read_done(path) for path in self._whole().result_files()]
+        measured = frozenset[PointKey]().union(*(one.measured for one in found))
+        refused = {key: why for one in found for key, why in one.refused.items() if key not in measured}
+        return Done(measured, refused, {key: took for one in found for key, took in one.seconds.items()})
+
+    def retry_refused(self) -> int:
+        """Forget the points that were refused or wrong, so that they are measured again; how many they were."""
+        count = 0
+        for path in self.result_files():
+            with disk.opened(path) as stream:
+                lines = stream.readlines()
+            kept = [line for line in lines if not _is_refused(line)]
+            if len(kept) < len(lines):
+                count += len(lines) - len(kept)
+                disk.write_bytes(path, b"".join(kept))
+        if self.state_file.exists():
+            write_json(self.state_file, {**self.state(), "suspects": {}})
+        return count
+
+    def progress(self) -> dict[str, Any]:
+        """What the worker wrote last, or the sum of what those of all parts did; empty when nothing."""
+        told = [one for campaign in (self, *self.parts()) if (one := read_json(campaign.progress_file))]
+        if len(told) < 2:
+            return told[0] if told else {}
+        at_work = [one for one in told if not one["ended"]]
+        answer: dict[str, Any] = {name: sum(one[name] for one in told) for name in ("done", "points")}
+        answer["elapsed"] = max(one["elapsed"] for one in told)
+        answer["attempt"] = max(one["attempt"] for one in told)
+        answer["now"] = "; ".join(one["now"] for one in at_work if one["now"])
+        answer["ended"] = "" if at_work else next((one for one in (t["ended"] for t in told) if one != _ALL), _ALL)
+        answer["calling"] = next((one["calling"] for one in at_work if one.get("calling")), None)
+        return answer
+
+    def forget_progress(self) -> None:
+        """Take away what earlier workers wrote of their progress."""
+        for one in (self, *self.parts()):
+            one.progress_file.unlink(missing_ok=True)
+
+    def state(self) -> dict[str, Any]:
+        """How it was started and ended; ``{"state": "planned"}`` when it never was."""
+        return read_json(self.state_file) or {"state": "planned"}
+
+    def tail(self, lines: int = 20) -> list[str]:
+        """Last lines of the log; those of a part bear its number."""
+        found = disk.tail(self.log, lines)
+        for part in self.parts():
+            found += [f"[{part.folder.name}] {line}" for line in disk.tail(part.log, lines)]
+        return found
+
+
+def _is_refused(line: bytes) -> bool:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "error" in record
+
+
+def read_done(results: Path) -> Done:
+    """Points of a run file, whole lines only; a line that a crash cut off counts as not measured."""
+    measured: set[PointKey] = set()
+    refused: dict[PointKey, str] = {}
+    seconds: dict[PointKey, float] = {}
+    if not results.exists():
+        return Done(frozenset(), {})
+    with disk.opened(results) as stream:
+        for line in stream:
+            try:
+                record = json.loads(line)
+                key = key_of(record)
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+                continue
+            if "error" in record:
+                refused[key] = str(record["error"])
+            elif record.get("samples"):
+                measured.add(key)
+                # Campaigns of earlier versions do not say it.
+                if (took := seconds_of(record)) is not None:
+                    seconds[key] = took
+    return Done(frozenset(measured), {key: why for key, why in refused.items() if key not in measured}, seconds)
+
+
+def key_of(record: Mapping[str, Any]) -> PointKey:
+    """What tells a point of a run file from all others; a record that is no point raises KeyError or the like."""
+    cell = Cell(
+        record["collective"], record["comm_size"], record["message_size"], record.get("ppn"), record.get("launch") or 1
+    )
+    return point_key(cell, Method.from_json(record))
+
+
+def seconds_of(record: Mapping[str, Any]) -> float | None:
+    """Seconds that a point of a run file took, with all that is done around its repetitions; None: it does not say."""
+    took = record.get("seconds")
+    return float(took) if isinstance(took, int | float) and 0 < took < math.inf else None
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a file that is whole at every moment, whoever reads it."""
+    disk.write_text(path, json.dumps(record, allow_nan=False, indent=1))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read such a file; empty when it is not there or no object."""
+    try:
+        record = disk.read_json(path)
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}

@@ -1,0 +1,354 @@
+"""Start, watch, cancel and resume a campaign; the command and the page use these, and nothing else launches."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from dashboard.benchmarks import providers
+from dashboard.benchmarks.adaptive.goal import Goal
+from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, write_json
+from dashboard.benchmarks.campaigns.confined import own_handle
+from dashboard.benchmarks.campaigns.jobs import executor_of, jobs_of
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
+from dashboard.benchmarks.launchers import leftovers
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher, launcher_of
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose
+from dashboard.export.components import HAN
+from loaders import RunWriter
+from loaders.collectives import COLLECTIVES
+
+_SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
+#: So many launches must end while a method is called before it is given up.
+_STRIKES = 2
+_SAID_BY_WORKER = "colltune worker: "
+#: Exit codes with which the worker says why it cannot measure.
+_WORKER_FAILED = (3, CANNOT_SWITCH)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody wants to measure, before the library was asked what it offers; see `Plan` and `Protocol`."""
+
+    ranks: int
+    collectives: tuple[str, ...]
+    comm_sizes: tuple[int, ...]
+    message_sizes: tuple[int, ...]
+    algorithms: tuple[str, ...] = ()
+    ppns: tuple[int, ...] = ()
+    variants: Variants = field(default_factory=Variants)
+    protocol: Protocol = field(default_factory=Protocol)
+    datatype: str = "float32"
+    memory: int = 1 << 28
+    graphs: bool = True
+    seed: int = 1
+    launches: int = 1
+    apart: bool = False
+    checked: bool = True
+    goal: Goal | None = None
+    providers: tuple[str, ...] = (LIBRARY,)
+
+
+def make_plan(wish: Wish, installation: Installation) -> Plan:
+    """Make the plan of a wish for the library that is there.
+
+    Raises
+    ------
+    PlanError
+        When a collective or an algorithm is not known, a size is out of range, or a launch for each method is wished
+        for that the library cannot be given; the message says what is allowed.
+    """
+    library = installation.library
+    if unknown := [name for name in wish.collectives if name not in COLLECTIVES]:
+        raise PlanError(f"{unknown[0]!r} cannot be measured; allowed are {', '.join(COLLECTIVES)}")
+    names = wish.collectives or tuple(COLLECTIVES)
+    offered = {name: providers.offered(wish.providers, library, name, wish.variants) for name in names}
+    if not wish.collectives:
+        offered = {name: each for name, each in offered.items() if len(each) > 1} or offered
+    methods = {name: tuple(_chosen(name, each, wish.algorithms)) for name, each in offered.items()}
+    methods = {name: chosen for name, chosen in methods.items() if chosen}
+    known = dict.fromkeys(method.algorithm for each in offered.values() for method in each)
+    if lost := [name for name in wish.algorithms if name not in known]:
+        raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
+    apart = wish.apart or library.apart
+    pairs = [(name, method) for name, each in methods.items() for method in each]
+    if apart and any(providers.forcing(library, *pair) is None for pair in pairs):
+        raise PlanError(
+            f"{library.name}: its methods are switched within one job, and cannot be forced by the environment; "
+            "measure without a launch for each method"
+        )
+    components = {library.component(*pair) for pair in pairs} - {""}
+    if {*wish.variants.components} - {ALL_COMPONENTS} and not components:
+        raise PlanError(f"{library.name} has no components that answer these collectives (--components none)")
+    settings = {name: tuple(providers.settings(library, name, one) for one in each) for name, each in methods.items()}
+    return Plan(
+        ranks=wish.ranks,
+        methods=methods,
+        comm_sizes=wish.comm_sizes,
+        message_sizes=wish.message_sizes,
+        ppns=wish.ppns,
+        protocol=wish.protocol,
+        datatype=wish.datatype,
+        memory=wish.memory,
+        settings=settings if not apart and any(any(each) for each in settings.values()) else {},
+        strict={} if apart else library.strict,
+        # Ranks of 5.0.11 crash when they free what HAN has answered while messages are counted.
+        graph_counters=library.graph_counters if wish.graphs and HAN not in components else (),
+        seed=wish.seed,
+        launches=wish.launches,
+        apart=apart,
+        checked=wish.checked,
+        goal=wish.goal,
+        components=tuple(sorted(components)),
+        library=library.name,
+        library_version=library.version,
+    )
+
+
+def _chosen(collective: str, offered: list[Method], wanted: tuple[str, ...]) -> list[Method]:
+    """Methods of a collective among those wanted; a name that only another collective has is passed over."""
+    here = [name for name in wanted if any(method.algorithm == name for method in offered)]
+    return [] if wanted and not here else choose(offered, here, collective)
+
+
+def limit_of(
+    plan: Plan,
+    done: set[PointKey],
+    cores: int | None,
+    took: Mapping[PointKey, float] = MappingProxyType({}),
+) -> float:
+    """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes.
+
+    The arguments are those of `Plan.estimate`.
+    """
+    return math.ceil(max(_SHORTEST_LIMIT, _LIMIT_FACTOR * plan.estimate(done, cores, took).seconds))
+
+
+def left_of(campaign: Campaign, plan: Plan, done: Done) -> float | None:
+    """Seconds that the missing points of a campaign that was stopped will take, by those that it has.
+
+    None when nothing is missing, or when no point says how long it took, as those of earlier versions.
+    """
+    if campaign.settled(plan.goal):
+        return None
+    local = (campaign.state().get("launcher") or {}).get("name") == "local"
+    estimate = plan.estimate(done.all, os.cpu_count() if local else None, done.seconds)
+    return round(estimate.seconds, 1) if estimate.points and estimate.measured else None
+
+
+def start(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> dict[str, Any]:
+    """Launch what is missing of a campaign, and return at once with its status.
+
+    Raises
+    ------
+    CampaignError
+        When it runs already, or nothing is missing.
+    """
+    campaign.plan()
+    with _written(campaign), campaign.lock.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        now = status(campaign)
+        if now["state"] in ("queued", "running"):
+            raise CampaignError(f"{campaign.folder} is {now['state']} already (bench status, bench cancel)")
+        suspects = _suspects(campaign, now["state"])
+        now = status(campaign)
+        if now["measured"] + now["refused"] >= now["points"]:
+            raise CampaignError(f"{campaign.folder}: all {now['points']} points are there, nothing is missing")
+        attempt = int(campaign.state().get("attempt", 0)) + 1
+        campaign.forget_progress()
+        _clean(campaign)
+        seconds = launcher.limit(seconds)
+        native = executor_of(campaign, installation)
+        handle = launcher.prepare(jobs_of(campaign, launcher, installation, seconds, attempt, native))
+        record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
+        before = campaign.state()
+        # Written before anything runs: a job that nobody knows of would measure what the next one measures too.
+        write_json(campaign.state_file, record | {"suspects": suspects, "handle": handle})
+        try:
+            launcher.launch(handle)
+        except NotLaunchedError:
+            _take_back(campaign, before)
+            raise
+    return status(campaign, launcher)
+
+
+@contextmanager
+def _written(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where the folder cannot be written, such as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        raise CampaignError(
+            f"{campaign.folder} cannot be written: {error.strerror or error}; what was measured is kept (make room, "
+            f"then colltune bench resume {campaign.folder})"
+        ) from error
+
+
+@contextmanager
+def _readable(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where what it holds cannot be read, such as a pipe in the place of its results."""
+    try:
+        yield
+    except OSError as error:
+        raise CampaignError(f"{error.filename or campaign.folder} cannot be read: {error.strerror or error}") from error
+
+
+def _take_back(campaign: Campaign, before: Mapping[str, Any]) -> None:
+    """Forget a start of which nothing runs, so that the next one is not refused."""
+    try:
+        write_json(campaign.state_file, before)
+    except OSError:
+        # No room for it either: without a state the campaign is as if planned; its results say what is missing.
+        campaign.state_file.unlink(missing_ok=True)
+
+
+def preview(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> str:
+    """What `start` would run or submit, as text."""
+    attempt = int(campaign.state().get("attempt", 0)) + 1
+    return launcher.preview(jobs_of(campaign, launcher, installation, launcher.limit(seconds), attempt))
+
+
+def _suspects(campaign: Campaign, state: str) -> dict[str, int]:
+    """How often a launch ended while a method was called for the first time, by its point.
+
+    A method that never comes back, or takes the job down with it, would do so at every resume. The second time it is
+    recorded as refused, and measured no more.
+    """
+    suspects = dict(campaign.state().get("suspects", {}))
+    calling = campaign.progress().get("calling")
+    if state not in ("failed", "timed out") or not calling:
+        return suspects
+    key = json.dumps(calling, sort_keys=True)
+    suspects[key] = suspects.get(key, 0) + 1
+    if suspects[key] >= _STRIKES:
+        with RunWriter(campaign.results, {}) as writer:
+            writer.append({**calling, "error": f"never came back: {_STRIKES} launches ended while it was called"})
+    return suspects
+
+
+class Counted(NamedTuple):
+    """Points of a plan, and how many of them a run file holds."""
+
+    points: int
+    measured: int
+    refused: int
+
+    @classmethod
+    def of(cls, plan: Plan, done: Done, *, settled: bool = False) -> Counted:
+        """Count them; of an adaptive campaign that is `settled` there are no more than were measured."""
+        planned = set(plan.points())
+        measured, refused = len(planned & done.measured), len(planned & set(done.refused))
+        return cls(measured + refused if settled else len(planned), measured, refused)
+
+
+def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counted | None = None) -> dict[str, Any]:
+    """How a campaign is: everything from disk and from the launcher, so that any process can ask.
+
+    Parameters
+    ----------
+    launcher
+        The one that it was started with, which is found by the campaign's state when it is not given.
+    counted
+        By whoever has read the results already; None: they are read. Of a campaign that was stopped ``remaining`` is
+        then left to whoever has.
+
+    Returns
+    -------
+    dict
+        ``state`` (one of `dashboard.benchmarks.campaigns.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
+        ``measured``, ``refused``, ``remaining`` (seconds, None when not known), ``now``, ``attempt``.
+    """
+    record = campaign.state()
+    # Asked first: what an ended job has written is all there when it is read.
+    found = None
+    if "handle" in record:
+        with _sound(campaign):
+            found = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
+    progress, done = campaign.progress(), None
+    if counted is None:
+        with _readable(campaign):
+            plan, done = campaign.plan(), campaign.done()
+        counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
+    answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
+    answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}
+    if found is None:
+        return answer
+    if found.state == "finished" and progress.get("ended") == "time limit":
+        found = replace(found, state="timed out", reason=f"stopped at its time limit of {record['seconds']:g} s")
+    if found.state == "finished" and not progress.get("ended"):
+        # Some start commands end with 0 when a node is gone.
+        found = replace(found, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
+    reason = found.reason
+    if found.exit_code in _WORKER_FAILED:
+        reason = _worker_said(campaign) or found.reason
+    answer["jobs"] = [dict(one) for one in found.jobs]
+    answer |= {"state": found.state, "reason": reason, "exit_code": found.exit_code, "now": progress.get("now", "")}
+    if found.state == "running" and progress.get("done"):
+        left = progress["points"] - progress["done"]
+        answer["remaining"] = round(progress["elapsed"] / progress["done"] * left, 1)
+    elif found.state in ENDED and done is not None:
+        answer["remaining"] = left_of(campaign, plan, done)
+    return answer
+
+
+@contextmanager
+def _sound(campaign: Campaign) -> Iterator[None]:
+    """CampaignError where the record of how it was started is damaged."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CampaignError(
+            f"{campaign.state_file} is damaged ({type(error).__name__}: {error}); see that none of its jobs runs, "
+            f"remove the file, then colltune bench resume {campaign.folder}"
+        ) from error
+
+
+def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, Any]:
+    """End a running campaign with all its ranks; what was measured stays.
+
+    Raises
+    ------
+    CampaignError
+        When it was never started.
+    """
+    campaign.plan()
+    record = campaign.state()
+    if "handle" not in record:
+        raise CampaignError(f"{campaign.folder} was never started")
+    with _sound(campaign), _written(campaign):
+        launcher = launcher or launcher_of(campaign)
+        launcher.cancel(own_handle(campaign.folder, record["handle"]))
+        _clean(campaign)
+    return status(campaign, launcher)
+
+
+def _clean(campaign: Campaign) -> None:
+    """Take away the shared memory of ranks that were killed."""
+    for one in (campaign, *campaign.parts()):
+        leftovers.clean(one.folder)
+
+
+def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any = None) -> dict[str, Any]:
+    """Wait until a campaign has ended; `tell` is called with each status."""
+    while (now := status(campaign, launcher))["state"] in ("queued", "running"):
+        if tell is not None:
+            tell(now)
+        time.sleep(every)
+    return now
+
+
+def _worker_said(campaign: Campaign) -> str:
+    """The worker's own reason at the end of the log, if it gave one."""
+    said = [line.partition(_SAID_BY_WORKER)[2] for line in campaign.tail(40) if _SAID_BY_WORKER in line]
+    return said[-1] if said else ""

@@ -1,0 +1,327 @@
+"""A campaign as somebody watches it: its run file is read on from where it was, never from the start again.
+
+Several sessions of one process that watch the same campaign share one `Following`, and so one reading of its file and
+one question to its launcher.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+import weakref
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, key_of, seconds_of
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import PointKey
+from loaders import disk
+from loaders.cube import annotate, method_label, with_doubles
+from loaders.doubles import Ran, doubles, ran
+from loaders.rows import MethodKey
+
+#: Lines kept of the log, and bytes of the run file taken in by one look.
+LOG_LINES = 60
+_MOST_BYTES = 32 << 20
+#: A look within so many seconds of the last gives what that saw.
+_FRESH_S = 0.3
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass
+class Tail:
+    """Whole lines of a file that grows, each given once.
+
+    A file that was replaced or has become shorter is read from its start: `restarted` then says so.
+
+    Attributes
+    ----------
+    path
+        The file; it may not be there yet.
+    restarted
+        Whether what was given before the last call counts no more.
+    """
+
+    path: Path
+    restarted: bool = False
+    _at: int = 0
+    _inode: int = -1
+
+    def lines(self) -> Iterator[bytes]:
+        """Give the lines that have come since the last call, at most some megabytes of them."""
+        self.restarted = False
+        try:
+            with disk.opened(self.path) as stream:
+                status = self.path.stat()
+                if status.st_ino != self._inode or status.st_size < self._at:
+                    self.restarted = self._at > 0
+                    self._at, self._inode = 0, status.st_ino
+                stream.seek(self._at)
+                read = stream.read(_MOST_BYTES)
+        except OSError:
+            self.restarted, self._at = self._at > 0, 0
+            return
+        # What a line still lacks comes later.
+        whole = read.rfind(b"\n") + 1
+        self._at += whole
+        yield from read[:whole].splitlines()
+
+
+@dataclass
+class Filling:
+    """The cube of one collective of a plan, as far as it is measured: its grid is the plan's from the start.
+
+    Parameters
+    ----------
+    collective
+        Of the plan.
+    plan
+        Gives methods and sizes.
+    """
+
+    collective: str
+    plan: Plan
+    samples: dict[tuple[int, ...], array[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.methods = self.plan.methods[self.collective]
+        self.sizes = (0,) if self.collective == "barrier" else self.plan.message_sizes
+        self.ppns = self.plan.ppns if len(self.plan.ppns) > 1 else ()
+        axes = (self.methods, self.plan.comm_sizes, self.sizes, self.ppns or (None,))
+        self._places: list[dict[Any, int]] = [{value: at for at, value in enumerate(axis)} for axis in axes]
+        shape = tuple(len(axis) for axis in axes)
+        self._time, self._std, self._count = (np.full(shape, np.nan) for _ in range(3))
+        self._ran_as = np.zeros(shape, dtype=np.int64)
+        self._ran: dict[tuple[int, int, int], dict[int, Ran]] = {}
+        self._unsettled: set[tuple[int, int, int]] = set()
+
+    def add(self, key: PointKey, samples: list[float], record: Mapping[str, Any]) -> None:
+        """Take a point in; one that was measured before is pooled.
+
+        Parameters
+        ----------
+        key, samples
+            Which point, and its times in seconds.
+        record
+            As it stands in the run file.
+        """
+        _, method, comm_size, message_size, ppn, _ = key
+        wanted = (method, comm_size, message_size, ppn if self.ppns else None)
+        if any(value not in places for value, places in zip(wanted, self._places, strict=True)):
+            return
+        place = tuple(places[value] for value, places in zip(wanted, self._places, strict=True))
+        pooled = self.samples.setdefault(place, array("d"))
+        pooled.extend(samples)
+        # Plain Python: for the few samples of a point, arrays would take ten times as long.
+        ordered, count = sorted(pooled), len(pooled)
+        mean = math.fsum(ordered) / count
+        squares = math.fsum((sample - mean) ** 2 for sample in ordered)
+        self._time[place] = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+        self._std[place] = math.sqrt(squares / (count - 1)) if count > 1 else math.nan
+        self._count[place] = count
+        if (sent := ran(place[0], record)) is not None:
+            cell = place[1], place[2], place[3]
+            self._ran.setdefault(cell, {})[place[0]] = sent
+            self._unsettled.add(cell)
+
+    def _settle(self) -> None:
+        """Find which methods ran as another one, in the cells where points have come."""
+        for cell in self._unsettled:
+            # In the order of the library, as the loader of run files has it.
+            there = sorted(self._ran[cell].items(), key=lambda pair: self.methods[pair[0]].library_id or 0)
+            here = self._ran_as[:, cell[0], cell[1], cell[2]]
+            here[:] = 0
+            for double, true in doubles([sent for _, sent in there]).items():
+                here[cast("int", double)] = cast("int", true) + 1
+        self._unsettled.clear()
+
+    def cube(self) -> xr.Dataset:
+        """Give the cube as `loaders.open_results` would, with all that is not measured yet as NaN."""
+        dims = ("method", "comm_size", "message_size", *(("ppn",) if self.ppns else ()))
+        arrays = {"time": self._time, "time_std": self._std, "repetitions": self._count}
+        labels = [method_label(MethodKey(m.algorithm, m.segment_size, m.parameters)) for m in self.methods]
+        coords: dict[str, Any] = {
+            "method": np.array(labels),
+            "algorithm": ("method", np.array([method.algorithm for method in self.methods])),
+            "segment_size": ("method", np.array([method.segment_size for method in self.methods], dtype=np.int64)),
+            "comm_size": np.array(self.plan.comm_sizes, dtype=np.int64),
+            "message_size": np.array(self.sizes, dtype=np.int64),
+        }
+        if self.ppns:
+            coords["ppn"] = np.array(self.ppns, dtype=np.int64)
+        shape = self._time.shape if self.ppns else self._time.shape[:3]
+        data = {name: (dims, values.reshape(shape).copy()) for name, values in arrays.items()}
+        # Nobody looks this cube up by its digest, which would cost more than all the rest.
+        cube = annotate(xr.Dataset(data, coords, {"collective": self.collective, "digest": ""}))
+        self._settle()
+        return with_doubles(cube, self._ran_as, ["", *labels]) if self._ran_as.any() else cube
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one look at a campaign has seen.
+
+    Attributes
+    ----------
+    status
+        As `dashboard.benchmarks.campaigns.control.status` gives it.
+    points
+        Grows whenever points have come; another number means another map.
+    log
+        Last lines of what the ranks printed.
+    refused
+        Why methods were not timed, with the number of points, most first.
+    """
+
+    status: Mapping[str, Any]
+    points: int
+    log: tuple[str, ...]
+    refused: tuple[tuple[str, int], ...]
+
+
+class Following:
+    """One campaign, watched; safe to ask from several threads.
+
+    Parameters
+    ----------
+    campaign
+        Which.
+    """
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.plan = campaign.plan()
+        self.stamp = campaign.plan_file.stat().st_mtime_ns
+        self._cells = Counter((cell.collective, cell.ppn) for cell in self.plan.cells() if cell.launch == 1)
+        self._planned = frozenset(self.plan.points())
+        self._lock = threading.Lock()
+        self._tails: dict[Path, Tail] = {}
+        self._sight: Sight | None = None
+        self._seen_at = 0.0
+        self._points = 0
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._fillings = {name: Filling(name, self.plan) for name in self.plan.methods}
+        self._measured: set[PointKey] = set()
+        self._refused: dict[PointKey, str] = {}
+        self._seconds: dict[PointKey, float] = {}
+        self._left: tuple[int, float | None] = (-1, None)
+
+    def look(self) -> Sight:
+        """See how it is now.
+
+        Raises
+        ------
+        CampaignError
+            When the folder holds no campaign any more.
+        """
+        with self._lock:
+            if self._sight is None or time.monotonic() - self._seen_at > _FRESH_S:
+                self._sight = self._seen()
+                self._seen_at = time.monotonic()
+            return self._sight
+
+    def forget(self) -> None:
+        """Have the next look see anew, however soon it comes."""
+        with self._lock:
+            self._sight = None
+
+    def cells(self, collective: str, ppn: int | None) -> int:
+        """Cells of a collective that the plan has; `ppn` None: of all numbers of processes per node."""
+        return sum(n for (name, its), n in self._cells.items() if name == collective and ppn in (its, None))
+
+    def cube(self, collective: str) -> xr.Dataset:
+        """Give what is measured of a collective of the plan, by the last look."""
+        with self._lock:
+            return self._fillings[collective].cube()
+
+    def _seen(self) -> Sight:
+        while self._read_on():
+            pass
+        there = len(self._measured), len(self._refused)
+        counted = control.Counted(sum(there) if self.campaign.settled(self.plan.goal) else len(self._planned), *there)
+        status = control.status(self.campaign, counted=counted)
+        if status["state"] in ENDED:
+            status["remaining"] = self._remaining()
+        reasons: dict[str, int] = {}
+        for why in self._refused.values():
+            reasons[why] = reasons.get(why, 0) + 1
+        refused = sorted(reasons.items(), key=lambda pair: -pair[1])
+        return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused))
+
+    def _remaining(self) -> float | None:
+        """Seconds that a campaign that was stopped will still take; worked out again when points have come."""
+        if self._left[0] != self._points:
+            done = Done(frozenset(self._measured), self._refused, self._seconds)
+            self._left = self._points, control.left_of(self.campaign, self.plan, done)
+        return self._left[1]
+
+    def _read_on(self) -> bool:
+        """Take in what has come, some megabytes of each file; whether there was anything."""
+        files = self.campaign.result_files()
+        read = [(tail, list(tail.lines())) for tail in self._tails.values()]
+        if any(tail.restarted for tail, _ in read):
+            # Points of one file may be in another, too: all are read again.
+            self._tails.clear()
+            self._start_anew()
+            self._points += 1
+            read = []
+        for file in [file for file in files if file not in self._tails]:
+            self._tails[file] = Tail(file)
+            read.append((self._tails[file], list(self._tails[file].lines())))
+        for _, lines in read:
+            for line in lines:
+                self._take(line)
+        return any(lines for _, lines in read)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            record = json.loads(line)
+            key = key_of(record)
+            samples = [float(sample) for sample in record.get("samples") or ()]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return
+        if key not in self._planned:
+            return
+        self._points += 1
+        if "error" in record and key not in self._measured:
+            self._refused[key] = str(record["error"])
+        elif samples:
+            self._measured.add(key)
+            if (took := seconds_of(record)) is not None:
+                self._seconds[key] = took
+            self._refused.pop(key, None)
+            self._fillings[key[0]].add(key, samples, record)
+
+
+_FOLLOWED: weakref.WeakValueDictionary[Path, Following] = weakref.WeakValueDictionary()
+_LOCK = threading.Lock()
+
+
+def follow(folder: Path) -> Following:
+    """Give the one that watches a folder, for as long as somebody holds it.
+
+    Raises
+    ------
+    CampaignError
+        When the folder holds no campaign.
+    """
+    with _LOCK:
+        known, campaign = _FOLLOWED.get(folder), Campaign(folder)
+        # A plan never changes, but a folder may have been removed, and another campaign made of the same name.
+        if known is None or not campaign.plan_file.exists() or campaign.plan_file.stat().st_mtime_ns != known.stamp:
+            known = _FOLLOWED[folder] = Following(campaign)
+        return known

@@ -1,0 +1,118 @@
+"""The jobs of a campaign's launch: what they run, and how their ranks are started for what is still missing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dashboard.benchmarks import providers
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import Plan, missing
+from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.errors import BenchError, CampaignError
+from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
+from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.libraries.own_settings import ADDED, added, words
+from dashboard.benchmarks.ranks import selection
+from dashboard.benchmarks.ranks.native import FILE, SOURCE
+from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
+from dashboard.benchmarks.safety.order import Records
+
+_WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.worker")
+#: The worker starts no cell in the last part of the time limit, so that it mostly ends by itself.
+_LAST_PART, _LAST_SECONDS = 0.05, 10.0
+#: Seconds in which the slowest of common machines has made its communicators and verified a method.
+_QUIET_S = 60.0
+#: Threads of numerical libraries would compete with the ranks for the cores.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def jobs_of(
+    campaign: Campaign,
+    launcher: Launcher,
+    installation: Installation,
+    seconds: float,
+    attempt: int,
+    native: Path | None = None,
+) -> list[Job]:
+    """The jobs of a launch: one, or one for each communicator size at which something is missing."""
+    plan = campaign.plan()
+    soft = seconds - min(_LAST_SECONDS, _LAST_PART * seconds)
+    numbers: list[int | None] = [None]
+    if launcher.array and plan.goal is not None:
+        raise CampaignError("an adaptive campaign is one job, since it goes by all that it has measured; drop --array")
+    if launcher.array:
+        sizes = {cell.comm_size for cell, _ in missing(plan, campaign.done().all)}
+        numbers = [number for number, size in enumerate(plan.comm_sizes) if size in sizes]
+    jobs = []
+    for number in numbers:
+        part = campaign if number is None else campaign.part(number)
+        folder, ranks = part.folder.resolve(), part.plan().ranks
+        program: tuple[str, ...] = (sys.executable, *_WORKER, str(folder))
+        program += ("--seconds", f"{soft:g}", "--attempt", str(attempt))
+        one_node, graphs = launcher.one_node(ranks), bool(plan.graph_counters)
+        program += ("--native", str(native)) if native else ()
+        own = added({**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)})
+        environment = {**own, ADDED: words(own)}
+        watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
+        job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
+        starts, otherwise = _starts(part, installation.library)
+        jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
+    return jobs
+
+
+def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
+    """The executor of schedules, compiled into the campaign's folder; None where it is not needed or cannot be."""
+    needed = any(method.provider != LIBRARY for each in campaign.plan().methods.values() for method in each)
+    mpicc = compiler(installation.mpiexec) if needed else None
+    try:
+        return build(mpicc, SOURCE, campaign.folder.resolve() / FILE) if mpicc else None
+    except BenchError:
+        # A compiler that cannot compile is as none: the record says which executor timed.
+        return None
+
+
+def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
+    """How the ranks must be started for what is missing, and how if they find that methods cannot be switched."""
+    plan = campaign.plan()
+    todo = missing(plan, campaign.done().all)
+    apart = _apart(plan, todo, library) if plan.apart or plan.settings else ()
+    if plan.apart and apart:
+        return apart, ()
+    starts = (Start(),) * max(1, len({cell.launch for cell, _ in todo}))
+    # One start for each method would measure the whole grid.
+    apart = () if plan.goal is not None else apart
+    order = order_of_plan(plan)
+    if plan.components and not (campaign.folder / selection.NAME).exists():
+        starts = (Start(selection.ENVIRONMENT, ("--selection",)), *starts)
+    # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
+    if order is not None and Records.read(campaign.safety).missing(order):
+        starts = (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
+    return starts, apart
+
+
+def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:
+    """One start for each method of a collective in each launch; none where the library cannot be told so."""
+    order = {name: number for number, name in enumerate(plan.methods)}
+    found = {
+        (cell.launch, order[cell.collective], plan.methods[cell.collective].index(method)): (cell, method)
+        for cell, methods in todo
+        for method in methods
+    }
+    starts = []
+    for (launch, _, number), (cell, method) in sorted(found.items(), key=lambda one: one[0]):
+        if (forced := providers.forcing(library, cell.collective, method)) is None:
+            return ()
+        arguments = ["--only", cell.collective, str(number), str(launch)]
+        arguments += [word for name, value in forced.items() for word in ("--forced", f"{name}={value}")]
+        starts.append(Start(forced, tuple(arguments)))
+    return tuple(starts)
+
+
+def quiet_of(plan: Plan) -> float:
+    """Seconds that a job may be at work without writing anything: twice what a cell takes at most, and a minute."""
+    return _QUIET_S + 2 * plan.protocol.seconds * max(map(len, plan.methods.values()))

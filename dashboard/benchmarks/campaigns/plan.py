@@ -1,0 +1,292 @@
+"""What a campaign measures, in which order, and how long that will take."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from dashboard.benchmarks.adaptive.goal import Goal
+from dashboard.benchmarks.campaigns.pace import Estimate, Pace
+from dashboard.benchmarks.campaigns.protocol import Cell, PointKey, Protocol
+from dashboard.benchmarks.campaigns.ranges import levels
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.libraries.methods import LIBRARY, Method, serves
+from loaders.collectives import COLLECTIVES, REDUCING
+
+#: Bytes of an element of reductions.
+DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
+_VERSION, _MOST_LAUNCHES = 1, 1000
+#: Rotated buffers reach beyond the last-level cache.
+ROTATED_BYTES = 64 << 20
+#: Whole numbers of a plan are below it; these hold several of them.
+_MOST, _GRIDS = 2**62, ("comm_sizes", "message_sizes", "ppns")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign.
+
+    Attributes
+    ----------
+    ranks
+        Processes that are launched; communicators are made of them.
+    methods
+        Of each collective, in the order of the cube.
+    comm_sizes, message_sizes
+        Grids; message sizes in bytes by the project's convention, ignored for the barrier.
+    ppns
+        Processes per node; empty: as the launcher places them.
+    datatype
+        Of reductions; message sizes that it does not divide are left out for them.
+    memory
+        Bytes of buffers that a process may hold; cells above it are left out.
+    settings
+        Of each collective, for each of its methods: control variables to write before a communicator is made, and
+        again before it is used. Empty where the library cannot be switched.
+    strict
+        Control variables that are set while a method is verified, so that one that cannot work is refused.
+    graph_counters
+        Performance variables that count messages by peer; empty when message graphs are not recorded.
+    launches
+        How often everything is measured, each time by ranks started anew: launches differ by more than the repetitions
+        within one of them show.
+    apart
+        Whether each method is measured in a launch of its own, forced by variables of the environment; `settings` are
+        empty then.
+    checked
+        Whether the methods are called in every way before they are timed (`benchmarks.safety`).
+    goal
+        When it is enough, of a campaign that chooses its points itself (`benchmarks.adaptive`); None: all are measured.
+    components
+        Names of methods that are parts of the library which answer calls by themselves.
+    library, library_version
+        What the methods were read from; the worker refuses another version.
+    """
+
+    ranks: int
+    methods: Mapping[str, tuple[Method, ...]]
+    comm_sizes: tuple[int, ...]
+    message_sizes: tuple[int, ...]
+    ppns: tuple[int, ...] = ()
+    protocol: Protocol = field(default_factory=Protocol)
+    datatype: str = "float32"
+    memory: int = 1 << 28
+    settings: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
+    strict: Mapping[str, int] = field(default_factory=dict)
+    graph_counters: tuple[str, ...] = ()
+    seed: int = 1
+    launches: int = 1
+    apart: bool = False
+    checked: bool = True
+    goal: Goal | None = None
+    components: tuple[str, ...] = ()
+    library: str = ""
+    library_version: str = ""
+
+    def __post_init__(self) -> None:
+        self._check_numbers()
+        unknown = [name for name in self.methods if name not in COLLECTIVES]
+        if unknown or not self.methods:
+            raise PlanError(f"collectives {unknown}: allowed are {', '.join(COLLECTIVES)}, at least one")
+        if empty := [name for name, methods in self.methods.items() if not methods]:
+            raise PlanError(f"{empty[0]}: no method to measure")
+        if self.ranks < 2:
+            raise PlanError(f"{self.ranks} rank: collectives need at least 2; launch more (--ranks)")
+        if not self.comm_sizes or not all(2 <= size <= self.ranks for size in self.comm_sizes):
+            raise PlanError(
+                f"communicator sizes {list(self.comm_sizes)}: allowed are 2 to {self.ranks}, the ranks launched"
+            )
+        if set(self.methods) != {"barrier"} and (not self.message_sizes or min(self.message_sizes) < 1):
+            raise PlanError(f"message sizes {list(self.message_sizes)}: allowed are whole bytes of at least 1")
+        counts = {name: len(methods) for name, methods in self.methods.items()}
+        if self.settings and {name: len(each) for name, each in self.settings.items()} != counts:
+            raise PlanError("settings: there must be one for each method of each collective, or none at all")
+        if self.apart and self.settings:
+            raise PlanError("settings: there must be none where each method has a launch of its own")
+        self._check_launches()
+        if self.datatype not in DATATYPES:
+            raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
+
+    def _check_numbers(self) -> None:
+        single = {name: (getattr(self, name),) for name in ("ranks", "memory", "seed")}
+        for name, values in {**single, **{each: getattr(self, each) for each in _GRIDS}}.items():
+            if not all(type(value) is int and 0 <= value < _MOST for value in values):
+                raise PlanError(f"{name}: {values!s:.60}; allowed are whole numbers from 0")
+
+    def _check_launches(self) -> None:
+        if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:
+            raise PlanError(f"launches: {self.launches!r}; allowed are 1 to {_MOST_LAUNCHES}")
+        if self.goal is not None and (self.apart or self.launches > 1 or len(self.ppns) > 1):
+            raise PlanError(
+                "adaptive measuring is one job of one launch at one number of processes per node, in which methods are "
+                "switched; plan without --launches, --launch-per-method and several --ppn, or without --adaptive"
+            )
+
+    def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
+        """Control variables that make the library take a method."""
+        settings = self.settings.get(collective)
+        return settings[self.methods[collective].index(method)] if settings else {}
+
+    def component_of(self, method: Method) -> str:
+        """Part of the library that is to answer a method's calls; empty: the one that the library finds first."""
+        named = method.provider == LIBRARY and method.library_id is None and method.algorithm in self.components
+        return method.algorithm if named else ""
+
+    def cells(self) -> list[Cell]:
+        """All cells, coarse to fine, so that a campaign that was stopped covers both axes; launch after launch."""
+        placed: list[tuple[tuple[int, int, int], Cell]] = []
+        comm_levels = dict(zip(self.comm_sizes, levels(len(self.comm_sizes)), strict=True))
+        for number, collective in enumerate(self.methods):
+            sizes = (0,) if collective == "barrier" else self.message_sizes
+            size_levels = dict(zip(sizes, levels(len(sizes)), strict=True))
+            for ppn in self.ppns or (None,):
+                for comm_size in self.comm_sizes:
+                    for size in sizes:
+                        cell = Cell(collective, comm_size, size, ppn)
+                        level = max(comm_levels[comm_size], size_levels[size])
+                        if self.why_left_out(cell) is None:
+                            placed.append(((level, comm_size, number), cell))
+        once = [cell for _, cell in sorted(placed, key=lambda pair: pair[0])]
+        return [replace(cell, launch=launch) for launch in range(1, self.launches + 1) for cell in once]
+
+    def why_left_out(self, cell: Cell) -> str | None:
+        """Why a cell of the grid is not measured; None when it is."""
+        if cell.collective in REDUCING and cell.message_size % DATATYPES[self.datatype]:
+            return f"not a whole number of {self.datatype}"
+        if buffer_bytes(cell) > self.memory:
+            return f"buffers above the limit of {self.memory} bytes per process"
+        if cell.ppn is not None and (cell.comm_size % cell.ppn or cell.ppn > cell.comm_size):
+            return "not a whole number of nodes"
+        return None
+
+    def left_out(self) -> dict[str, int]:
+        """How many cells of the grid are not measured, by the reason."""
+        found: dict[str, int] = {}
+        for collective in self.methods:
+            for ppn in self.ppns or (None,):
+                for comm_size in self.comm_sizes:
+                    for size in (0,) if collective == "barrier" else self.message_sizes:
+                        reason = self.why_left_out(Cell(collective, comm_size, size, ppn))
+                        if reason:
+                            found[reason] = found.get(reason, 0) + 1
+        return found
+
+    def methods_of(self, cell: Cell) -> list[Method]:
+        """Methods of a cell that serve it; segments that hold the whole message change nothing and are left out."""
+        here = [m for m in self.methods[cell.collective] if serves(m, cell.comm_size)]
+        return [m for m in here if not 0 < cell.message_size <= m.segment_size]
+
+    def points(self) -> Iterator[PointKey]:
+        """All points, in the order of the cells."""
+        for cell in self.cells():
+            for method in self.methods_of(cell):
+                yield point_key(cell, method)
+
+    def estimate(
+        self,
+        done: Collection[PointKey] = (),
+        cores: int | None = None,
+        took: Mapping[PointKey, float] = MappingProxyType({}),
+    ) -> Estimate:
+        """Estimate what is left to measure.
+
+        Parameters
+        ----------
+        done
+            Points that are there already.
+        cores
+            Of the machine that all ranks are on: those of a communicator with more take turns. None: as many as ranks.
+        took
+            Seconds that points of this campaign took; those that are missing will take as long.
+        """
+        known = {key: took[key] for key in self.points() if key in took} if took else {}
+        pace, points, seconds, at_most = Pace(self.protocol, cores, known), 0, 0.0, 0.0
+        apart: set[tuple[str, Method, int]] = set()
+        launches: set[int] = set()
+        for cell, methods in missing(self, done):
+            points += len(methods)
+            seconds += len(methods) * pace.point(cell)
+            at_most += len(methods) * pace.most(cell)
+            launches.add(cell.launch)
+            apart.update((cell.collective, method, cell.launch) for method in methods)
+        starts = len(apart if self.apart else launches) * pace.start(self.ranks)
+        seconds += starts
+        if self.goal is not None and self.goal.seconds is not None:
+            seconds, at_most = (min(value, self.goal.seconds + starts) for value in (seconds, at_most))
+        taken = min(self.ranks, cores) if cores else self.ranks
+        return Estimate(points, seconds, max(seconds, at_most + starts), seconds * taken / 3600, len(known))
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the campaign's folder."""
+        record = {one.name: getattr(self, one.name) for one in fields(self)}
+        record["methods"] = {name: [m.to_json() for m in methods] for name, methods in self.methods.items()}
+        record["settings"] = {name: [dict(one) for one in each] for name, each in self.settings.items()}
+        record["protocol"] = asdict(self.protocol)
+        record["goal"] = None if self.goal is None else asdict(self.goal)
+        return {"colltune_plan": _VERSION, **record}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Plan:
+        """Read a plan.
+
+        Raises
+        ------
+        PlanError
+            When the record is no plan, or one of another version.
+        """
+        if not isinstance(record, Mapping) or record.get("colltune_plan") != _VERSION:
+            raise PlanError(f"not a plan of this version: 'colltune_plan' must be {_VERSION}")
+        known = {one.name for one in fields(cls)}
+        if unknown := sorted(set(record) - known - {"colltune_plan"}):
+            raise PlanError(f"a plan has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
+        given = {name: record[name] for name in known & set(record)}
+        try:
+            given["methods"] = {n: tuple(map(Method.from_json, ms)) for n, ms in record["methods"].items()}
+            given["protocol"] = Protocol(**record["protocol"])
+            given["goal"] = Goal.from_json(record.get("goal"))
+            given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
+            for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters", "components"):
+                given[name] = tuple(given.get(name, ()))
+            return cls(**given)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise PlanError(f"the plan cannot be read: {error!r}") from error
+
+
+def point_key(cell: Cell, method: Method) -> PointKey:
+    """What tells one point of a run from all others."""
+    return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn, cell.launch)
+
+
+def missing(plan: Plan, done: Collection[PointKey]) -> list[tuple[Cell, list[Method]]]:
+    """Cells with the methods that are still to be measured there, in order."""
+    found = [(cell, [m for m in plan.methods_of(cell) if point_key(cell, m) not in done]) for cell in plan.cells()]
+    return [(cell, methods) for cell, methods in found if methods]
+
+
+def buffer_bytes(cell: Cell) -> int:
+    """Bytes that one process holds in send and receive buffers at most."""
+    entry = COLLECTIVES[cell.collective]
+    blocks = [entry.sends, entry.receives].count("blocks")
+    return (blocks * cell.comm_size + 2 - blocks) * cell.message_size
+
+
+def placed(nodes: Sequence[str], comm_size: int, ppn: int | None) -> list[int] | None:
+    """Ranks of a communicator: the first ones, or `ppn` of each of the first nodes; None when there are too few.
+
+    Parameters
+    ----------
+    nodes
+        Name of each rank's node.
+    """
+    if ppn is None:
+        return list(range(comm_size)) if comm_size <= len(nodes) else None
+    by_node: dict[str, list[int]] = {}
+    for rank, node in enumerate(nodes):
+        by_node.setdefault(node, []).append(rank)
+    able = [ranks[:ppn] for ranks in by_node.values() if len(ranks) >= ppn]
+    wanted = comm_size // ppn
+    if comm_size % ppn or len(able) < wanted:
+        return None
+    return sorted(rank for ranks in able[:wanted] for rank in ranks)

@@ -1,0 +1,97 @@
+"""How a point of a campaign is measured, and what tells one point from another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.libraries.methods import Method
+
+#: Collective, method, communicator size, message size, processes per node, launch.
+PointKey = tuple[str, Method, int, int, int | None, int]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How one point is measured.
+
+    Attributes
+    ----------
+    name
+        ``skampi``: every repetition starts at a common time, and takes until the last process has ended.
+        ``occ``: a loop of operation and dissemination barrier, less the loop of barriers alone.
+    min_repetitions, max_repetitions, relative_error
+        Repetitions go on until the standard error of the mean without the lowest and the highest quartile is at most
+        this share of it.
+    rounds
+        The methods of a cell take turns so many times at least.
+    warm_up
+        Calls that are not timed, of each method before its first round.
+    iterations
+        Operations in one loop of ``occ``.
+    seconds
+        Longest time for the repetitions of one point; it may end with fewer than `min_repetitions`.
+    buffers
+        ``reuse`` the same memory, which then lies in the caches, or ``rotate`` through more than they hold.
+    roots
+        Root of rooted collectives: the ``first`` process, or ``rotate`` from repetition to repetition.
+    counts
+        Blocks of allgatherv and alltoallv: all ``equal``, or ``skewed``, in proportion to the rank + 1 with the message
+        size as their mean.
+    race
+        Whether a method that is beyond doubt slower than another of its cell is repeated no more; the library's own
+        decision always is.
+    """
+
+    name: Literal["skampi", "occ"] = "skampi"
+    min_repetitions: int = 9
+    max_repetitions: int = 60
+    relative_error: float = 0.05
+    rounds: int = 3
+    warm_up: int = 2
+    iterations: int = 10
+    seconds: float = 5.0
+    buffers: Literal["reuse", "rotate"] = "reuse"
+    roots: Literal["first", "rotate"] = "first"
+    counts: Literal["equal", "skewed"] = "equal"
+    race: bool = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in _ALLOWED.items():
+            if getattr(self, name) not in allowed:
+                raise PlanError(f"protocol {name}: {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
+        for name, low in (("min_repetitions", 1), ("max_repetitions", 1), ("rounds", 1), ("warm_up", 0)):
+            if type(getattr(self, name)) is not int or getattr(self, name) < low:
+                raise PlanError(f"{name}: {getattr(self, name)!r}; allowed are whole numbers of at least {low}")
+        if self.max_repetitions < self.min_repetitions:
+            raise PlanError(f"max_repetitions {self.max_repetitions} is below min_repetitions {self.min_repetitions}")
+        if type(self.iterations) is not int or self.iterations < 1:
+            raise PlanError(f"iterations: {self.iterations!r}; allowed are whole numbers of at least 1")
+        if not 0 < self.relative_error < 1:
+            raise PlanError(f"relative_error: {self.relative_error!r}; allowed is a share above 0 and below 1")
+        if not 0 < self.seconds < math.inf:
+            raise PlanError(f"seconds: {self.seconds!r}; allowed is a time above 0")
+
+
+_ALLOWED = {
+    "name": ("skampi", "occ"),
+    "buffers": ("reuse", "rotate"),
+    "roots": ("first", "rotate"),
+    "counts": ("equal", "skewed"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pair of sizes of a collective; all methods are measured in turns there.
+
+    `ppn` None: as placed; `launch`: in which start of the ranks, from 1.
+    """
+
+    collective: str
+    comm_size: int
+    message_size: int
+    ppn: int | None = None
+    launch: int = 1

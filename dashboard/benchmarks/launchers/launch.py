@@ -1,0 +1,437 @@
+"""How jobs are launched, watched and cancelled: one interface, and the launcher of this machine.
+
+A further scheduler, such as PBS or LSF, is one more file beside `dashboard.benchmarks.launchers.slurm`: a class with
+the methods of `Launcher`, and a line in `LAUNCHERS`. It writes a batch script whose last line is `supervised`, submits
+it in `launch`, and turns the scheduler's words into a `Status`. What `prepare` returns is all that a launcher needs
+later, as JSON, so that jobs can be watched and cancelled by another process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import platform
+import shlex
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns.confined import jobs_folder
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
+from dashboard.benchmarks.launchers import processes, template
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes
+from loaders import disk
+
+State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
+#: Seconds that the ranks have to end by themselves, and that the supervisor then has to write down the end.
+PATIENCE = 2.0
+_SUPERVISOR_PATIENCE = 2 * PATIENCE + 2.0
+_POLL_S = 0.02
+#: Seconds that a supervisor has to come up before it is said never to have run.
+_START_S = 10.0
+#: Module that watches over a job.
+SUPERVISOR = "dashboard.benchmarks.launchers.supervise"
+#: Exit code of ranks whose library does not let methods be switched while it runs.
+CANNOT_SWITCH = 4
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start of a job's ranks: variables beside the job's, arguments after its program's.
+
+    Attributes
+    ----------
+    again
+        So often it is started again when it ended badly or hung after it had written something; it is told how in the
+        variable of `dashboard.benchmarks.safety.order.ENDED`.
+    quiet
+        Seconds after which it hangs when nothing is written, instead of the job's; None: the job's.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    again: int = 0
+    quiet: float | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is launched.
+
+    Attributes
+    ----------
+    folder
+        Where the launcher keeps its files.
+    ranks
+        Number of processes.
+    program
+        Argument list that every rank runs.
+    environment
+        Variables set beside those of the launching process.
+    seconds
+        Time limit; the job is ended then.
+    log
+        File that takes what the ranks print.
+    watched
+        Files that a job at work writes.
+    quiet
+        Seconds after which a job that writes none of them is taken for hanging, and ended.
+    starts
+        The ranks are started so often, one time after the other; a start that fails is the last one.
+    otherwise
+        Starts that come instead of the others when one ends with `CANNOT_SWITCH`.
+    index
+        Number among the jobs of an array; None when there is one job only.
+    """
+
+    folder: Path
+    ranks: int
+    program: tuple[str, ...]
+    environment: Mapping[str, str]
+    seconds: float
+    log: Path
+    watched: tuple[Path, ...] = ()
+    quiet: float = math.inf
+    starts: tuple[Start, ...] = (Start(),)
+    otherwise: tuple[Start, ...] = ()
+    index: int | None = None
+
+
+@dataclass(frozen=True)
+class Status:
+    """State of jobs.
+
+    Attributes
+    ----------
+    state, reason
+        The reason is in words, the scheduler's where it gave one.
+    exit_code
+        Once they have ended.
+    jobs
+        What a scheduler says of each: ``id``, ``state``, ``reason``, ``nodes``.
+    """
+
+    state: State
+    reason: str = ""
+    exit_code: int | None = None
+    jobs: tuple[Mapping[str, Any], ...] = ()
+
+
+class Launcher(Protocol):
+    """Where jobs run."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a campaign's state."""
+
+    @property
+    def array(self) -> int:
+        """How many jobs of an array may run at once; 0 when a campaign is one job."""
+
+    @property
+    def folder(self) -> str:
+        """For files of jobs that are nobody's campaign; empty: where `workplace` finds best."""
+
+    def record(self) -> dict[str, Any]:
+        """What `from_record` makes the same launcher of, as JSON."""
+
+    def limit(self, seconds: float) -> float:
+        """Time limit that can be held exactly, of at most so many seconds."""
+
+    def one_node(self, ranks: int) -> bool:
+        """Whether so many ranks all run on one machine, as far as is known."""
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        """Write what jobs need, and return what the other methods need; nothing runs yet."""
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        """What would be run or submitted, as text."""
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        """Launch what was prepared and return at once; CampaignError when it is refused."""
+
+    def status(self, handle: Mapping[str, Any]) -> Status:
+        """State of jobs that were launched, perhaps by another process."""
+
+    def cancel(self, handle: Mapping[str, Any]) -> Status:
+        """End jobs with all their ranks; returns when these are gone."""
+
+
+def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
+    """Prepare and launch a job that is nobody's campaign; what the launcher's other methods need of it."""
+    handle = launcher.prepare([replace(job, seconds=launcher.limit(job.seconds))])
+    launcher.launch(handle)
+    return handle
+
+
+@contextlib.contextmanager
+def workplace(launcher: Launcher, ranks: int) -> Iterator[Path]:
+    """A folder for the files of such a job: of the launcher's, else the current one where ranks may be on other nodes.
+
+    Raises
+    ------
+    CampaignError
+        When it cannot be made.
+    """
+    place = launcher.folder or (None if launcher.one_node(ranks) else str(Path.cwd()))
+    try:
+        made = tempfile.TemporaryDirectory(prefix="colltune-", dir=place)
+    except OSError as error:
+        raise CampaignError(
+            f"{place}: no folder for the job's files can be made there: {error.strerror or error} (all nodes must see "
+            "it; 'folder' in colltune.toml names another one)"
+        ) from error
+    with made as name:
+        yield Path(name)
+
+
+#: Where each launcher is, by its name.
+LAUNCHERS: Mapping[str, str] = {
+    "local": "dashboard.benchmarks.launchers.launch:LocalLauncher",
+    "slurm": "dashboard.benchmarks.launchers.slurm:SlurmLauncher",
+}
+
+
+def launcher_of(campaign: Campaign) -> Launcher:
+    """The launcher that a campaign was started with, or that of this machine when it never was."""
+    record = campaign.state().get("launcher") or {"name": "local"}
+    module, _, name = LAUNCHERS[record["name"]].partition(":")
+    made: Launcher = getattr(import_module(module), name).from_record(record)
+    return made
+
+
+@dataclass(frozen=True)
+class LocalLauncher:
+    """Jobs on this machine, each under a supervisor that holds its time limit and writes down how it ended.
+
+    Attributes
+    ----------
+    mpiexec
+        Start command with its options, as `dashboard.benchmarks.launchers.template` has it.
+    ppn
+        Processes on each node, for a start command that asks for them.
+    folder
+        See `Launcher`.
+    """
+
+    mpiexec: tuple[str, ...] = ("mpiexec",)
+    ppn: int | None = None
+    folder: str = ""
+    name: str = field(default="local", init=False)
+    array: int = field(default=0, init=False)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> LocalLauncher:
+        """Make the launcher that `record` is of."""
+        return cls(tuple(record["mpiexec"]), record.get("ppn")) if "mpiexec" in record else cls()
+
+    def record(self) -> dict[str, Any]:
+        """What `from_record` makes the same launcher of, as JSON."""
+        return {"name": self.name, "mpiexec": list(self.mpiexec), **({"ppn": self.ppn} if self.ppn else {})}
+
+    def limit(self, seconds: float) -> float:
+        """Time limit as it is."""
+        return seconds
+
+    def one_node(self, ranks: int) -> bool:
+        """Whether all ranks run here: not where an allocation has several nodes, or the start command has options."""
+        return allocated_nodes() == 1 and len(self.mpiexec) == 1
+
+    def command(self, job: Job) -> list[str]:
+        """Argument list that runs a job."""
+        return template.filled(self.mpiexec, job.ranks, self.ppn, job.program)
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        """Write the order for the supervisor."""
+        (job,) = jobs
+        mark = uuid.uuid4().hex
+        order = write_order(jobs_folder(job.folder) / f"{mark}.json", job, mark)
+        return {
+            "mark": mark,
+            "order": str(order),
+            "command": self.command(job),
+            "end": str(end_of(order)),
+            "supervisor": str(supervisor_of(order)),
+            "host": platform.node(),
+            "prepared": time.time(),
+        }
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        """Command lines with the variables that are set: for all starts, then for each in its line."""
+        lines = _assignments(jobs[0].environment)
+        for job in jobs:
+            for one in job.starts:
+                command = shlex.join([*self.command(job), *one.arguments])
+                lines.append(" ".join([*_assignments(one.environment), command]))
+        return "\n".join(lines)
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        """Start a supervisor in a session of its own, so that it outlives this process."""
+        # No Popen: nobody may be there any more to wait for it when it ends.
+        command = supervised(Path(handle["order"]), handle["command"])
+        log_file = Path(read_order(Path(handle["order"]))["log"])
+        try:
+            with disk.appended(log_file) as log, Path(os.devnull).open("r+b") as nothing:
+                to = enumerate((nothing, nothing, log))
+                streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), number) for number, source in to]
+                pid = os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
+        except OSError as error:
+            raise NotLaunchedError(f"{log_file} cannot be written: {error.strerror or error}") from error
+        reap(pid)
+        try:
+            write_json(Path(handle["supervisor"]), {"pid": pid, "started": processes.started_at(pid)})
+        except OSError as error:
+            # A job that cannot be written down could not be found again.
+            processes.send([pid], signal.SIGKILL)
+            processes.end_marked(handle["mark"], PATIENCE)
+            raise NotLaunchedError(f"{handle['supervisor']} cannot be written: {error.strerror or error}") from error
+
+    def status(self, handle: Mapping[str, Any]) -> Status:
+        """State by what the supervisor wrote; a supervisor that is gone without a word has failed."""
+        reap()
+        if ended := _ended(handle):
+            return ended
+        if handle["host"] != platform.node():
+            return Status("running", f"on {handle['host']}; only there can be seen whether it still runs")
+        if supervisor_alive(handle):
+            return Status("running")
+        # It may have written its last word between the two looks.
+        if ended := _ended(handle):
+            return ended
+        if not Path(handle["supervisor"]).exists() and time.time() - handle["prepared"] < _START_S:
+            return Status("queued", "is being started")
+        ended = Status("failed", "what watched over the job was killed; its ranks were ended")
+        # Where the disk is full this is found out anew by who asks next.
+        with contextlib.suppress(OSError):
+            _write_end(handle, ended)
+        self._end(handle)
+        return ended
+
+    def cancel(self, handle: Mapping[str, Any]) -> Status:
+        """Ask the supervisor to end the job; without one, end the ranks from here."""
+        if ended := _ended(handle):
+            return ended
+        if handle["host"] != platform.node():
+            raise CampaignError(f"the job runs on {handle['host']}: cancel it there")
+        if not supervisor_alive(handle):
+            # One that comes up only now reads this before it starts anything.
+            _write_end(handle, Status("cancelled", "cancelled"))
+        self._end(handle)
+        return _ended(handle) or _write_end(handle, Status("cancelled", "cancelled"))
+
+    def _end(self, handle: Mapping[str, Any]) -> None:
+        """End supervisor and ranks, as far as they are there."""
+        if supervisor_alive(handle):
+            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGTERM)
+        until = time.monotonic() + _SUPERVISOR_PATIENCE
+        while supervisor_alive(handle) and time.monotonic() < until:
+            reap()
+            time.sleep(_POLL_S)
+        if supervisor_alive(handle):
+            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGKILL)
+        if left := processes.end_marked(handle["mark"], PATIENCE):
+            raise CampaignError(f"processes {left} of the job cannot be ended; end them by hand")
+
+
+def _assignments(environment: Mapping[str, str]) -> list[str]:
+    return [f"{name}={shlex.quote(value)}" for name, value in sorted(environment.items())]
+
+
+def supervisor_alive(handle: Mapping[str, Any]) -> bool:
+    """Whether what watches over a local job still runs."""
+    told = read_json(Path(handle["supervisor"]))
+    # Whoever may write into the folder could name any process of this user.
+    return bool(told) and processes.alive(told["pid"], told["started"]) and processes.was_told(told["pid"], SUPERVISOR)
+
+
+#: Supervisors and the like that this process started: they must be waited for, or they stay as zombies.
+_children: list[int] = []
+
+
+def reap(*started: int) -> None:
+    """Wait for those of the processes started so far that have ended; `started` are further ones."""
+    _children.extend(started)
+    for pid in list(_children):
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                continue
+        # Another thread may have done the same meanwhile.
+        with contextlib.suppress(ValueError):
+            _children.remove(pid)
+
+
+def _ended(handle: Mapping[str, Any]) -> Status | None:
+    return read_end(Path(handle["end"]))
+
+
+def _write_end(handle: Mapping[str, Any], status: Status) -> Status:
+    write_json(Path(handle["end"]), asdict(status))
+    return status
+
+
+def read_end(path: Path) -> Status | None:
+    """How a job ended, as its supervisor or its launcher wrote it down; None when it did not."""
+    record = read_json(path)
+    return Status(record["state"], record["reason"], record["exit_code"]) if record else None
+
+
+def write_order(path: Path, job: Job, mark: str) -> Path:
+    """Write what a supervisor must know of a job beside its command."""
+    write_json(
+        path,
+        {
+            "mark": mark,
+            "environment": dict(job.environment),
+            "seconds": job.seconds,
+            "quiet": None if math.isinf(job.quiet) else job.quiet,
+            "starts": [asdict(one) for one in job.starts],
+            "otherwise": [asdict(one) for one in job.otherwise],
+            "watched": [str(one) for one in job.watched],
+            "log": str(job.log),
+            "end": str(end_of(path)),
+            "supervisor": str(supervisor_of(path)),
+        },
+    )
+    return path
+
+
+def end_of(order: Path) -> Path:
+    """Where a supervisor writes down how the job of an order ended."""
+    return order.with_name(f"{order.stem}-end.json")
+
+
+def final_of(order: Path) -> Path:
+    """Where a launcher writes down how the job of an order ended, when it knows more than its supervisor."""
+    return order.with_name(f"{order.stem}-final.json")
+
+
+def supervisor_of(order: Path) -> Path:
+    """Where a supervisor writes down who it is, when it begins."""
+    return order.with_name(f"{order.stem}-supervisor.json")
+
+
+def supervised(order: Path, command: Sequence[str]) -> list[str]:
+    """Argument list that runs a command under a supervisor."""
+    return [sys.executable, "-m", SUPERVISOR, str(order), *command]
+
+
+def own_environment() -> dict[str, str]:
+    """Environment in which this package can be imported, whether it is installed or run from its checkout."""
+    root = str(Path(__file__).resolve().parents[3])
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
+def read_order(path: Path) -> dict[str, Any]:
+    """What a supervisor was told to run."""
+    order: dict[str, Any] = disk.read_json(path)
+    return order

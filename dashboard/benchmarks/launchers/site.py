@@ -1,0 +1,169 @@
+"""What a site says once, in a file ``colltune.toml``: how ranks are started, what is asked of Slurm, variables.
+
+Such as::
+
+    launch = "mpiexec --hostfile /etc/hosts.mpi -n {ranks} --map-by ppr:{ppn}:node"   # or "here", or "slurm"
+    ppn = 2
+    folder = "/scratch/me"          # seen by all nodes; for the files of jobs that are nobody's campaign
+
+    [environment]                   # kept as it is where the environment says something else
+    OMPI_MCA_btl = "self,tcp"
+
+    [slurm]                         # as the options of 'colltune bench submit'
+    partition = "main"
+    account = "project"
+    modules = ["openmpi/5.0.3"]
+
+It is looked for in ``$COLLTUNE_SITE``, the user's configuration and ``/etc/colltune``; never in the current folder,
+since what it says is run.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.errors import BenchError, PlanError
+from dashboard.benchmarks.launchers import template
+from dashboard.benchmarks.launchers.launch import Launcher, LocalLauncher
+from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from loaders import disk
+
+VARIABLE = "COLLTUNE_SITE"
+NAME = "colltune.toml"
+#: Words instead of a start command: the installed library's own, or Slurm.
+HERE, SLURM = "here", "slurm"
+_KNOWN: Mapping[str, type] = {"launch": str, "ppn": int, "folder": str, "environment": dict, "slurm": dict}
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a site says; made of nothing, it says nothing.
+
+    Attributes
+    ----------
+    launch
+        `HERE`, `SLURM` or a start command as `dashboard.benchmarks.launchers.template` reads it.
+    ppn
+        Processes on each node; None: as the start command has it.
+    folder
+        For files of jobs that are nobody's campaign, seen by all nodes; empty: the system's own.
+    environment
+        Variables.
+    slurm
+        Fields of `dashboard.benchmarks.launchers.slurm.Request`.
+    file
+        Where it says so; None: nowhere.
+    """
+
+    launch: str = HERE
+    ppn: int | None = None
+    folder: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    slurm: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
+
+    def request(self, **given: Any) -> Request:
+        """What is asked of Slurm: what is given first, for the rest what the site says.
+
+        Raises
+        ------
+        CampaignError
+            When a field is not known, or its value not allowed.
+        """
+        said = {name: value for name, value in given.items() if value not in (None, "", (), {}, 0)}
+        variables = {**self.slurm.get("environment", {}), **said.get("environment", {})}
+        ppn = {"tasks_per_node": self.ppn} if self.ppn else {}
+        return Request.from_record({**ppn, **self.slurm, **said, "environment": variables})
+
+    def launcher(self, installation: Installation, ppn: int | None = None) -> Launcher:
+        """What starts jobs there.
+
+        Parameters
+        ----------
+        installation
+            Of the library that is measured.
+        ppn
+            Processes on each node; None: as the site says.
+
+        Raises
+        ------
+        BenchError
+            When the start command or the request cannot be right.
+        """
+        mpiexec = str(installation.mpiexec)
+        if self.launch == SLURM:
+            return SlurmLauncher(self.request(tasks_per_node=ppn), mpiexec, folder=self.folder)
+        words = template.parse(template.MPIEXEC if self.launch == HERE else self.launch)
+        return LocalLauncher(template.of_library(words, mpiexec), ppn or self.ppn, self.folder)
+
+    def set_variables(self) -> None:
+        """Set its variables for the jobs of this process, where the environment says nothing of them."""
+        for name, value in self.environment.items():
+            os.environ.setdefault(name, value)
+
+
+def site_file() -> Path | None:
+    """The site's file: the one that is named, else the user's own, else that of the machine; None: there is none."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
+    places = (own / "colltune" / NAME, Path("/etc/colltune") / NAME)
+    return next((path for path in places if path.is_file()), None)
+
+
+def read(file: Path | None = None) -> Site:
+    """Read what a site says.
+
+    Parameters
+    ----------
+    file
+        Default: `site_file`.
+
+    Raises
+    ------
+    PlanError
+        When it cannot be read, or says what is not known; the message names file and key.
+    """
+    path = file or site_file()
+    if path is None:
+        return Site()
+    try:
+        said = tomllib.loads(disk.read_text(path))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise PlanError(f"{path}: the site's file cannot be read: {why}") from error
+    for name, value in said.items():
+        if name not in _KNOWN:
+            raise PlanError(f"{path}: {name!r} is not known; a site says {', '.join(_KNOWN)}")
+        if type(value) is not _KNOWN[name]:
+            raise PlanError(f"{path}: {name} is {value!r}; right would be {_KNOWN[name].__name__}")
+    site = Site(**said, file=path)
+    try:
+        _check(site)
+    except (BenchError, TypeError) as error:
+        raise PlanError(f"{path}: {error}") from error
+    return site
+
+
+def _check(site: Site) -> None:
+    """BenchError when something cannot be right."""
+    if site.ppn is not None and site.ppn < 1:
+        raise PlanError(f"ppn is {site.ppn}; allowed are whole numbers from 1")
+    if wrong := [name for name, value in site.environment.items() if not isinstance(value, str)]:
+        raise PlanError(f"environment: {wrong[0]} is {site.environment[wrong[0]]!r}; right would be a text")
+    if site.launch not in (HERE, SLURM):
+        template.parse(site.launch)
+    site.request()
+
+
+def again(launcher: Launcher, installation: Installation) -> Launcher:
+    """What a campaign is resumed with: as it was started, by the start command of the library that is there now."""
+    if isinstance(launcher, LocalLauncher) and len(launcher.mpiexec) == 1:
+        return LocalLauncher((str(installation.mpiexec),), launcher.ppn, launcher.folder)
+    return launcher

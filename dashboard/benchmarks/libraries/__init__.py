@@ -1,0 +1,1 @@
+"""MPI libraries: which methods each offers, how it is told to take one, and how what it loads is compiled."""

@@ -1,0 +1,90 @@
+"""Which MPI is there to measure with, and what to install when none is."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from dashboard.benchmarks.errors import NoMpiError
+from dashboard.benchmarks.libraries import intelmpi, mpich, openmpi
+from dashboard.benchmarks.libraries.methods import Fixed, Library
+
+_INSTALL = (
+    "install one with: pip install 'colltune[mpi]' (mpi4py and an Open MPI); on a cluster load the site's MPI module"
+)
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An MPI found on this machine: how it is started, and what it offers."""
+
+    mpiexec: Path
+    library: Library
+
+
+def find(python: Path | None = None) -> Installation:
+    """Find the MPI that belongs to a Python: beside it, else on the PATH.
+
+    Parameters
+    ----------
+    python
+        Interpreter that the ranks will run; default: this one.
+
+    Raises
+    ------
+    NoMpiError
+        When there is no ``mpiexec`` or no mpi4py; the message says what to install.
+    """
+    beside = (python or Path(sys.executable)).parent / "mpiexec"
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None:
+        raise NoMpiError(f"no MPI: mpiexec is neither beside {sys.executable} nor on the PATH; {_INSTALL}")
+    if importlib.util.find_spec("mpi4py") is None:
+        raise NoMpiError(f"mpi4py is not installed in {sys.prefix}; install it with: pip install mpi4py")
+    return Installation(Path(found), library_of(Path(found)))
+
+
+def at(mpiexec: str | None) -> Installation:
+    """The MPI of a start command that somebody named; None: as `find`.
+
+    Raises
+    ------
+    NoMpiError
+        When there is no such program, or no MPI.
+    """
+    if mpiexec is None:
+        return find()
+    if (path := shutil.which(mpiexec)) is None:
+        raise NoMpiError(f"--mpiexec {mpiexec}: no such program")
+    return Installation(Path(path), library_of(Path(path)))
+
+
+def library_of(mpiexec: Path) -> Library:
+    """Tell which library a start command belongs to, and ask it what it offers."""
+    ask = [str(mpiexec), "--version"]
+    try:
+        done = subprocess.run(ask, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoMpiError(f"{mpiexec} cannot be run: {error}; {_INSTALL}") from error
+    told = done.stdout + done.stderr
+    if "Open MPI" in told or "OpenRTE" in told or "Open RTE" in told:
+        beside = mpiexec.parent / "ompi_info"
+        path = beside if beside.exists() else Path(shutil.which("ompi_info") or beside)
+        return openmpi.read(path)
+    if (found_intel := intelmpi.parse(told)) is not None:
+        return found_intel
+    version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", told)
+    name = (told.strip().splitlines() or ["unknown"])[0][:60]
+    if "hydra" in told.lower():
+        beside, name = mpiexec.parent / "mpivars", mpich.NAME
+        found = str(beside) if beside.exists() else shutil.which("mpivars")
+        if found is not None:
+            return mpich.read(Path(found), version[1] if version else "")
+    why = f"methods of {name} cannot be switched by this version of colltune: only its own decision is measured"
+    return Fixed(name, version[1] if version else "", why)

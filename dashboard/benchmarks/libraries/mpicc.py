@@ -1,0 +1,48 @@
+"""The compiler of an MPI library: where it is, and the shared libraries that are built with it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from dashboard.benchmarks.errors import BenchError
+from dashboard.export.usage import BUILD
+from loaders import disk
+
+_SECONDS = 120
+
+
+def compiler(mpiexec: Path) -> Path | None:
+    """The ``mpicc`` of a library by its start command: beside it, else on the PATH; None without one."""
+    beside = mpiexec.parent / "mpicc"
+    path = str(beside) if beside.exists() else shutil.which("mpicc")
+    return Path(path) if path else None
+
+
+def build(mpicc: Path, source: Path, library: Path) -> Path:
+    """Compile a C source into a shared library, as `dashboard.export.usage.BUILD` tells users to.
+
+    Returns
+    -------
+    Path
+        `library`.
+
+    Raises
+    ------
+    BenchError
+        There is no such compiler, or it fails; the message has its first words.
+    """
+    if shutil.which(str(mpicc)) is None:
+        raise BenchError(f"{mpicc}: there is no such compiler; name the mpicc of the programs' MPI")
+    with disk.aside(library) as partial:
+        names = {"mpicc": str(mpicc), "{library}": str(partial), "{source}": str(source)}
+        command = [names.get(word, word) for word in BUILD.split()]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BenchError(f"{mpicc} cannot be run: {error}") from error
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no word of why"])[0]
+            raise BenchError(f"{mpicc} cannot compile {source}: {reason[:200]}")
+    return library

@@ -1,0 +1,178 @@
+"""Which methods an installed MPICH offers, and how it is told to take one.
+
+Algorithms, numbers and variables are read from the library's own ``mpivars``. An algorithm's number is its place in
+the list that describes the variable, which is what MPICH's build makes the enumeration from. Writes act at once on all
+communicators. MPICH 5.0 or later; earlier ones have other names for some, and are read the same way.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from dashboard.benchmarks.errors import NoMpiError
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+
+NAME = "MPICH"
+_SECONDS = 60
+_VARIABLE = re.compile(r"\s*MPIR_CVAR_(?P<name>\w+?)\s*=(?P<value>\S*)\s+SCOPE_\w+\s+\S+\s+MPI_(?P<type>\w+)\s")
+_CHOICE = re.compile(r"(?P<name>[a-z]\w*)\s+- ")
+_ALGORITHM = "_INTRA_ALGORITHM"
+_AUTO = "auto"
+#: Devices override the algorithms of the portable layer unless they are switched off.
+_DEVICE, _FALLBACK = "DEVICE_COLLECTIVES", "COLLECTIVE_FALLBACK"
+#: Variables of the number of children or of the radix, and of the segment size, by collective and algorithm.
+_RADIX = {
+    ("barrier", "k_dissemination"): "BARRIER_DISSEM_KVAL",
+    ("barrier", "recexch"): "BARRIER_RECEXCH_KVAL",
+    ("bcast", "tree"): "BCAST_TREE_KVAL",
+    ("bcast", "pipelined_tree"): "BCAST_TREE_KVAL",
+    ("allreduce", "tree"): "ALLREDUCE_TREE_KVAL",
+    ("allreduce", "recexch"): "ALLREDUCE_RECEXCH_KVAL",
+    ("allreduce", "recursive_multiplying"): "ALLREDUCE_RECURSIVE_MULTIPLYING_KVAL",
+    ("allgather", "k_brucks"): "ALLGATHER_BRUCKS_KVAL",
+    ("allgather", "recexch_doubling"): "ALLGATHER_RECEXCH_KVAL",
+    ("allgather", "recexch_halving"): "ALLGATHER_RECEXCH_KVAL",
+    ("alltoall", "k_brucks"): "ALLTOALL_BRUCKS_KVAL",
+}
+_SEGMENT = {
+    ("bcast", "pipelined_tree"): "BCAST_TREE_PIPELINE_CHUNK_SIZE",
+    ("allreduce", "tree"): "ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE",
+}
+#: Algorithms that are nothing without segments.
+_PIPELINED = frozenset({("bcast", "pipelined_tree")})
+
+
+#: What ends or hangs the whole job instead of being refused (5.0.2): smp calls itself where all processes are on one
+#: node, noncommutative stops where their number is no power of two (and is for operations that do not commute).
+_DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})
+
+
+@dataclass(frozen=True)
+class Mpich:
+    """An installed MPICH.
+
+    Attributes
+    ----------
+    version
+        Such as ``5.0.2``.
+    algorithms
+        Name of each algorithm by number (0, the library's own choice, left out), by collective.
+    variables
+        Whole-number control variables with their values, without ``MPIR_CVAR_``.
+    choices
+        Of variables that take one of a list, its names.
+    """
+
+    version: str
+    algorithms: Mapping[str, Mapping[int, str]]
+    variables: Mapping[str, int]
+    choices: Mapping[str, tuple[str, ...]]
+    name: str = NAME
+    graph_counters: tuple[str, ...] = ()
+    apart: bool = False
+
+    @property
+    def strict(self) -> dict[str, int]:
+        """Variables with which an algorithm that cannot work is refused, instead of another one run in silence."""
+        return _whole(self._number(_FALLBACK, "error"))
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """All methods of a collective, the library's own decision first."""
+        found = [Method(DEFAULT, library_id=0)]
+        for number, name in self.algorithms.get(collective, {}).items():
+            key = (collective, name)
+            if key in _DEADLY:
+                continue
+            sizes = variants.segment_sizes if _SEGMENT.get(key) in self.variables else (0,)
+            sizes = tuple(size for size in sizes if size or key not in _PIPELINED)
+            takes = _RADIX.get(key) in self.variables
+            for radix, size in product(variants.radixes if takes else (0,), sizes):
+                found.append(Method(name, size, (("radix", radix),) if takes else (), number))
+        return found
+
+    def settings(self, collective: str, method: Method) -> dict[str, int]:
+        """Control variables that make the library take the method; with it those that another method may have set."""
+        base = f"{collective.upper()}{_ALGORITHM}"
+        further = {name for table in (_RADIX, _SEGMENT) for (of, _), name in table.items() if of == collective}
+        names = [name for name in (_DEVICE, _FALLBACK, base, *sorted(further)) if name in self.variables]
+        said = {name: self.variables[name] for name in names}
+        if method.algorithm == DEFAULT:
+            return _whole(said)
+        said |= {base: method.library_id or 0} | self._number(_DEVICE, "none")
+        key = (collective, method.algorithm)
+        if key in _RADIX and method.parameters:
+            said[_RADIX[key]] = int(dict(method.parameters)["radix"])
+        if key in _SEGMENT:
+            said[_SEGMENT[key]] = method.segment_size
+        return _whole(said)
+
+    def forcing(self, collective: str, method: Method) -> None:
+        """None: what it cannot do it would leave for another algorithm in silence, which only `strict` shows."""
+
+    def _number(self, name: str, choice: str) -> dict[str, int]:
+        """A variable with the number of a choice; nothing where this version lacks it."""
+        choices = self.choices.get(name, ())
+        return {name: choices.index(choice)} if choice in choices else {}
+
+    def component(self, collective: str, method: Method) -> str:
+        """None: it has no parts that answer calls by themselves."""
+        return ""
+
+    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+        """Nothing needs to be said: everything is set while it runs."""
+        return {}
+
+
+def _whole(values: Mapping[str, int]) -> dict[str, int]:
+    """Variables by their whole names."""
+    return {f"MPIR_CVAR_{name}": value for name, value in values.items()}
+
+
+def parse(text: str, version: str) -> Mpich:
+    """Read what ``mpivars`` printed.
+
+    Raises
+    ------
+    NoMpiError
+        When it names no algorithm.
+    """
+    variables: dict[str, int] = {}
+    choices: dict[str, list[str]] = {}
+    current = ""
+    for line in text.splitlines():
+        if match := _VARIABLE.match(line):
+            current = match["name"] if match["type"] == "INT" and re.fullmatch(r"-?\d{1,10}", match["value"]) else ""
+            if current:
+                variables[current] = int(match["value"])
+        elif line.startswith(("\t", " ")):
+            current = ""
+        elif current and (match := _CHOICE.match(line)):
+            choices.setdefault(current, []).append(match["name"])
+    algorithms = {
+        name.removesuffix(_ALGORITHM).lower(): {n: one for n, one in enumerate(names) if one != _AUTO}
+        for name, names in choices.items()
+        if name.endswith(_ALGORITHM) and names[0] == _AUTO
+    }
+    if not algorithms:
+        raise NoMpiError("this MPICH names no algorithms (mpivars); install 4.0 or later")
+    return Mpich(version, algorithms, variables, {name: tuple(names) for name, names in choices.items()})
+
+
+def read(mpivars: Path, version: str) -> Mpich:
+    """Ask an installed ``mpivars``.
+
+    Raises
+    ------
+    NoMpiError
+        When it cannot be run or names no algorithms.
+    """
+    try:
+        done = subprocess.run([str(mpivars)], capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoMpiError(f"{mpivars} cannot be run: {error}") from error
+    return parse(done.stdout, version)

@@ -1,0 +1,207 @@
+"""Which methods an installed Open MPI offers, and how it is told to take one.
+
+Names, numbers and which variables exist are read from the library's own ``ompi_info``; that an algorithm cuts
+messages into segments or has a fan-out stands only in the source of its ``coll/tuned`` component.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dashboard.benchmarks.errors import NoMpiError, PlanError
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
+from dashboard.export.components import SERVES
+from dashboard.export.library_names import takes_fan_out, takes_segments
+
+NAME = "Open MPI"
+_ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
+_ENUMERATOR = re.compile(
+    r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
+)
+_VARIABLE = re.compile(r"mca:coll:tuned:param:(?P<name>\w+):value:(?P<value>.*)")
+_COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
+_VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
+_DYNAMIC = "coll_tuned_use_dynamic_rules"
+_PRIORITY = "coll_tuned_priority"
+#: Above every other component of collectives, so that a forced algorithm is not passed over across nodes.
+_HIGHEST = 100
+#: What Open MPI calls the "default" allgatherv is gather and broadcast, not the library's own decision.
+LINEAR = "linear"
+_SECONDS = 60
+#: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
+_SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
+
+
+@dataclass(frozen=True)
+class OpenMpi:
+    """An installed Open MPI.
+
+    Attributes
+    ----------
+    version
+        Such as ``5.0.11``.
+    algorithms
+        Name of each algorithm by number (0, the library's own choice, left out), by collective.
+    variables
+        Whole-number control variables of ``coll/tuned`` with their values.
+    components
+        That were built with it and answer blocking collectives.
+    """
+
+    version: str
+    algorithms: Mapping[str, Mapping[int, str]]
+    variables: Mapping[str, int]
+    name: str = NAME
+    apart: bool = False
+    components: tuple[str, ...] = ()
+
+    @property
+    def graph_counters(self) -> tuple[str, ...]:
+        """Counters of its monitoring layer, which `environment` switches on."""
+        return GRAPH_COUNTERS
+
+    @property
+    def strict(self) -> dict[str, int]:
+        """It falls back in silence, whatever is set; the message graph shows it."""
+        return {}
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """All methods of a collective, the library's own decision first."""
+        found = [Method(DEFAULT, library_id=0)]
+        for number, name in self.algorithms.get(collective, {}).items():
+            sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
+            for parameters in self._parameters(collective, number, name, variants):
+                found += [Method(name, size, parameters, number) for size in sizes]
+        return found + [Method(component) for component in self._components(collective, variants)]
+
+    def _components(self, collective: str, variants: Variants) -> list[str]:
+        """Components that are asked for and serve a collective."""
+        wanted = self.components if ALL_COMPONENTS in variants.components else variants.components
+        if lost := [name for name in wanted if name not in self.components]:
+            told = ", ".join(self.components) or "none that it tells of"
+            raise PlanError(f"this Open MPI has no component {lost[0]!r} for blocking collectives; it has {told}, all")
+        return [name for name in wanted if collective in SERVES[name]]
+
+    def component(self, collective: str, method: Method) -> str:
+        """Component that is to answer a method's calls; empty: the one that the library finds first."""
+        return method.algorithm if method.library_id is None and method.algorithm in self.components else ""
+
+    def _parameters(
+        self, collective: str, number: int, name: str, variants: Variants
+    ) -> Iterator[tuple[tuple[str, int], ...]]:
+        base = f"coll_tuned_{collective}_algorithm"
+        if takes_fan_out(collective, number) and base + _SUFFIX["fan_out"] in self.variables:
+            yield from ((("fan_out", fan_out),) for fan_out in variants.fan_outs)
+        elif name == "knomial" and base + _SUFFIX["radix"] in self.variables:
+            yield from ((("radix", radix),) for radix in variants.radixes)
+        else:
+            yield ()
+
+    def settings(self, collective: str, method: Method) -> dict[str, int]:
+        """Control variables that make new communicators take the method, in the order to write them.
+
+        All variables of the collective are named, with the library's own values where the method says nothing, so
+        that nothing of the method before stays.
+        """
+        base = f"coll_tuned_{collective}_algorithm"
+        own = {name: value for name, value in self.variables.items() if name == base or name.startswith(base + "_")}
+        own = {name: value for name, value in own.items() if not name.endswith("_count")}
+        if method.algorithm == DEFAULT or self.component(collective, method):
+            return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own}
+        said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
+        said |= {base + _SUFFIX[name]: int(value) for name, value in method.parameters}
+        return {_DYNAMIC: 1, _PRIORITY: _HIGHEST, **own, **{k: v for k, v in said.items() if k in self.variables}}
+
+    def forcing(self, collective: str, method: Method) -> dict[str, str]:
+        """The same variables, as they are set for ranks that begin."""
+        said = self.settings(collective, method)
+        if component := self.component(collective, method):
+            said[f"coll_{component}_priority"] = _HIGHEST
+        return {f"OMPI_MCA_{name}": str(value) for name, value in said.items()}
+
+    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+        """Environment variables for ``mpiexec``: more ranks than cores, root, quick start, message graphs."""
+        said = {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+        if one_node:
+            # 4.1 knows it under the second name. Across nodes it would put all ranks on the first one.
+            said["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
+            said["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        if self.version.startswith("4."):
+            # It reads rules only where they were switched on at its start.
+            said[f"OMPI_MCA_{_DYNAMIC}"] = "1"
+        if one_node:
+            said |= {"OMPI_MCA_btl": "self,sm" if not self.version.startswith("4.") else "self,vader"}
+            said |= {"OMPI_MCA_pml": "^ucx,cm"}
+        if graphs:
+            said["OMPI_MCA_pml_monitoring_enable"] = "1"
+        return said
+
+
+#: Performance variables that tell messages and bytes sent to each peer, with `environment` (graphs=True).
+GRAPH_COUNTERS = ("pml_monitoring_messages_count", "pml_monitoring_messages_size")
+
+
+def parse(text: str) -> OpenMpi:
+    """Read what ``ompi_info --param coll tuned --level 9 --parsable`` printed.
+
+    Raises
+    ------
+    NoMpiError
+        When it names no algorithm, as a build without ``coll/tuned``.
+    """
+    algorithms: dict[str, dict[int, str]] = {}
+    variables: dict[str, int] = {}
+    version, components = "", []
+    for line in text.splitlines():
+        if match := _ENUMERATOR.match(line):
+            if int(match["number"]):
+                name = LINEAR if match["name"] == DEFAULT else match["name"]
+                algorithms.setdefault(match["collective"], {})[int(match["number"])] = name
+        elif match := _VARIABLE.match(line):
+            value = _whole(match["name"], match["value"].strip())
+            if value is not None:
+                variables[match["name"]] = value
+        elif match := _COMPONENT.match(line):
+            components.append(match["name"])
+            if told := _VERSION.match(line):
+                version = told["version"]
+    if not algorithms or _PRIORITY not in variables:
+        raise NoMpiError(
+            "this Open MPI names no algorithms of coll/tuned (ompi_info --param coll tuned --level 9 --parsable); "
+            "install one that holds that component"
+        )
+    known = tuple(name for name in SERVES if name in components)
+    return OpenMpi(version, algorithms, variables, components=known)
+
+
+def _whole(name: str, value: str) -> int | None:
+    """Number that a variable is set to; an algorithm that is not forced is printed as ``ignore``."""
+    if value in ("ignore", "false"):
+        return 0
+    if value == "true":
+        return 1
+    return int(value) if re.fullmatch(r"-?\d{1,9}", value) else None
+
+
+def read(ompi_info: Path) -> OpenMpi:
+    """Ask an installed ``ompi_info``.
+
+    Raises
+    ------
+    NoMpiError
+        When it cannot be run or knows no algorithms.
+    """
+    try:
+        done = subprocess.run([str(ompi_info), *_ASK], capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoMpiError(f"{ompi_info} cannot be run: {error}") from error
+    if done.returncode:
+        raise NoMpiError(f"{ompi_info} {' '.join(_ASK)} gave {done.returncode}: {done.stderr.strip()[:200]}")
+    return parse(done.stdout)

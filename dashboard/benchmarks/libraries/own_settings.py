@@ -1,0 +1,80 @@
+"""Settings of colltune's own for the MPI library: added only where neither environment nor allocation says anything.
+
+On one machine it asks for shared memory and for more ranks than cores, which starts quickly and everywhere. A site that
+asks for another transport, or an allocation of several nodes, must be measured as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from loaders import disk
+
+#: What decides one thing together: where one of a group is said, none of it is added.
+_GROUPS = (
+    frozenset({"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_TLS", "UCX_NET_DEVICES"}),
+    frozenset(
+        {
+            "PRTE_MCA_rmaps_default_mapping_policy",
+            "OMPI_MCA_rmaps_base_mapping_policy",
+            "OMPI_MCA_rmaps_base_oversubscribe",
+            "OMPI_MCA_rmaps_default_mapping_policy",
+        }
+    ),
+)
+#: Number of nodes of an allocation, and files that name them, one a line for each rank.
+_COUNTS = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "FLUX_JOB_NNODES")
+_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "OAR_NODEFILE")
+#: In the environment of a job: what was added, for its record.
+ADDED = "COLLTUNE_ADDED"
+
+
+def allocated_nodes(environment: Mapping[str, str] | None = None) -> int:
+    """Nodes of the allocation that this process runs in; 1 outside of any.
+
+    Parameters
+    ----------
+    environment
+        Default: that of this process.
+    """
+    known = os.environ if environment is None else environment
+    for name in _COUNTS:
+        if known.get(name, "").isdecimal():
+            return max(1, int(known[name]))
+    for name in _FILES:
+        try:
+            lines = disk.read_text(known[name]).splitlines() if name in known else []
+        except (OSError, ValueError):
+            continue
+        if nodes := {line.split()[0] for line in lines if line.strip()}:
+            return len(nodes)
+    return 1
+
+
+def added(own: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Of settings of colltune's own those that nothing is said about.
+
+    Parameters
+    ----------
+    own
+        Variables that would be set.
+    environment
+        What is said; default: that of this process.
+    """
+    known = os.environ if environment is None else environment
+    taken = {name for group in _GROUPS if group & set(known) for name in group}
+    return {name: value for name, value in own.items() if name not in known and name not in taken}
+
+
+def kept(own: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What is said instead of settings of colltune's own, by the names of the variables."""
+    known = os.environ if environment is None else environment
+    left = set(own) - set(added(own, known))
+    names = left | {name for group in _GROUPS if group & left for name in group}
+    return {name: known[name] for name in sorted(names) if name in known}
+
+
+def words(settings: Mapping[str, str]) -> str:
+    """Settings as ``NAME=VALUE NAME=VALUE``."""
+    return " ".join(f"{name}={value}" for name, value in sorted(settings.items()))

@@ -1,0 +1,1 @@
+"""What runs under mpiexec: measuring, verifying, and what a measurement was made in."""

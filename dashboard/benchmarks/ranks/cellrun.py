@@ -1,0 +1,354 @@
+"""One cell of a campaign: every method verified, then timed in turns. Under mpiexec; mpi4py is not imported here."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks.campaigns.plan import ROTATED_BYTES, Plan, buffer_bytes
+from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.campaigns.protocol import Protocol as Way
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method
+from dashboard.benchmarks.providers.bound import Bound, Sent
+from dashboard.benchmarks.providers.team import Methods
+from dashboard.benchmarks.ranks.mpit import PeerCounters
+from dashboard.benchmarks.ranks.operations import Operation, Types
+from dashboard.benchmarks.ranks.statistics import relative_error
+from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier, looped, synchronised
+from dashboard.schedules import NotApplicableError
+from loaders.collectives import ROOTED
+
+_DIGITS = 10
+_HASH = 16
+#: Rounds and repetitions after which a method may be beaten, and how much longer it must take.
+_RACED_ROUNDS, _RACED_SAMPLES, _SLOWER = 2, 5, 1.5
+
+
+@dataclass
+class Found:
+    """What was found of one method in a cell.
+
+    Attributes
+    ----------
+    samples
+        Seconds, raw.
+    late
+        Repetitions that were left out because a process started late.
+    error
+        Why it was not timed; empty when it was.
+    graph
+        Of messages, see `graph_of`; empty when not recorded.
+    programs
+        Code that may have run, see `dashboard.benchmarks.providers.bound.Bound`.
+    """
+
+    samples: list[float] = field(default_factory=list)
+    late: int = 0
+    error: str = ""
+    graph: Mapping[str, Any] = field(default_factory=dict)
+    programs: tuple[str, ...] = ()
+    tries: int = 0
+    spent: float = 0.0
+
+
+@dataclass
+class Team:
+    """Processes of one communicator size, and how they are given a method.
+
+    Attributes
+    ----------
+    group
+        For everything but the operation itself.
+    types
+        Handles of the MPI library.
+    methods
+        Binds methods to the buffers of a cell.
+    counters
+        Messages sent to each process of the whole job; None when they are not recorded.
+    members
+        Ranks of this team's processes in the whole job.
+    note
+        Told the point that is about to be called for the first time, and None when all have come back.
+    """
+
+    group: Group
+    types: Types
+    methods: Methods
+    counters: PeerCounters | None
+    members: Sequence[int]
+    note: Callable[[Mapping[str, Any] | None], None]
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process decides and writes."""
+        return bool(self.group.comm.Get_rank() == 0)
+
+
+def measure(
+    team: Team, plan: Plan, cell: Cell, methods: Sequence[Method], attempt: int, known: Mapping[Method, str]
+) -> list[dict[str, Any]]:
+    """Measure all methods of a cell; collective over the team.
+
+    Parameters
+    ----------
+    attempt
+        Number of the start of the campaign, from 1; with seed and launch it gives the order of the methods in a round.
+    known
+        Why methods were refused here in an earlier launch, empty where not; they are not called again, since some
+        never come back.
+
+    Returns
+    -------
+    list of dict
+        Points as a run file takes them; the same on all processes, but for refusals' texts.
+    """
+    protocol = plan.protocol
+    copies = 1
+    if protocol.buffers == "rotate" and cell.message_size:
+        copies = max(2, min(64, math.ceil(min(ROTATED_BYTES, plan.memory) / buffer_bytes(cell))))
+    rank, skew = team.group.comm.Get_rank(), protocol.counts == "skewed"
+    operation = Operation(cell, rank, team.types, plan.datatype, copies, skew=skew)
+    found = {}
+    for method in methods:
+        if known.get(method):
+            found[method] = Found(error=known[method])
+            continue
+        team.note(_identity(cell, method))
+        found[method] = _verified(team, operation, cell, method, protocol)
+    team.note(None)
+    timed = [method for method in methods if not found[method].error]
+    sizes = (cell.launch, cell.comm_size, cell.message_size)
+    seeded = np.random.default_rng([plan.seed, attempt, *cell.collective.encode(), *sizes])
+    if protocol.name == "occ":
+        _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Occ(team.group, protocol))
+    else:
+        _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Skampi(team.group))
+    shared: dict[str, Any] = {"attempt": attempt}
+    if plan.launches > 1:
+        shared["launch"] = cell.launch
+    if protocol.name == "skampi" and team.group.starts_by_barrier:
+        shared["starts"] = "barrier"
+    return [_point(cell, method, found[method], shared) for method in methods]
+
+
+def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Way) -> Found:
+    """Call a method once with known data; what it sent is counted meanwhile."""
+    problem: str = ""
+    sent: list[tuple[int, int, int]] | None = None
+    ran: tuple[str, ...] = ()
+    roots = {0, cell.comm_size - 1} if protocol.roots == "rotate" and cell.collective in ROOTED else {0}
+    try:
+        bound = team.methods.bind(operation, method)
+        ran = bound.programs
+        for root in sorted(roots, reverse=True):
+            operation.prepare(root)
+            with team.methods.strictly():
+                sent = _counted(team, bound, root)
+            if not operation.right(root):
+                problem = f"wrong result on rank {operation.rank}"
+    except (RuntimeError, NotApplicableError) as error:
+        # The last line of MPICH's is the reason, the others tell the way there.
+        problem = f"refused: {' '.join(str(error).strip().splitlines()[-1:])}"[:200]
+    told = team.group.comm.allgather((problem, sent))
+    first = next((one for one, _ in told if one), "")
+    rows = [row for _, row in told]
+    return Found(error=first, graph={} if first or None in rows else graph_of(rows), programs=ran)
+
+
+def _counted(team: Team, bound: Bound, root: int) -> Sent | None:
+    """Call a method once; messages and bytes that this process sent to others of the team, None where not known."""
+    if bound.sent is not None or team.counters is None:
+        bound.call(0, root)
+        return bound.sent(root) if bound.sent is not None else None
+    team.counters.start()
+    before = np.array(team.counters.read())
+    try:
+        bound.call(0, root)
+    finally:
+        sent = np.array(team.counters.read()) - before
+        team.counters.stop()
+    sent = sent[:, list(team.members)]
+    return [(to, int(sent[0, to]), int(sent[1, to])) for to in map(int, np.flatnonzero(sent[0]))]
+
+
+def graph_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> dict[str, Any]:
+    """Messages of one call.
+
+    Parameters
+    ----------
+    rows
+        For each process what it sent, as ``(to, messages, bytes)``.
+
+    Returns
+    -------
+    dict
+        ``digest`` of all of it, ``messages`` and ``bytes`` of all processes together, and the ``busiest`` process's
+        number of messages sent. Equal digests mean that the same messages went the same ways, not in which order.
+    """
+    text = repr([sorted(tuple(map(int, sent)) for sent in row) for row in rows])
+    messages = [sum(count for _, count, _ in row) for row in rows]
+    return {
+        "digest": hashlib.sha256(text.encode()).hexdigest()[:_HASH],
+        "messages": sum(messages),
+        "bytes": sum(size for row in rows for _, _, size in row),
+        "busiest": max(messages, default=0),
+    }
+
+
+class _Skampi:
+    """Batches of repetitions that start at common times, or after a barrier; each method has its own window."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._windows: dict[Method, Window] = {}
+
+    def start_round(self, repetitions: int) -> None:
+        """Nothing to do."""
+
+    def batch(self, method: Method, step: Callable[[int], None], repetitions: int) -> tuple[list[float], int]:
+        """Seconds of the repetitions, and how many were late."""
+        if self._group.starts_by_barrier:
+            return after_barrier(self._group, step, repetitions).tolist(), 0
+        times, late = synchronised(self._group, step, repetitions, self._windows.setdefault(method, Window()))
+        if late == repetitions:
+            # From the last start to the last end is shorter than the operation, and would win.
+            times = after_barrier(self._group, step, repetitions)
+        return times.tolist(), late
+
+    def finish(self, found: Found) -> None:
+        """Nothing to do."""
+
+
+class _Occ:
+    """Batches of loops of operation and barrier; the barrier alone is measured in every round."""
+
+    def __init__(self, group: Group, protocol: Way) -> None:
+        self._group, self._iterations = group, protocol.iterations
+        self._barriers: list[float] = []
+
+    def start_round(self, repetitions: int) -> None:
+        """Measure the barrier alone."""
+        self._barriers += looped(self._group, None, repetitions, self._iterations).tolist()
+
+    def batch(self, method: Method, step: Callable[[int], None], repetitions: int) -> tuple[list[float], int]:
+        """Seconds of an iteration in each loop."""
+        return looped(self._group, step, repetitions, self._iterations).tolist(), 0
+
+    def finish(self, found: Found) -> None:
+        """Take the barrier's median off; what is not above 0 then is no time."""
+        barrier = float(np.median(self._barriers))
+        times = [sample - barrier for sample in found.samples]
+        found.samples = [sample for sample in times if sample > 0]
+        found.late = len(times) - len(found.samples)
+        if not found.samples:
+            found.error = f"not resolved: no longer than the barrier of {barrier:.3g} s; take more iterations"
+
+
+def _in_turns(
+    team: Team,
+    cell: Cell,
+    operation: Operation,
+    protocol: Way,
+    found: Mapping[Method, Found],
+    random: np.random.Generator,
+    way: _Skampi | _Occ,
+) -> None:
+    """Time the methods in rounds until each is precise enough, has its repetitions or its time."""
+    batch = math.ceil(protocol.min_repetitions / protocol.rounds)
+    longest = {method: _warmed(team, operation, method, protocol) for method in found}
+    active, rounds = list(found), 0
+    while active:
+        way.start_round(batch)
+        for place in random.permutation(len(active)):
+            method = active[place]
+            one = found[method]
+            bound = team.methods.bind(operation, method)
+            per = protocol.iterations if protocol.name == "occ" else 1
+            repetitions = max(1, min(batch, int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))))
+            roots = cell.comm_size if protocol.roots == "rotate" and cell.collective in ROOTED else 1
+            bound.ready(one.tries, repetitions * per, roots)
+            start = time.perf_counter()
+            step = _stepper(bound, one.tries, roots)
+            samples, late = way.batch(method, step, repetitions)
+            one.samples += samples
+            one.late += late
+            one.tries += repetitions
+            one.spent += time.perf_counter() - start
+        rounds += 1
+        beaten = _beaten(found) if protocol.race and rounds >= _RACED_ROUNDS else set()
+        still = [method not in beaten and not _enough(found[method], protocol, rounds) for method in active]
+        still = team.group.comm.bcast(still, 0)
+        active = [method for method, more in zip(active, still, strict=True) if more]
+    for one in found.values():
+        way.finish(one)
+
+
+def _warmed(team: Team, operation: Operation, method: Method, protocol: Way) -> float:
+    """Call a method untimed; seconds of the last call on the slowest process."""
+    bound = team.methods.bind(operation, method)
+    took = np.zeros(1)
+    for turn in range(max(1, protocol.warm_up)):
+        start = time.perf_counter()
+        bound.call(turn, 0)
+        took[0] = time.perf_counter() - start
+    slowest = np.zeros(1)
+    team.group.comm.Allreduce(took, slowest, op=team.group.maximum)
+    return float(slowest[0])
+
+
+def _stepper(bound: Bound, first: int, roots: int) -> Callable[[int], None]:
+    call = bound.call
+    if roots > 1:
+        return lambda turn: call(first + turn, (first + turn) % roots)
+    return lambda turn: call(first + turn, 0)
+
+
+def _beaten(found: Mapping[Method, Found]) -> set[Method]:
+    """Methods whose fastest quarter takes longer than the slowest quarter of another one, and half as long again."""
+    ends = {
+        method: np.percentile(one.samples, [25, 50, 75])
+        for method, one in found.items()
+        if len(one.samples) >= _RACED_SAMPLES
+    }
+    if not ends:
+        return set()
+    best = min(ends.values(), key=lambda quarters: float(quarters[1]))
+    return {
+        method
+        for method, (low, middle, _) in ends.items()
+        if low > best[2] and middle > _SLOWER * best[1] and method.algorithm != DEFAULT
+    }
+
+
+def _enough(found: Found, protocol: Way, rounds: int) -> bool:
+    if found.tries >= protocol.max_repetitions or found.spent >= protocol.seconds:
+        return True
+    if rounds < protocol.rounds or len(found.samples) < protocol.min_repetitions:
+        return False
+    return relative_error(found.samples) <= protocol.relative_error
+
+
+def _point(cell: Cell, method: Method, found: Found, shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The point as a run file takes it; `shared` holds what it has in common with the others of its cell."""
+    point = {**_identity(cell, method), **shared}
+    if found.error:
+        return {**point, "error": found.error}
+    if found.graph:
+        point["graph"] = {**found.graph, "programs": list(found.programs)}
+    if found.late:
+        point["late"] = found.late
+    return {**point, "samples": [round(sample, _DIGITS) for sample in found.samples]}
+
+
+def _identity(cell: Cell, method: Method) -> dict[str, Any]:
+    """What tells the point from all others, as a run file takes it."""
+    point: dict[str, Any] = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
+    point["message_size"] = cell.message_size
+    further = {"ppn": cell.ppn, "launch": cell.launch if cell.launch > 1 else None}
+    return point | {name: value for name, value in further.items() if value is not None}

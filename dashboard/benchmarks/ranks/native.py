@@ -1,0 +1,87 @@
+"""The native executor: a small C interpreter of schedules, built with the site's ``mpicc`` where there is one.
+
+What it is given are mpi4py's communicators, types and operations; mpi4py is not imported here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.benchmarks.errors import BenchError
+from dashboard.schedules import Program
+
+#: The interpreter, and how its library is called.
+SOURCE, FILE = Path(__file__).with_name("interpreter.c"), "libcolltune_schedules.so"
+_LARGEST = 2**31 - 1
+
+
+class Native:
+    """The interpreter, loaded into a rank.
+
+    Parameters
+    ----------
+    library
+        `SOURCE`, built with the compiler of the library that mpi4py runs.
+    address
+        mpi4py's ``MPI._addressof``: the address of a handle.
+    """
+
+    def __init__(self, library: Path, address: Any) -> None:
+        self._library, self._address = ctypes.CDLL(str(library)), address
+        self._request_size = int(self._library.colltune_request_size())
+
+    def bind(
+        self, comm: Any, program: Program, memory: tuple[npt.NDArray[Any], npt.NDArray[Any]], element: Any, op: Any
+    ) -> NativeBound:
+        """Bind a program to its buffers, as `dashboard.schedules.over_mpi.Bound` does; `op` is mpi4py's operation.
+
+        Raises
+        ------
+        BenchError
+            When a message is longer than MPI's counts reach.
+        """
+        return NativeBound(self, comm, program, memory, element, op)
+
+
+class NativeBound:
+    """A program with its buffers on a communicator, which is called as often as wanted; see `Native.bind`."""
+
+    def __init__(
+        self,
+        native: Native,
+        comm: Any,
+        program: Program,
+        memory: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        element: Any,
+        op: Any,
+    ) -> None:
+        rows = np.ascontiguousarray(program.rows)
+        if len(rows) and int(rows[:, 5].max()) > _LARGEST:
+            raise BenchError(f"a message of {int(rows[:, 5].max())} elements; MPI counts to {_LARGEST}")
+        source, target = memory
+        extent = int(target.dtype.itemsize * np.prod(target.shape[1:], dtype=np.int64))
+        scratch = np.empty(program.scratch * extent, np.uint8)
+        requests = np.zeros(max(len(rows), 1) * native._request_size, np.uint8)  # noqa: SLF001 - one thing in two classes
+        buffers = (ctypes.c_void_p * 3)(*(each.ctypes.data for each in (source, target, scratch)))
+        handles = [ctypes.c_void_p(native._address(each)) for each in (comm, element, op)]  # noqa: SLF001 - likewise
+        #: What the addresses point to lives as long as this.
+        self._kept = (rows, source, target, scratch, requests, buffers, comm, element, op)
+        self._run = native._library.colltune_run  # noqa: SLF001 - likewise
+        self._arguments = (
+            ctypes.c_void_p(rows.ctypes.data),
+            ctypes.c_int64(len(rows)),
+            buffers,
+            ctypes.c_int64(extent),
+            *handles,
+            ctypes.c_void_p(requests.ctypes.data),
+        )
+
+    def __call__(self) -> None:
+        """Run it once; `BenchError` with MPI's code when a call fails."""
+        if code := self._run(*self._arguments):
+            raise BenchError(f"a call of MPI gave {code} in a schedule")

@@ -1,0 +1,109 @@
+"""Who answers collective calls, by the library's own word: what it says when it makes a communicator.
+
+Open MPI says so to standard error where it was started with ``coll_base_verbose``; a launch of its own listens, before
+anything is timed. Under mpiexec; mpi4py is not imported here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.benchmarks.campaigns.confined import own_path
+from dashboard.benchmarks.campaigns.plan import Plan, placed
+from dashboard.benchmarks.providers.switched import preferring
+from dashboard.export.components import answers
+from loaders import disk
+
+NAME = "components.json"
+#: With these the library says whom it selects.
+ENVIRONMENT: Mapping[str, str] = {"OMPI_MCA_coll_base_verbose": "10"}
+_SELECTED = re.compile(r"selecting\s+(?P<name>\w+), priority\s+-?\d+, Enabled")
+_STDERR = 2
+
+
+def parse(told: str) -> list[str]:
+    """Components of a communicator in the order in which they were selected; the last one answers first."""
+    return [match["name"] for match in _SELECTED.finditer(told)]
+
+
+def heard(make: Callable[[], Any]) -> tuple[Any, str]:
+    """What something makes, and what this process wrote to standard error meanwhile, libraries too."""
+    with tempfile.TemporaryFile() as aside:
+        kept = os.dup(_STDERR)
+        os.dup2(aside.fileno(), _STDERR)
+        try:
+            made = make()
+        finally:
+            os.dup2(kept, _STDERR)
+            os.close(kept)
+        aside.seek(0)
+        return made, aside.read().decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Components that were selected for communicators.
+
+    Attributes
+    ----------
+    selected
+        By communicator size, processes per node (None: as placed) and the component that was preferred (empty: none).
+    """
+
+    selected: Mapping[tuple[int, int | None, str], Sequence[str]] = field(default_factory=dict)
+
+    def who(self, collective: str, comm_size: int, ppn: int | None, preferred: str) -> str:
+        """Component that answers; empty: not known."""
+        return answers(self.selected.get((comm_size, ppn, preferred), ()), collective)
+
+    def save(self, folder: Any) -> None:
+        """Write it into a campaign's folder."""
+        disk.write_text(own_path(folder, NAME), json.dumps([[*key, list(each)] for key, each in self.selected.items()]))
+
+    @classmethod
+    def read(cls, folder: Any) -> Selection:
+        """Read what `save` wrote; nothing is known where there is no such file."""
+        try:
+            rows = disk.read_json(own_path(folder, NAME))
+            return cls({(size, ppn, name): tuple(each) for size, ppn, name, each in rows})
+        except (OSError, ValueError, TypeError):
+            return cls()
+
+
+def places(plan: Plan) -> Iterable[tuple[int, int | None]]:
+    """Communicator size and processes per node of all cells of a plan."""
+    return dict.fromkeys((cell.comm_size, cell.ppn) for cell in plan.cells())
+
+
+def listen(mpi: Any, plan: Plan, nodes: Sequence[str]) -> Selection:
+    """Make a communicator of each size and each component, and listen; collective.
+
+    Parameters
+    ----------
+    mpi
+        The module ``mpi4py.MPI``.
+    nodes
+        Name of each rank's node.
+    """
+    world = mpi.COMM_WORLD
+    found: dict[tuple[int, int | None, str], Sequence[str]] = {}
+    for size, ppn in places(plan):
+        members = placed(nodes, size, ppn) or []
+        comm = world.Split(0 if world.Get_rank() in members else mpi.UNDEFINED, world.Get_rank())
+        for name in ("", *plan.components):
+            if comm == mpi.COMM_NULL:
+                continue
+            made, told = heard(lambda comm=comm, name=name: preferring(comm, name))  # type: ignore[misc]
+            made.Free()
+            if comm.Get_rank() == 0:
+                found[size, ppn, name] = parse(told)
+        if comm != mpi.COMM_NULL:
+            comm.Free()
+    gathered = world.gather(found)
+    return Selection({key: each for part in gathered or [found] for key, each in part.items()})

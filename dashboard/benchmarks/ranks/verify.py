@@ -1,0 +1,161 @@
+"""What ranks run that verify own methods: ``mpiexec -n P python -m mpi4py -m dashboard.benchmarks.ranks.verify ORDER``.
+
+Each case runs twice in a row with different data, the second time with persistent requests, and a third time by the
+native executor where that could be built; some of them with a rank that comes late. Every rank compares its buffers
+with what the collective promises, and, where the library counts messages, what it sent with the schedule.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface
+from dashboard.benchmarks.ranks.native import Native
+from dashboard.benchmarks.ranks.subset import subset
+from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
+from dashboard.schedules.expectation import SHAPE, add, after, before, multiply, operation
+from dashboard.schedules.grid import cases
+from dashboard.schedules.in_process import Combine
+from dashboard.schedules.over_mpi import Bound
+from dashboard.schedules.schedule import sent_by
+from dashboard.schedules.verification import Case, Guarded
+
+_FAILED = 3
+#: A rank in turn comes so late to every eighth case.
+_LATE_S, _LATE_EVERY = 0.002, 8
+
+
+def main(argv: Sequence[str]) -> int:
+    """Verify what an order names; the first rank writes a line for each algorithm and number of processes."""
+    order = json.loads(Path(argv[0]).read_text(encoding="utf-8"))
+    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
+
+    world = MPI.COMM_WORLD
+    if world.Get_size() < max(order["processes"]):
+        told = " ".join(MPI.Get_library_version().split())[:60]
+        sys.stderr.write(f"Error: {world.Get_size()} of {max(order['processes'])} ranks: mpi4py runs {told}\n")
+        return _FAILED
+    with Path(order["results"]).open("a", encoding="utf-8") as lines:
+        _Ranks(MPI, order, lines).run()
+    return 0
+
+
+def thinned(given: Iterator[Case], most: int) -> list[Case]:
+    """At most so many cases, spread evenly."""
+    every = list(given)
+    return every[:: 1 + len(every) // most]
+
+
+class _Ranks:
+    """One process of the job."""
+
+    def __init__(self, mpi: Any, order: Mapping[str, Any], lines: Any) -> None:
+        self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
+        self._rank = int(self._world.Get_rank())
+        self._element = mpi.INT64_T.Create_contiguous(4).Commit()
+        self._native = Native(Path(order["native"]), mpi._addressof) if order["native"] else None  # noqa: SLF001 - see below
+        self._ops = {commutes: mpi.Op.Create(_called(each), commutes) for commutes, each in _OPERATIONS.items()}
+        self._counters: PeerCounters | None = None
+        self._tools: ToolInterface | None = None
+        if order["counters"]:
+            address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
+            self._tools = ToolInterface()
+            self._counters = PeerCounters(self._tools, order["counters"], address, int(self._world.Get_size()))
+
+    def run(self) -> None:
+        """Verify with one number of processes after the other; those left over wait without using the processor."""
+        for size in self._order["processes"]:
+            with subset(self._mpi, self._world, member=self._rank < size) as comm:
+                for collective, name in self._order["algorithms"] if comm else ():
+                    self._algorithm(comm, collective, name)
+        for each in (self._element, *self._ops.values()):
+            each.Free()
+        if self._tools is not None:
+            self._tools.close()
+
+    def _algorithm(self, comm: Any, collective: str, name: str) -> None:
+        """Verify the cases of one algorithm, and write down how they ended."""
+        size = int(comm.Get_size())
+        count = refused = 0
+        failed: list[dict[str, str]] = []
+        for number, case in enumerate(thinned(cases(algorithm_of(collective, name), [size]), self._order["most"])):
+            self._write({"begun": str(case)})
+            try:
+                chosen = resolve(case.call, case.algorithm, dict(case.parameters), fallback=True)
+            except NotApplicableError:
+                refused += 1
+                continue
+            count += 1
+            if number % _LATE_EVERY == 1 and number % size == self._rank:
+                time.sleep(_LATE_S)
+            reason = self._case(comm, case, program(case.call, *chosen, self._rank))
+            reasons = [told for told in comm.allgather(reason) if told]
+            if reasons:
+                failed.append({"case": str(case), "reason": reasons[0]})
+        self._write({"done": name, "cases": count, "refused": refused, "failed": failed})
+
+    def _case(self, comm: Any, case: Case, made: Program) -> str:
+        """Run a case twice; what is wrong with it here, empty when nothing is."""
+        call = case.call
+        turns = [Guarded(before(call, turn)[self._rank], 0) for turn in range(3 if self._native else 2)]
+        bound = [
+            Bound(comm, made, guarded.memory[:2], self._element, operation(call), persistent=turn > 0)
+            for turn, guarded in enumerate(turns[:2])
+        ]
+        sent = self._counted(bound[0])
+        if case.between:
+            comm.Barrier()
+        bound[1]()
+        for each in bound:
+            each.free()
+        if self._native:
+            self._native.bind(comm, made, turns[2].memory[:2], self._element, self._ops[call.commutative])()
+        try:
+            for turn, guarded in enumerate(turns):
+                guarded.check(self._rank, after(call, turn)[self._rank])
+        except WrongResultError as error:
+            return str(error)
+        if sent is not None and sent != (planned := sent_by(made, call.element_size)):
+            return f"rank {self._rank}: sent {sent}, its schedule says {planned} (to: messages, bytes)"
+        return ""
+
+    def _counted(self, bound: Bound) -> dict[int, tuple[int, int]] | None:
+        """Run once; messages and bytes to each peer as the library counts them, None where it does not."""
+        if self._counters is None:
+            bound()
+            return None
+        self._counters.start()
+        begin = np.array(self._counters.read())
+        bound()
+        sent = np.array(self._counters.read()) - begin
+        self._counters.stop()
+        return {int(to): (int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])}
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        if self._rank == 0:
+            self._lines.write(json.dumps(record) + "\n")
+            self._lines.flush()
+
+
+_OPERATIONS: Mapping[bool, Combine] = {True: add, False: multiply}
+
+
+def _called(combine: Combine) -> Callable[[Any, Any, Any], None]:
+    """An operation as MPI calls it, with memory in place of arrays."""
+
+    def call(lower: Any, into: Any, _: Any) -> None:
+        """Combine the elements of two pieces of memory, in the second."""
+        combine(*(np.frombuffer(each, np.int64).reshape(-1, *SHAPE) for each in (lower, into)))
+
+    return call
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""Names of methods that the target of an export does not know: said with near ones, mapped, or left out."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands.load import load
+from dashboard.commands.output import say
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_LISTED = 8
+
+
+def add_options(parser: Any) -> None:
+    """Add ``--name`` and ``--only``."""
+    parser.add_argument(
+        "--name",
+        dest="names",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="THEIRS=NAME",
+        help="what the target calls an algorithm of the results, such as bin_tree=binary_tree; may be given several "
+        "times",
+    )
+    parser.add_argument(
+        "--only", choices=("target",), help="grow the tree over the methods that the target has, rather than replace"
+    )
+
+
+def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
+    """The results with the target's names; methods that it lacks are said, and left out where that is asked for.
+
+    Parameters
+    ----------
+    options
+        Of the target, as they were given.
+
+    Raises
+    ------
+    Usage
+        An algorithm is to be renamed that is not there.
+    """
+    import xarray as xr
+
+    from dashboard.export import TARGETS
+    from dashboard.export.naming import lacking, renamed
+
+    results = load(args)
+    cubes = {name: node.to_dataset() for name, node in results.children.items()}
+    there = dict.fromkeys(str(name) for cube in cubes.values() for name in cube["algorithm"].values)
+    names = dict(args.names)
+    for theirs in names:
+        if theirs not in there:
+            near = difflib.get_close_matches(theirs, there, 1)
+            meant = f"; did you mean {near[0]}?" if near else f"; they have {', '.join(there)}"
+            raise Usage(f"--name {theirs}: the results have no algorithm of that name{meant}")
+    cubes = {name: renamed(cube, names) for name, cube in cubes.items()}
+    wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
+    for name in wanted:
+        if name in cubes and name != "pt2pt":
+            without = lacking(TARGETS[args.to], cubes[name], options)
+            _say(args, name, dict.fromkeys(method.algorithm for method in without))
+            args.without = [*args.without, *(method.label for method in without if args.only)]
+    made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
+    made.attrs.update(results.attrs)
+    return made
+
+
+def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -> None:
+    """Say which algorithms the target lacks, and which of its own they may be."""
+    from dashboard.export import TARGETS
+    from dashboard.export.naming import near
+
+    names = {name: near(TARGETS[args.to], collective, name, getattr(args, "version", None)) for name in algorithms}
+    for name, meant in [pair for pair in names.items() if pair[1]][:_LISTED]:
+        say(f"note: {collective}: {args.to} has no {name!r}; near are {', '.join(meant)}: --name {name}={meant[0]}")
+    far = [name for name, meant in names.items() if not meant]
+    if far:
+        more = f" and {len(far) - _LISTED} more" if len(far) > _LISTED else ""
+        say(f"note: {collective}: {args.to} has nothing like {', '.join(far[:_LISTED])}{more}")
+    if names and not args.only:
+        say(f"note: {collective}: they are replaced where they are chosen; --only target decides among what it has")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    theirs, equals, name = text.partition("=")
+    if not (theirs and equals and name):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form THEIRS=NAME, such as bin_tree=binary_tree")
+    return theirs, name

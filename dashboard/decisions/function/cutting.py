@@ -1,0 +1,129 @@
+"""Decision functions without what loses: rules left to the library where they are slower, as a whole or in part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.flat import FlatTree
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.judged.improvement import LEFT_ALONE, OUTCOMES, Improvement, Verdict, leaves_of
+
+
+def without_slower(
+    decision: DecisionFunction, verdicts: Sequence[Verdict], found: Improvement | None = None
+) -> tuple[DecisionFunction, list[Verdict], list[Verdict]]:
+    """Leave to the library what rules decide that is slower than its own decision beyond noise.
+
+    Parameters
+    ----------
+    decision
+        The decision function.
+    verdicts
+        On its rules, as `dashboard.decisions.judged.improvement.judge` gives them.
+    found
+        By which they were judged; without it no cells are cut.
+
+    Returns
+    -------
+    decision
+        Where a rule is slower as a whole the library decides. Of one that is not, but at some cells slower beyond noise
+        (corrected for the number of cells), the library decides these: up to their sizes, from the next smaller ones
+        measured on, as decision trees do between measured sizes.
+    dropped, cut
+        The rules that are gone, and those that lost cells.
+    """
+    chosen = [one for one in verdicts if not one.default]
+    dropped = [one for one in chosen if one.outcome == "slower"]
+    cut = [one for one in chosen if one.outcome != "slower" and one.slower] if found is not None else []
+    methods = [*decision.methods]
+    if LEFT_ALONE not in methods:
+        methods.append(LEFT_ALONE)
+    alone = Leaf(methods.index(LEFT_ALONE))
+    parts: dict[int, Node] = {one.node: alone for one in dropped}
+    if found is not None and cut:
+        leaf = leaves_of(found, decision)
+        slower = found.cells["outcome"].values == OUTCOMES.index("slower")
+        for one in cut:
+            own = Leaf(int(decision.tree.codes[one.node]))
+            parts[one.node] = _cut(found, leaf == one.node, slower, own, alone)
+    facts = {**decision.provenance, "rules_dropped": len(dropped), "rules_cut": len(cut)}
+    return _changed(decision, methods, replaced(decision.tree, parts), facts), dropped, cut
+
+
+def within_measured(decision: DecisionFunction) -> DecisionFunction:
+    """Leave to the library all sizes below the smallest and above the largest that were measured.
+
+    The decision's provenance tells these; where it tells none of a size, nothing is left alone by it.
+    """
+    methods = [*decision.methods]
+    if LEFT_ALONE not in methods:
+        methods.append(LEFT_ALONE)
+    alone = Leaf(methods.index(LEFT_ALONE))
+    root = decision.tree.to_node()
+    for name in SIZES:
+        measured = decision.provenance.get(name)
+        if not isinstance(measured, Sequence) or isinstance(measured, str) or len(measured) != 2:
+            continue
+        root = Split((Test(name, float(measured[1])),), (root, alone))
+        if measured[0] > 1:
+            root = Split((Test(name, float(measured[0] - 1)),), (alone, root))
+    return _changed(decision, methods, root, {**decision.provenance, "beyond_measured": "left to the library"})
+
+
+def replaced(tree: FlatTree, parts: Mapping[int, Node]) -> Node:
+    """The tree with other nodes in the places of some leaves."""
+    widths, first = tree.widths.tolist(), tree.first_child.tolist()
+    tested, cuts, codes = tree.tested.tolist(), tree.cuts.tolist(), tree.codes.tolist()
+    built: list[Node] = [Leaf(0)] * len(codes)
+    for place in range(len(codes) - 1, -1, -1):
+        split = -1 - codes[place]
+        if split < 0:
+            built[place] = parts.get(place, Leaf(codes[place]))
+            continue
+        tests = tuple(
+            Test(tree.attributes[tested[split][number]], cuts[split][number]) for number in range(widths[split])
+        )
+        built[place] = Split(tests, tuple(built[first[split] : first[split] + (1 << widths[split])]))
+    return built[0]
+
+
+def _cut(
+    found: Improvement, part: npt.NDArray[np.bool_], slower: npt.NDArray[np.bool_], own: Leaf, alone: Leaf
+) -> Node:
+    """What stands in the place of a rule: its own method, but for the cells that are slower."""
+    comm_sizes, message_sizes = (found.cells[name].values.tolist() for name in (COMM_SIZE, MESSAGE_SIZE))
+    rows: list[tuple[int, Node]] = []
+    for number, comm_size in enumerate(comm_sizes):
+        there = np.flatnonzero(part[number])
+        if there.size:
+            row = [(message_sizes[place], alone if slower[number, place] else own) for place in there.tolist()]
+            rows.append((comm_size, _ranges(MESSAGE_SIZE, row)))
+    return _ranges(COMM_SIZE, rows)
+
+
+def _ranges(name: str, parts: Sequence[tuple[int, Node]]) -> Node:
+    """A node that decides by a size alone: each part holds up to its size, the last one for all that are larger."""
+    node = parts[-1][1]
+    for before, other in reversed(parts[:-1]):
+        if other != node:
+            node = Split((Test(name, float(before)),), (other, node))
+    return node
+
+
+def _changed(
+    decision: DecisionFunction, methods: Sequence[Method], root: Node, facts: Mapping[str, object]
+) -> DecisionFunction:
+    return DecisionFunction(
+        decision.collective,
+        methods,
+        root,
+        kind=decision.kind,
+        options=decision.options,
+        provenance=facts,
+        categories=decision.categories,
+    )

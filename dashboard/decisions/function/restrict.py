@@ -1,0 +1,94 @@
+"""Trees for calls of which something is fixed, such as the collective or the processes per node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dashboard.decisions.function.attributes import COLLECTIVE, SIZES, attribute, compute_one
+from dashboard.decisions.function.flat import FlatTree
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+
+_TOP = 2**63 - 1
+_BOTTOM = -(2**63)
+
+
+def restrict(tree: FlatTree, given: Mapping[str, int]) -> Node:
+    """Give a tree that decides as `tree` where the attributes in `given` have these values.
+
+    No test of them is left. A test of an attribute that derives from one of them becomes a test of the
+    other one that it derives from: at 4 processes per node, ``nodes <= 8`` is ``comm_size <= 32``.
+
+    Notes
+    -----
+    Cuts are float64, so that such a cut is exact up to 2**53 and rounded down to 53 bits beyond.
+    """
+    tests = {(name, limit): _fixed(tree.attributes[name], limit, given) for name, limit in _tests(tree)}
+    tested, limits = tree.tested.tolist(), tree.limits.tolist()
+    widths, first = tree.widths.tolist(), tree.first_child.tolist()
+    codes = tree.codes.tolist()
+    built: list[Node] = [Leaf(0)] * len(codes)
+    for place in range(len(codes) - 1, -1, -1):
+        split = -1 - codes[place]
+        if split < 0:
+            built[place] = Leaf(codes[place])
+            continue
+        kept: list[Test] = []
+        children = built[first[split] : first[split] + (1 << widths[split])]
+        for position in range(widths[split]):
+            # The tests before are kept or gone, so that this one is bit len(kept) of a child's position.
+            found = tests[tested[split][position], limits[split][position]]
+            bit = 1 << len(kept)
+            if isinstance(found, bool):
+                children = [child for index, child in enumerate(children) if bool(index & bit) != found]
+            else:
+                test, turned = found
+                kept.append(test)
+                children = [children[index ^ bit] for index in range(len(children))] if turned else children
+        built[place] = Split(tuple(kept), tuple(children)) if kept else children[0]
+    return built[0]
+
+
+def remembered(provenance: Mapping[str, Any], given: Mapping[str, int]) -> dict[str, Any]:
+    """What a decision function remembers of its measurements once `given` is fixed."""
+    gone = {COLLECTIVE, *(f"{name}s" for name in given)}  # ppns, collectives: what there was to choose from
+    facts = {name: value for name, value in provenance.items() if name not in gone}
+    values = {name: [value, value] if name in SIZES else value for name, value in given.items() if name not in gone}
+    return {**facts, **values}
+
+
+def _tests(tree: FlatTree) -> set[tuple[int, int]]:
+    """The different tests: position of the attribute, whole cut."""
+    used = np.arange(tree.cuts.shape[1]) < tree.widths[:, None]
+    return set(zip(tree.tested[used].tolist(), tree.limits[used].tolist(), strict=True))
+
+
+def _fixed(name: str, limit: int, given: Mapping[str, int]) -> tuple[Test, bool] | bool:
+    """The test ``name <= limit`` once `given` is: its answer, or a test of what is left and whether it is turned."""
+    base = attribute(name).base
+    left = [one for one in base if one not in given]
+    if name in given or (base and not left):
+        return compute_one(name, given) <= limit
+    if len(left) != 1 or not attribute(name).monotone or limit == _TOP:
+        return Test(name, math.inf if limit == _TOP else float(limit)), False
+
+    def below(value: int) -> bool:
+        return compute_one(name, {**given, left[0]: value}) <= limit
+
+    least, greatest = below(_BOTTOM), below(_TOP)
+    if least == greatest:
+        return least
+    low, high = _BOTTOM, _TOP
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if below(middle) == least else (low, middle)
+    return Test(left[0], _cut(low)), not least
+
+
+def _cut(limit: int) -> float:
+    """The greatest float that is not above `limit`."""
+    cut = float(limit)
+    return cut if cut <= limit else math.nextafter(cut, -math.inf)

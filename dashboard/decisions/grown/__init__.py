@@ -1,0 +1,1 @@
+"""The ways of deciding: families of trees, and how each is grown."""

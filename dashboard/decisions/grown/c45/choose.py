@@ -1,0 +1,201 @@
+"""Which attribute each node of a level tests."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.grown.c45.continuous import best_cuts
+from dashboard.decisions.grown.c45.discrete import value_tests
+from dashboard.decisions.grown.c45.gain import EPSILON, UNUSABLE
+from dashboard.decisions.grown.c45.groups import group_tests
+from dashboard.decisions.grown.c45.kernel import kernel, run
+from dashboard.decisions.grown.c45.table import Cases, Nodes, Trial
+
+Bools = npt.NDArray[np.bool_]
+Float32 = npt.NDArray[np.float32]
+Int32 = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
+
+MANY_VALUES = 0.3
+"""Share of the training cases: discrete attributes with so many values are left out of the average gain."""
+
+
+class Options(NamedTuple):
+    """Options of growing, as `grow` documents them."""
+
+    min_cases: int
+    gain_ratio: bool
+    group_values: bool
+
+
+class Level(NamedTuple):
+    """The nodes of one level and their cases.
+
+    Attributes
+    ----------
+    start
+        ``(node + 1,)`` where the cases of each node start in the lists.
+    rows
+        ``(list, case)`` cases of all nodes, in each list sorted by another attribute within the node.
+    weights
+        Likewise the share of each case that is at the node; no columns when every case is whole.
+    above
+        ``(node,)`` the node above, among those of the level above.
+    tested
+        ``(node, attribute)`` whether a discrete attribute was tested on the way.
+    """
+
+    start: IntArray
+    rows: Int32
+    weights: Float32
+    above: Int32
+    tested: Bools
+
+
+def choose_tests(cases: Cases, level: Level, upper: tuple[Float32, Int32], options: Options) -> Nodes:
+    """Count the classes at each node of a level and choose what it tests; `Nodes.first` is left open.
+
+    Parameters
+    ----------
+    upper
+        Counts and labels of the level above, for the nodes that no case came to.
+    """
+    sizes, labels, counts, errors, is_open = run(count_classes)(
+        cases.classes, level.start, level.rows[0], level.weights[0], level.above, *upper, options.min_cases
+    )
+    attributes, number = cases.declared.size, labels.size
+    grouped = int(cases.declared.max()) if options.group_values else 0
+    found = np.zeros((3, attributes, number), dtype=np.float32)
+    found[0] = UNUSABLE
+    groups = np.zeros((attributes, number, grouped), dtype=np.int32)
+    if is_open.any():
+        own = cases.values, cases.classes, cases.list_of, cases.ascending, cases.logs
+        trial = Trial(*own, level.start, level.rows, level.weights, is_open, counts, found)
+        run(best_cuts)(trial, options.min_cases)
+        for attribute in np.flatnonzero(cases.declared).tolist():
+            _try_values(trial, attribute, int(cases.declared[attribute]), level.tested, options, groups[attribute])
+    tests, cuts, width, chosen = run(best_tests)(cases.declared, found, groups, cases.classes.size, *options[1:])
+    return Nodes(tests, cuts, np.zeros_like(width), width, labels, sizes, errors, counts, chosen)
+
+
+@kernel
+def count_classes(
+    classes: Int32,
+    start: IntArray,
+    rows: Int32,
+    weights: Float32,
+    above: Int32,
+    upper_counts: Float32,
+    upper_labels: Int32,
+    min_cases: int,
+) -> tuple[Float32, Int32, Float32, Float32, Bools]:
+    """Look at each node as a leaf.
+
+    Returns
+    -------
+    (cases, most frequent class, cases of each class, errors, whether a test is wanted)
+        A node without cases has class and counts of the node above.
+    """
+    number, class_count = above.size, upper_counts.shape[1]
+    sizes, errors = np.zeros(number, dtype=np.float32), np.zeros(number, dtype=np.float32)
+    labels, is_open = np.zeros(number, dtype=np.int32), np.zeros(number, dtype=np.bool_)
+    counts = np.zeros((number, class_count), dtype=np.float32)
+    for node in range(number):
+        if start[node] == start[node + 1]:
+            labels[node] = upper_labels[above[node]]
+            for one in range(class_count):
+                counts[node, one] = upper_counts[above[node], one]
+            continue
+        for place in range(start[node], start[node + 1]):
+            counts[node, classes[rows[place]]] += weights[place] if weights.size else np.float32(1)
+        label = 0
+        for one in range(class_count):
+            sizes[node] += counts[node, one]
+            if counts[node, one] > counts[node, label]:
+                label = one
+        labels[node] = label
+        errors[node] = np.float32(sizes[node] - counts[node, label])
+        is_open[node] = errors[node] > 0 and sizes[node] >= 2 * min_cases
+    return sizes, labels, counts, errors, is_open
+
+
+def _try_values(trial: Trial, attribute: int, declared: int, tested: Bools, options: Options, groups: Int32) -> None:
+    """Fill in gain, split information and groups of one discrete attribute at each node."""
+    if options.group_values and declared > 2:
+        run(group_tests)(trial, attribute, declared, options.min_cases, options.gain_ratio, groups)
+        return
+    groups[:, :declared] = np.arange(declared)[: groups.shape[1]]
+    untested = np.zeros_like(tested) if options.group_values else tested
+    run(value_tests)(trial, attribute, declared, untested, options.min_cases)
+
+
+@kernel
+def _average_gain(
+    declared: Int32,
+    found: Float32,
+    node: int,
+    group_values: bool,  # noqa: FBT001 - kernels take no keywords-only
+    limit: float,
+) -> np.float32:
+    """Give the mean gain of the usable tests, those on attributes of at least `limit` values left out."""
+    all_many = True
+    for attribute in range(declared.size):
+        all_many = all_many and declared[attribute] >= limit
+    total, usable = np.float32(0), np.float32(0)
+    for attribute in range(declared.size):
+        counted = all_many or group_values or declared[attribute] < limit
+        if found[0, attribute, node] > -EPSILON and counted:
+            total = np.float32(total + found[0, attribute, node])
+            usable += np.float32(1)
+    return np.float32(total / usable) if usable else np.float32(1e6)
+
+
+@kernel
+def best_tests(
+    declared: Int32,
+    found: Float32,
+    groups: Int32,
+    case_count: int,
+    gain_ratio: bool,  # noqa: FBT001 - kernels take no keywords-only
+    group_values: bool,  # noqa: FBT001
+) -> tuple[Int32, Float32, Int32, Int32]:
+    """Find for each node the attribute of the greatest worth among those of about average gain.
+
+    Parameters
+    ----------
+    found
+        ``(3, attribute, node)`` gain, split information and cut.
+    groups
+        ``(attribute, node, value)``.
+
+    Returns
+    -------
+    (attribute or -1, its cut, number of branches, its groups)
+    """
+    limit = MANY_VALUES * case_count
+    number, columns = found.shape[2], groups.shape[2]
+    tests, width = np.full(number, -1, dtype=np.int32), np.zeros(number, dtype=np.int32)
+    cuts, chosen = np.zeros(number, dtype=np.float32), np.zeros((number, columns), dtype=np.int32)
+    for node in range(number):
+        average = _average_gain(declared, found, node, group_values, limit)
+        most = UNUSABLE
+        for attribute in range(declared.size):
+            gain, info, worth = found[0, attribute, node], found[1, attribute, node], UNUSABLE
+            if gain > -EPSILON and gain_ratio and gain >= average - EPSILON and info > EPSILON:
+                worth = np.float32(gain / info)
+            elif gain > -EPSILON and not gain_ratio and info > 0:
+                worth = gain
+            if worth > most:
+                tests[node], most = attribute, worth
+        if tests[node] >= 0:
+            own = tests[node]
+            cuts[node] = found[2, own, node]
+            width[node] = declared[own] or 2
+            for value in range(columns):
+                chosen[node, value] = groups[own, node, value]
+            if columns and declared[own]:
+                width[node] = chosen[node, : declared[own]].max() + 1
+    return tests, cuts, width, chosen

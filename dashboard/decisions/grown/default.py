@@ -1,0 +1,59 @@
+"""The library's own fixed decision, where it was measured, as a decision function like all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Method
+from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.errors import OptionError
+
+NAMES = ("default", "native", "ignore")
+"""What benchmarks call it when the library is left to decide."""
+
+
+def default_of(methods: Sequence[Method]) -> int | None:
+    """Position of the method that leaves the decision to the library; None where none does."""
+    return next((place for place, method in enumerate(methods) if method.algorithm.lower() in NAMES), None)
+
+
+def is_default(decision: DecisionFunction) -> bool:
+    """Whether it leaves everything to the library."""
+    used = {code for code in decision.tree.codes.tolist() if code >= 0}
+    return all(default_of([decision.methods[code]]) == 0 for code in used)
+
+
+def grow(problem: Problem, *, progress: Progress | None = None) -> DecisionFunction:
+    """Leave every call to the library.
+
+    Raises
+    ------
+    OptionError
+        When nobody measured what it does then.
+    """
+    if progress is not None:
+        progress(0.0, "the library's default")
+    place = default_of(problem.methods)
+    if place is None:
+        raise OptionError(
+            f"{problem.collective}: the library's own decision was not measured here; measure a method 'default' "
+            "beside the others to compare with it"
+        )
+    return DecisionFunction(
+        problem.collective,
+        problem.methods,
+        Leaf(place),
+        kind="default",
+        provenance=problem.provenance,
+        categories=problem.categories,
+    )
+
+
+def _path(_problem: Problem) -> Iterable[dict[str, Any]]:
+    return [{}]
+
+
+FAMILY = Family("default", "Library's default", "what the library decides when it is left alone", (), grow, _path)

@@ -1,0 +1,93 @@
+"""What every way of deciding looks like from outside: its name, its options, and how it grows a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
+
+if TYPE_CHECKING:
+    from dashboard.decisions.function.decision import DecisionFunction
+    from dashboard.decisions.measured.problem import Problem
+
+Progress = Callable[[float, str], None]
+"""Called now and then with the share done (0 to 1) and what is under way; may raise `Cancelled`."""
+
+
+class Cancelled(Exception):  # noqa: N818 - nothing went wrong: somebody asked for it
+    """A search was told to stop."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A way of deciding.
+
+    Attributes
+    ----------
+    name
+        As in ``colltune decide --tree``.
+    title
+        For people.
+    source
+        The publication it comes from.
+    options
+        What can be chosen.
+    grow
+        ``grow(problem, *, progress=None, **options)`` gives the decision function.
+    path
+        ``path(problem)``: the settings that a frontier tries, from small trees to large ones.
+    grow_many
+        ``grow_many(problem, settings, *, progress=None)``: one decision function for each of several
+        settings, where that is cheaper than growing each by itself; None where it is not.
+    """
+
+    name: str
+    title: str
+    source: str
+    options: tuple[Option, ...]
+    grow: Callable[..., DecisionFunction]
+    path: Callable[[Problem], Iterable[dict[str, Any]]]
+    grow_many: Callable[..., list[DecisionFunction]] | None = None
+
+    def option(self, name: str) -> Option:
+        """Look up an option; `OptionError` lists those there are."""
+        for option in self.options:
+            if option.name == name:
+                return option
+        names = [option.name for option in self.options]
+        near = get_close_matches(name, names, 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise OptionError(f"{self.name} has no option {name}, it has {', '.join(names) or 'none'}{meant}")
+
+    def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """All options with their defaults filled in, or `OptionError`; see also `Option.group`."""
+        given = {name: self.option(name).checked(value) for name, value in options.items()}
+        groups = self._groups(given)
+        defaults = {option.name: None if option.group in groups else option.default for option in self.options}
+        told = {name: value for name, value in given.items() if value is not None or self._stands(name, groups)}
+        return {name: told.get(name, default) for name, default in defaults.items()}
+
+    def _groups(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The groups of which an option is given, and which; `OptionError` where there are two of one."""
+        found: dict[str, str] = {}
+        for name, value in given.items():
+            group = self.option(name).group
+            if not group or value is None:
+                continue
+            if group in found:
+                names = [option.name for option in self.options if option.group == group]
+                first = found[group]
+                raise OptionError(
+                    f"{first} {given[first]:g}, {name} {value:g} are given, expected one of {', '.join(names)}"
+                )
+            found[group] = name
+        return found
+
+    def _stands(self, name: str, groups: Mapping[str, str]) -> bool:
+        """Whether None may stand: not for the only option of a group that is said, since then none would be left."""
+        group = self.option(name).group
+        return not group or group in groups

@@ -1,0 +1,207 @@
+"""Intervals of message size with one method each, found for every communicator size by dynamic programming.
+
+Source: Kühnemann, Rauber, Rünger, Optimizing MPI Collective Communication by Orthogonal Structures, section 3.7: at
+every measured size the best method, the original one where nothing gains enough; here an interval has its price too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.grown.family import Family, Progress
+from dashboard.domain.options import Option
+
+if TYPE_CHECKING:
+    from dashboard.decisions.measured.problem import Problem
+
+FloatArray = npt.NDArray[np.float64]
+ORIGINAL = "default"
+_MOST_ON_PATH = 12
+
+
+def grow(
+    problem: Problem,
+    *,
+    progress: Progress | None = None,
+    price: float = 0.0,
+    least_gain: float = 2.0,
+    max_intervals: int | None = None,
+) -> DecisionFunction:
+    """Choose intervals for each communicator size of the only slice of a problem.
+
+    Parameters
+    ----------
+    problem
+        What to decide on.
+    progress
+        Told how far it is.
+    price, least_gain, max_intervals
+        See `FAMILY`.
+
+    Returns
+    -------
+    DecisionFunction
+        Tests the communicator size first, then the message size; an interval ends at its last measured size.
+    """
+    options = {"price": price, "least_gain": least_gain, "max_intervals": max_intervals}
+    part = problem.single("intervals")
+    original = next((n for n, method in enumerate(problem.methods) if method.algorithm == ORIGINAL), None)
+    measured = part.times()
+    times = np.full((len(problem.methods), *measured.shape[1:]), np.nan)
+    times[part.methods] = measured
+    weights = np.ones(times.shape[1:]) if part.weights is None else part.weights
+    sizes = part.cube[MESSAGE_SIZE].values.tolist()
+    rows: list[tuple[int, Node]] = []
+    for row, comm_size in enumerate(part.cube[COMM_SIZE].values.tolist()):
+        if progress is not None:
+            progress(row / times.shape[1], f"intervals of {comm_size} processes")
+        if not np.isfinite(times[:, row]).any():
+            continue
+        costs = penalties(times[:, row], original, least_gain) * weights[row]
+        found = intervals(costs, price, max_intervals, first=original)
+        rows.append((comm_size, _tree(MESSAGE_SIZE, [(sizes[last], Leaf(method)) for last, method in found])))
+    kept = {name: value for name, value in options.items() if value is not None}
+    return DecisionFunction(
+        problem.collective,
+        problem.methods,
+        _tree(COMM_SIZE, rows),
+        kind="intervals",
+        options=kept,
+        provenance=problem.provenance,
+        categories=problem.categories,
+    )
+
+
+def penalties(times: FloatArray, original: int | None, least_gain: float) -> FloatArray:
+    """Percent that each method takes longer than the best that counts, over methods and message sizes.
+
+    A method counts where it gains at least so many percent over the original; where none does, the original is the
+    best, and what gains less is as good as it. NaN where a method was not measured, 0 where none was.
+    """
+    counting = times
+    if original is not None:
+        first = times[original]
+        gains = 100 * (first - times) / first
+        counting = np.where(np.isnan(first) | (gains >= least_gain), times, np.nan)
+        counting[original] = first
+    nothing = np.isnan(counting).all(axis=0)
+    best = np.fmin.reduce(counting)
+    found = np.maximum(100 * (times - best) / best, 0.0)
+    found[:, nothing] = 0.0
+    return np.asarray(found)
+
+
+def intervals(
+    costs: FloatArray, price: float, most: int | None = None, *, first: int | None = None
+) -> list[tuple[int, int]]:
+    """Cut sizes into intervals of one method each, of the least costs and prices together.
+
+    Parameters
+    ----------
+    costs
+        Over methods and sizes; NaN where a method must not be taken.
+    price
+        Of each interval.
+    most
+        Intervals at most; None: no limit. Exceeded where no fewer can do without methods that must not be taken.
+    first
+        Method that is taken where others are no better.
+
+    Returns
+    -------
+    list of tuple
+        Position of each interval's last size, and its method.
+    """
+    methods, number = costs.shape
+    order = [*([] if first is None else [first]), *(m for m in range(methods) if m != first)]
+    sums = np.concatenate([np.zeros((methods, 1)), np.nan_to_num(costs).cumsum(axis=1)], axis=1)[order]
+    wrong = np.concatenate([np.zeros((methods, 1)), np.isnan(costs).cumsum(axis=1)], axis=1)[order]
+    limit = number if most is None else min(most, number)
+    # Of so many intervals over the first sizes: what they cost, where the last one begins, and its method.
+    best = np.full((number + 1, number + 1), np.inf)
+    best[0, 0] = 0.0
+    steps: dict[tuple[int, int], tuple[int, int]] = {}
+    for end in range(1, number + 1):
+        within = np.where(wrong[:, [end]] == wrong[:, :end], sums[:, [end]] - sums[:, :end], np.inf)
+        chosen = within.argmin(axis=0)
+        single = within[chosen, np.arange(end)]
+        for count in range(1, end + 1):
+            totals = best[count - 1, :end] + single
+            begin = int(totals.argmin())
+            best[count, end] = totals[begin]
+            steps[count, end] = begin, order[int(chosen[begin])]
+    paid = best[:, number] + price * np.arange(number + 1)
+    able = np.flatnonzero(np.isfinite(paid))
+    within_limit = able[able <= limit] if (able <= limit).any() else able[:1]
+    # Sums that differ by rounding are equal: the fewer intervals then.
+    least = paid[within_limit].min()
+    count = int(within_limit[paid[within_limit] <= least + 1e-9 * max(1.0, abs(least))][0])
+    return _back(steps, count, number)
+
+
+def _back(steps: dict[tuple[int, int], tuple[int, int]], count: int, end: int) -> list[tuple[int, int]]:
+    found = []
+    while end:
+        begin, method = steps[count, end]
+        found.append((end - 1, method))
+        count, end = count - 1, begin
+    return found[::-1]
+
+
+def _tree(attribute: str, parts: Sequence[tuple[int, Node]]) -> Node:
+    """A balanced tree of tests over parts that each end at a size; the last one has no end."""
+    if len(parts) == 1:
+        return parts[0][1]
+    middle = len(parts) // 2
+    below, above = _tree(attribute, parts[:middle]), _tree(attribute, parts[middle:])
+    return Split((Test(attribute, float(parts[middle - 1][0])),), (below, above))
+
+
+def _path(problem: Problem) -> Iterator[dict[str, Any]]:
+    sizes = problem.single("intervals").cube.sizes[MESSAGE_SIZE]
+    for most in range(1, min(sizes, _MOST_ON_PATH) + 1):
+        yield {"max_intervals": most}
+
+
+FAMILY = Family(
+    name="intervals",
+    title="Intervals",
+    source="M. Kühnemann, T. Rauber, G. Rünger: Optimizing MPI Collective Communication by Orthogonal Structures, 3.7",
+    options=(
+        Option(
+            "price",
+            "price of an interval",
+            "Percent, summed over sizes, that a further one must save.",
+            0.0,
+            "float",
+            0,
+        ),
+        Option(
+            "least_gain",
+            "least gain (%)",
+            "What gains less over the library's own decision at a size does not count as better there.",
+            2.0,
+            "float",
+            0,
+            100,
+        ),
+        Option(
+            "max_intervals",
+            "most intervals",
+            "Of message size for each communicator size.",
+            None,
+            "int",
+            1,
+            unlimited="no limit",
+        ),
+    ),
+    grow=grow,
+    path=_path,
+)

@@ -1,0 +1,110 @@
+"""The best trees at a price per leaf, and the best trees of a maximum depth."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.grown.optimal.costs import Costs
+from dashboard.decisions.grown.optimal.prices import Tick, improve, priced
+from dashboard.decisions.grown.optimal.rectangles import Rectangles, halves
+from dashboard.decisions.grown.optimal.tree import Spot, Tree, grown
+from dashboard.domain.errors import OptionError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class PriceSearch:
+    """The tree of the least cost plus price times leaves; of equally good ones the fewest leaves.
+
+    Parameters
+    ----------
+    costs
+        What leaves cost.
+    price
+        Per leaf, in percent (of one cell of weight 1).
+    tick
+        Told the share done.
+
+    Attributes
+    ----------
+    tree
+        The tree.
+    bound
+        None: nothing is better.
+    """
+
+    def __init__(self, costs: Costs, price: float, tick: Tick | None = None) -> None:
+        rectangles = Rectangles(*costs.shape)
+        leaves = costs.leaves(rectangles)
+        # One more for each leaf: of equal sums the one of the fewest leaves is least.
+        charge = np.rint(min(price * costs.unit, costs.highest_price) / costs.step) * costs.step + 1
+        values = priced(leaves, rectangles, np.array([charge]), tick)
+        self.tree = followed([values], leaves + charge, rectangles)
+        self.bound: float | None = None
+
+
+class DepthSearch:
+    """The best tree of at most so many levels; of equally good ones one of the fewest leaves.
+
+    Parameters
+    ----------
+    costs
+        What leaves cost.
+    max_depth
+        Most levels below the root.
+    tick
+        Told the share done.
+
+    Raises
+    ------
+    OptionError
+        When so few levels cannot do with methods that were measured wherever they are taken.
+    """
+
+    def __init__(self, costs: Costs, max_depth: int, tick: Tick | None = None) -> None:
+        rectangles = Rectangles(*costs.shape)
+        leaves = costs.leaves(rectangles) + 1.0
+        levels = [leaves[:, None]]
+        for depth in range(1, max_depth + 1):
+            level = levels[0].copy()
+            improve(level, levels[-1], rectangles, _part(tick, depth - 1, max_depth))
+            if np.array_equal(level, levels[-1]):
+                break
+            levels.append(level)
+        if levels[-1][-1, 0] == np.inf:
+            raise OptionError(
+                f"max_depth is {max_depth}, but these measurements need more: with at most {2**max_depth} leaves "
+                "some leaf has no method that was measured in all of it"
+            )
+        self.tree = followed(levels, leaves, rectangles)
+        self.bound: float | None = None
+
+
+def _part(tick: Tick | None, done: int, of: int) -> Tick | None:
+    return None if tick is None else lambda share: tick((done + share) / of)
+
+
+def followed(levels: list[FloatArray], leaves: FloatArray, rectangles: Rectangles) -> Tree:
+    """Follow the choices down from the whole grid; below the first of `levels` is itself."""
+
+    def sides(state: tuple[Spot, int]) -> tuple[tuple[Spot, int], ...]:
+        """Both halves with the level of each; none where a leaf is as good."""
+        spot, level = state
+        here = np.array(spot)[:, None]
+        number = int(rectangles.index(here)[0])
+        worth = levels[level][number, 0]
+        if worth == leaves[number]:
+            return ()
+        below = max(level - 1, 0)
+        _, first, second = halves(here)
+        sums = levels[below][rectangles.index(first), 0] + levels[below][rectangles.index(second), 0]
+        cut = int((sums == worth).argmax())
+        return (_spot(first[:, cut]), below), (_spot(second[:, cut]), below)
+
+    return grown((_spot(rectangles.whole[:, 0]), len(levels) - 1), sides, lambda state: state[0])
+
+
+def _spot(column: npt.NDArray[np.int64]) -> Spot:
+    top, left, height, width = column.tolist()
+    return top, left, height, width

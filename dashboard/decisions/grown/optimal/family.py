@@ -1,0 +1,120 @@
+"""Optimal trees as a family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.grown.optimal.costs import Costs
+from dashboard.decisions.grown.optimal.decide import optimal, optimal_depth, optimal_frontier, optimal_price
+from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
+
+DEFAULT_LEAVES = 8
+PATH = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 21, 25, 32, 40, 48, 64)
+
+LEAVES = Option(
+    "leaves",
+    "most leaves",
+    "Most leaves of the tree. Alternatives are a depth, or a price for each leaf.",
+    default=DEFAULT_LEAVES,
+    kind="int",
+    low=1,
+    unlimited="not limited",
+    log=True,
+    group="size",
+)
+MAX_DEPTH = Option(
+    "max_depth",
+    "maximum depth (levels)",
+    "Most levels below the root, whatever number of leaves; instead of leaves.",
+    default=None,
+    kind="int",
+    low=0,
+    unlimited="not limited",
+    group="size",
+)
+PRICE = Option(
+    "price",
+    "price per leaf (points of mean penalty)",
+    "Percent points of mean penalty that a leaf must save to be worth it; instead of leaves.",
+    default=None,
+    kind="float",
+    low=0,
+    unlimited="none",
+    log=True,
+    group="size",
+)
+
+
+def grow(
+    problem: Problem,
+    *,
+    leaves: int | None = None,
+    max_depth: int | None = None,
+    price: float | None = None,
+    progress: Progress | None = None,
+) -> DecisionFunction:
+    """Find the best tree by leaves, by depth or by price; `OptionError` when more than one is given."""
+    name, value = _mode(leaves, max_depth, price)
+    if name == "max_depth":
+        return optimal_depth(problem, value, progress)
+    if name == "price":
+        return optimal_price(problem, value, progress)
+    return optimal(problem, leaves=value, progress=progress)
+
+
+def grow_many(
+    problem: Problem, settings: Sequence[dict[str, Any]], *, progress: Progress | None = None
+) -> list[DecisionFunction]:
+    """Find the best trees of several settings: those by leaves from one search."""
+    wanted = [_mode(**FAMILY.checked(options)) for options in settings]
+    counts = [value for name, value in wanted if name == "leaves"]
+    steps = len(wanted) - len(counts) + bool(counts)
+    done = 0
+
+    def step() -> Progress | None:
+        nonlocal done
+        begun, done = done, done + 1
+        return None if progress is None else lambda share, what: progress((begun + share) / steps, what)
+
+    frontier = optimal_frontier(problem, max(counts), step()) if counts else None
+    found = []
+    for name, value in wanted:
+        if name == "leaves" and frontier is not None:
+            found.append(frontier.decision(value))
+        else:
+            found.append(grow(problem, **{name: value}, progress=step()))
+    return found
+
+
+def _mode(leaves: int | None = None, max_depth: int | None = None, price: float | None = None) -> tuple[str, Any]:
+    """The one option that is given, and its value."""
+    given = {"leaves": leaves, "max_depth": max_depth, "price": price}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        told = ", ".join(f"{name} {value:g}" for name, value in given.items())
+        raise OptionError(f"{told} are given, expected one of leaves, max_depth and price")
+    return next(iter(given.items()), ("leaves", DEFAULT_LEAVES))
+
+
+def _path(problem: Problem) -> Iterator[dict[str, Any]]:
+    costs = Costs.of(problem.single("optimal"))
+    fewest = costs.fewest_leaves
+    for leaves in sorted({fewest, *PATH}):
+        if fewest <= leaves <= costs.cells[0].size:
+            yield {"leaves": leaves}
+
+
+FAMILY = Family(
+    name="optimal",
+    title="Optimal tree",
+    source="Dynamic programming over rectangles; Lagrangian bounds after Everett, Operations Research 11, 1963",
+    options=(LEAVES, MAX_DEPTH, PRICE),
+    grow=grow,
+    path=_path,
+    grow_many=grow_many,
+)

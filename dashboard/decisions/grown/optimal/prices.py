@@ -1,0 +1,63 @@
+"""The best tree below every rectangle when each leaf has a price: what the other searches stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.grown.optimal.rectangles import Rectangles
+
+FloatArray = npt.NDArray[np.float64]
+Tick = Callable[[float], None]
+
+
+def priced(leaves: FloatArray, rectangles: Rectangles, prices: FloatArray, tick: Tick | None = None) -> FloatArray:
+    """Minimise cost plus price times leaves over all trees below every rectangle, by dynamic programming.
+
+    Parameters
+    ----------
+    leaves
+        Cost of every rectangle as a leaf.
+    rectangles
+        How they are numbered.
+    prices
+        Prices per leaf; all are done at once, which costs little more than one.
+    tick
+        Told the share done.
+
+    Returns
+    -------
+    float64 ``(rectangle, price)``
+    """
+    values = leaves[:, None] + prices
+    improve(values, values, rectangles, tick)
+    return values
+
+
+def improve(values: FloatArray, below: FloatArray, rectangles: Rectangles, tick: Tick | None = None) -> None:
+    """Lower `values` of rectangles to what any cut gives whose sides are worth `below`.
+
+    Both are ``(rectangle, n)``; with the same table for both, sides are improved before what they are sides of.
+    """
+    rows, columns, many = rectangles.rows, rectangles.columns, values.shape[1]
+    sides = {
+        (height, width): rectangles.of_shape(below, height, width)
+        for height in range(1, rows + 1)
+        for width in range(1, columns + 1)
+    }
+    space = np.empty(rows * columns * many)
+    for height in range(1, rows + 1):
+        for width in range(1, columns + 1):
+            target = rectangles.of_shape(values, height, width)
+            down, across = target.shape[:2]
+            sums = space[: target.size].reshape(target.shape)
+            for at in range(1, height):
+                np.add(sides[at, width][:down], sides[height - at, width][at : at + down], out=sums)
+                np.minimum(target, sums, out=target)
+            for at in range(1, width):
+                np.add(sides[height, at][:, :across], sides[height, width - at][:, at : at + across], out=sums)
+                np.minimum(target, sums, out=target)
+        if tick is not None:
+            tick(height / rows)

@@ -1,0 +1,115 @@
+"""From what a search found to a tree of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.grown.optimal.costs import Costs
+
+Spot = tuple[int, int, int, int]
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree over the rectangles of a grid.
+
+    Attributes
+    ----------
+    spot
+        ``(top, left, height, width)``.
+    sides
+        The two trees of a split, that of smaller sizes first; none for a leaf.
+    """
+
+    spot: Spot
+    sides: tuple[Tree, ...] = ()
+
+    def ends(self) -> list[Spot]:
+        """Give the rectangles of the leaves."""
+        found, waiting = [], [self]
+        while waiting:
+            tree = waiting.pop()
+            waiting.extend(tree.sides[::-1])
+            if not tree.sides:
+                found.append(tree.spot)
+        return found
+
+    def spread(self, row_starts: npt.NDArray[np.int64], column_starts: npt.NDArray[np.int64]) -> Tree:
+        """The same tree over the cells of a finer grid, of which this one's cells are blocks.
+
+        Both are the first row (column) of each block and, at last, the number of rows (columns).
+        """
+
+        def spread(spot: Spot) -> Spot:
+            (top, down), (left, right) = (
+                (int(starts[spot[axis]]), int(starts[spot[axis] + spot[2 + axis]]))
+                for axis, starts in enumerate((row_starts, column_starts))
+            )
+            return top, left, down - top, right - left
+
+        return grown(self, lambda tree: tree.sides, lambda tree: spread(tree.spot))
+
+
+def grown(root: State, sides: Callable[[State], tuple[State, ...]], spot: Callable[[State], Spot]) -> Tree:
+    """Build a tree from the root down by what `sides` gives for each state (nothing for a leaf)."""
+    order: list[tuple[Spot, int]] = []
+    waiting = [root]
+    while waiting:
+        state = waiting.pop()
+        below = sides(state)
+        order.append((spot(state), len(below)))
+        waiting.extend(below[::-1])
+    built: list[Tree] = []
+    for place, count in reversed(order):
+        below_it = tuple(built.pop() for _ in range(count))
+        built.append(Tree(place, below_it))
+    return built[0]
+
+
+def to_node(tree: Tree, costs: Costs, sizes: tuple[Any, Any], methods: npt.NDArray[np.int64]) -> tuple[Node, float]:
+    """Put tests and methods into a tree.
+
+    Parameters
+    ----------
+    tree
+        Over the cells of `costs`.
+    costs
+        What methods cost; each leaf gets the first one of the least sum.
+    sizes
+        Communicator sizes and message sizes of the grid.
+    methods
+        For each method of `costs` its index in the decision function.
+
+    Returns
+    -------
+    node
+        A cut is at the last size of its lower side.
+    cost
+        Sum over the leaves.
+    """
+    total = 0.0
+    built: list[Node] = []
+    order, waiting = [], [tree]
+    while waiting:
+        one = waiting.pop()
+        order.append(one)
+        waiting.extend(one.sides[::-1])
+    for one in reversed(order):
+        if not one.sides:
+            cost, method = costs.cost(one.spot)
+            total += cost
+            built.append(Leaf(int(methods[method])))
+            continue
+        axis = 0 if one.sides[0].spot[2] < one.spot[2] else 1
+        last = one.sides[1].spot[axis] - 1
+        below = (built.pop(), built.pop())
+        built.append(Split((Test(SIZES[axis], float(sizes[axis][last])),), below))
+    return built[0], total

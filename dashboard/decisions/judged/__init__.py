@@ -1,0 +1,1 @@
+"""What decisions cost, in sample and held out, and against each other."""

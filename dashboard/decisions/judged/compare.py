@@ -1,0 +1,193 @@
+"""Ways of deciding side by side: the comparison of the dissertation (6.5) as a table, and two of them as a map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.attributes import COLLECTIVE, COMM_SIZE, MESSAGE_SIZE, PPN, SIZES
+from dashboard.decisions.function.bounds import bounded_levels
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.statistics import expected_depth
+from dashboard.decisions.judged.heldout import figures_of
+from dashboard.decisions.judged.penalty import given_of
+from dashboard.decisions.measured.problem import Problem
+
+IntArray = npt.NDArray[np.int64]
+
+OUTCOMES = ("same method", "first faster", "second faster", "equally fast", "not comparable")
+"""What `difference` finds at a cell, by number; -1 where nothing is measured."""
+
+_SAME, _FIRST, _SECOND, _EQUAL, _UNKNOWN = range(len(OUTCOMES))
+
+
+def compare(problem: Problem, decisions: Mapping[str, DecisionFunction]) -> pd.DataFrame:
+    """Give size and penalty of several decisions over the same measurements.
+
+    Parameters
+    ----------
+    problem
+        The measurements, not necessarily those that the decisions were made from.
+    decisions
+        By the name that their row is to have.
+
+    Returns
+    -------
+    DataFrame
+        One row per decision, in the given order: ``leaves``; ``depth`` and ``expected_depth`` (levels; the
+        latter over measured cells); ``rules`` (leaves that some sizes lead to); ``tests`` (lines with a
+        test when it is written out as nested ifs, what the dissertation calls function size);
+        ``penalty_mean``, ``penalty_p95``, ``penalty_max``, ``penalty_median`` (percent, weighted where there is a
+        workload; NaN when no cell has one); ``wrong`` (cells where a faster method or none that is
+        measured was chosen), ``unmeasured`` (those of them where the chosen one is not measured) and
+        ``cells`` (measured ones).
+
+    Raises
+    ------
+    DecisionError
+        When a decision needs an attribute that is not known of these results.
+    """
+    rows = {name: _row(problem, decision) for name, decision in decisions.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=None if rows else _columns())
+    return table.rename_axis("decision")
+
+
+def _columns() -> list[str]:
+    sizes = ["leaves", "depth", "expected_depth", "rules", "tests"]
+    penalties = ["penalty_mean", "penalty_p95", "penalty_max", "penalty_median"]
+    return [*sizes, *penalties, "wrong", "unmeasured", "cells"]
+
+
+def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
+    tables = problem.penalties(decision)
+    figures = figures_of(tables)
+    written = decision.simplified()
+    depth = expected_depth(decision, tables)
+    slower = sum(int((table["penalty"].values > 0).sum()) for table in tables)
+    values = (
+        decision.leaves,
+        decision.depth,
+        np.nan if depth is None else depth,
+        sum(int(((level.codes >= 0) & level.reachable).sum()) for level in bounded_levels(decision.tree)),
+        written.nodes - written.leaves,
+        figures.mean,
+        figures.p95,
+        figures.max,
+        figures.median,
+        slower + figures.unmeasured,
+        figures.unmeasured,
+        sum(int((table["best"].values >= 0).sum()) for table in tables),
+    )
+    return dict(zip(_columns(), values, strict=True))
+
+
+def difference(problem: Problem, first: DecisionFunction, second: DecisionFunction) -> xr.Dataset:
+    """Compare two decisions cell by cell.
+
+    Parameters
+    ----------
+    problem
+        The measurements.
+    first, second
+        The decisions.
+
+    Returns
+    -------
+    Dataset with dims ``comm_size``, ``message_size``
+        ``first`` and ``second`` (what they choose, positions along ``method``), ``first_penalty``,
+        ``second_penalty`` and ``difference`` (first less second, percent points; NaN where one is not
+        measured), ``outcome`` (position in `OUTCOMES`, -1 where nothing is measured), ``weight`` where there is
+        a workload. Of several tables a dimension ``table`` comes first, with ``ppn`` and ``collective`` along it;
+        cells that a table does not have are -1 and NaN. ``attrs`` count the ``cells`` measured and each
+        outcome (``first_faster``, …) and give ``mean_difference`` (weighted where there is a workload;
+        NaN when no cell has one).
+
+    Raises
+    ------
+    DecisionError
+        When a decision needs an attribute that is not known of these results.
+    """
+    labels = list(dict.fromkeys(method.label for methods in _all_methods(problem, first, second) for method in methods))
+    pairs = zip(problem.slices, problem.penalties(first), problem.penalties(second), strict=True)
+    tables = [_differences(one, two, (first, second), labels) for _, one, two in pairs]
+    joined = tables[0] if len(tables) == 1 else _stacked(problem, tables)
+    joined = joined.assign_coords(method=("method", labels))
+    for name in ("first_penalty", "second_penalty"):
+        joined[name].attrs["units"] = "%"
+    joined["difference"].attrs["units"] = "percent points"
+    return joined.assign_attrs(collective=problem.collective, **_summed_up(joined))
+
+
+def _all_methods(problem: Problem, *decisions: DecisionFunction) -> list[tuple[Any, ...]]:
+    return [problem.methods, *(decision.methods for decision in decisions)]
+
+
+def _differences(
+    one: xr.Dataset, two: xr.Dataset, decisions: tuple[DecisionFunction, DecisionFunction], labels: list[str]
+) -> xr.Dataset:
+    """Both decisions over one table, given the penalties of each."""
+    chosen = [_chosen(table, decision, labels) for table, decision in zip((one, two), decisions, strict=True)]
+    measured = one["best"].values >= 0
+    times = one["chosen_time"].values, two["chosen_time"].values
+    known = ~(np.isnan(times[0]) | np.isnan(times[1]))
+    outcome = np.select(
+        [~measured, chosen[0] == chosen[1], ~known, times[0] < times[1], times[0] > times[1]],
+        [-1, _SAME, _UNKNOWN, _FIRST, _SECOND],
+        _EQUAL,
+    )
+    penalties = one["penalty"].values, two["penalty"].values
+    found: dict[str, Any] = {
+        "first": chosen[0],
+        "second": chosen[1],
+        "first_penalty": penalties[0],
+        "second_penalty": penalties[1],
+        "difference": penalties[0] - penalties[1],
+        "outcome": outcome,
+    }
+    if "weight" in one:
+        found["weight"] = one["weight"].values
+    return xr.Dataset(
+        {name: (SIZES, values) for name, values in found.items()},
+        coords={name: one[name] for name in SIZES},
+    )
+
+
+def _chosen(table: xr.Dataset, decision: DecisionFunction, labels: list[str]) -> IntArray:
+    """What a decision chooses in all cells of a table, as positions in `labels`."""
+    places = np.array([labels.index(method.label) for method in decision.methods], dtype=np.int64)
+    given = given_of(table, decision, table.attrs.get("ppn"))
+    chosen = decision.predict(table[COMM_SIZE].values[:, None], table[MESSAGE_SIZE].values[None], **given)
+    return np.broadcast_to(places[chosen], table["best"].shape)
+
+
+def _stacked(problem: Problem, tables: list[xr.Dataset]) -> xr.Dataset:
+    """Several tables on the sizes of them all."""
+    sizes = {name: np.unique(np.concatenate([table[name].values for table in tables])) for name in SIZES}
+    filled = dict.fromkeys(("first", "second", "outcome"), -1)
+    weighed = any("weight" in table for table in tables)
+    whole = []
+    for table in tables:
+        if weighed and "weight" not in table:
+            table = table.assign(weight=(SIZES, np.ones(table["outcome"].shape)))  # noqa: PLW2901 - completed
+        fill = {name: filled.get(str(name), 0.0 if name == "weight" else np.nan) for name in table.data_vars}
+        whole.append(table.reindex(sizes, fill_value=fill))
+    joined = xr.concat(whole, dim="table", join="exact", coords="minimal", compat="override")
+    for name in (PPN, COLLECTIVE):
+        if all(name in part.given for part in problem.slices):
+            joined = joined.assign_coords({name: ("table", [part.given[name] for part in problem.slices])})
+    return joined
+
+
+def _summed_up(joined: xr.Dataset) -> dict[str, Any]:
+    outcome = joined["outcome"].values
+    counts = {text.replace(" ", "_"): int((outcome == number).sum()) for number, text in enumerate(OUTCOMES)}
+    values = joined["difference"].values
+    weights = joined["weight"].values if "weight" in joined else np.ones(values.shape)
+    there = ~np.isnan(values) & (weights > 0)
+    mean = float(np.average(values[there], weights=weights[there])) if there.any() else float("nan")
+    return {"cells": int((outcome >= 0).sum()), **counts, "mean_difference": mean}

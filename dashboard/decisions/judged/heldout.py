@@ -1,0 +1,398 @@
+"""Held-out truth: what a way of deciding costs where it was not allowed to look.
+
+The penalty over the measurements that a decision was made from flatters it: the dissertation says so of
+its own figures (chapter 6: "evaluated against the data that was used to generate the decision
+functions"). Here some sizes, or half of the repetitions, are kept away, and the decision made from
+the rest is judged at what was kept away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.judged.folds import Fold, everywhere, folds_of, penalties_of_labels, with_cubes
+from dashboard.decisions.judged.penalty import summarise_all
+from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.errors import DecisionError
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Key = TypeVar("Key", bound=Hashable)
+
+Grow = Callable[[Problem], DecisionFunction]
+"""Makes a decision; `Family.grow` with its options bound, for one."""
+
+PERCENTILE = 95
+
+
+class Figures(NamedTuple):
+    """Penalties of the judged cells in percent, weighted where there is a workload; NaN without any cell.
+
+    Attributes
+    ----------
+    mean, median, p95, max
+        Over the cells; a cell that was judged twice counts twice.
+    unmeasured
+        Cells where something was measured, but not the chosen method.
+    cells
+        Cells that have a penalty.
+    """
+
+    mean: float
+    median: float
+    p95: float
+    max: float
+    unmeasured: int
+    cells: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it: None for what is not a number."""
+        return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
+
+
+class FoldResult(NamedTuple):
+    """One fold: what was left out, the figures there, and the size of what was grown without it."""
+
+    name: str
+    axis: str
+    left_out: tuple[int, ...]
+    figures: Figures
+    leaves: int
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What a way of deciding costs at what it did not see.
+
+    Attributes
+    ----------
+    scheme
+        What was left out.
+    figures
+        Over all that was left out.
+    within
+        Of these the cells between sizes that were decided on: the others are beyond the range, where the
+        border rule decides.
+    in_sample
+        The decision made from all measurements, judged by these same.
+    floor
+        What even a perfect map of the part that was decided on costs at the other, because both are
+        noisy; None where sizes are left out, since such a map says nothing there.
+    spread
+        Standard deviation of the mean over the folds, in percent points; NaN for one fold.
+    folds
+        Each by itself.
+    maps
+        For each slice over ``comm_size`` and ``message_size``: ``penalty`` in percent (mean where judged more
+        than once, NaN where not) and ``judged``, how often.
+    unjudged
+        Measured cells that no fold could judge.
+    notes
+        What else should be known, for people.
+    """
+
+    scheme: str
+    figures: Figures
+    within: Figures
+    in_sample: Figures
+    floor: Figures | None
+    spread: float
+    folds: tuple[FoldResult, ...]
+    maps: tuple[xr.Dataset, ...]
+    unjudged: int
+    notes: tuple[str, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean held-out penalty in percent."""
+        return self.figures.mean
+
+    @property
+    def median(self) -> float:
+        """Median held-out penalty in percent."""
+        return self.figures.median
+
+    @property
+    def p95(self) -> float:
+        """Penalty that 95 % of the judged cells do not exceed, in percent."""
+        return self.figures.p95
+
+    @property
+    def max(self) -> float:
+        """Largest held-out penalty in percent."""
+        return self.figures.max
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the maps, as JSON takes it."""
+        return {
+            "scheme": self.scheme,
+            **self.figures.to_dict(),
+            "within": self.within.to_dict(),
+            "in_sample": self.in_sample.to_dict(),
+            "floor": None if self.floor is None else self.floor.to_dict(),
+            "spread": self.spread if math.isfinite(self.spread) else None,
+            "folds": [
+                {"left_out": f.name, "axis": f.axis, "leaves": f.leaves, **f.figures.to_dict()} for f in self.folds
+            ],
+            "unjudged": self.unjudged,
+            "notes": list(self.notes),
+        }
+
+
+def heldout(
+    problem: Problem,
+    grow: Grow,
+    scheme: str = "lines",
+    folds: int = 5,
+    *,
+    whole: DecisionFunction | None = None,
+    progress: Progress | None = None,
+) -> HeldOut:
+    """Judge a way of deciding by measurements it did not see.
+
+    Parameters
+    ----------
+    problem
+        The measurements. Labels changed by `Problem.relabelled` stay, except where repetitions are left
+        out; `grow` had better change them itself, so that it does not see what is left out.
+    grow
+        Makes the decision from a part of the problem.
+    scheme, folds
+        As for `dashboard.decisions.judged.folds.folds_of`.
+    whole
+        What `grow` makes of the whole problem, if it is there already.
+    progress
+        Told before each fold; may raise to stop.
+
+    Raises
+    ------
+    OptionError
+        When the scheme or the number of folds is not allowed.
+    DecisionError
+        When nothing can be left out.
+    """
+    many = heldout_many(
+        problem,
+        lambda part: {0: grow(part)},
+        scheme,
+        folds,
+        whole=None if whole is None else {0: whole},
+        progress=progress,
+    )
+    return many[0]
+
+
+def heldout_many(
+    problem: Problem,
+    grow_many: Callable[[Problem], Mapping[Key, DecisionFunction]],
+    scheme: str = "lines",
+    folds: int = 5,
+    *,
+    whole: Mapping[Key, DecisionFunction] | None = None,
+    progress: Progress | None = None,
+) -> dict[Key, HeldOut]:
+    """Judge many settings at once, as `heldout`: one call of `grow_many` for each fold.
+
+    Parameters
+    ----------
+    grow_many
+        Makes one decision for each setting. A setting that it does not make of every fold (such as a
+        number of leaves that a smaller part does not need) is judged by those it is made of; a note says so.
+    problem, scheme, folds, whole, progress
+        As for `heldout`.
+    """
+    plan, notes = folds_of(problem, scheme, folds)
+    steps = len(plan) + (whole is None)
+    tallies: dict[Key, _Tally] = {}
+    floor = _Tally(problem)
+    for number, make in enumerate(plan):
+        fold = make()
+        if progress is not None:
+            progress(number / steps, f"fold {number + 1} of {len(plan)}: {fold.name}")
+        for key, decision in grow_many(fold.learn).items():
+            tallies.setdefault(key, _Tally(problem)).add(fold, fold.judge.penalties(decision), decision.leaves)
+        if fold.axis not in SIZES:
+            floor.add(fold, penalties_of_labels(fold.learn, fold.judge), 0)
+    if whole is None:
+        if progress is not None:
+            progress(len(plan) / steps, "all measurements")
+        whole = grow_many(problem)
+    least = floor.figures() if floor.folds else None
+    return {
+        key: tally.result(scheme, figures_of(problem.penalties(whole[key])), least, len(plan), notes)
+        for key, tally in tallies.items()
+        if key in whole
+    }
+
+
+def cross(
+    problem: Problem,
+    other: Problem,
+    grow: Grow,
+    *,
+    whole: DecisionFunction | None = None,
+) -> HeldOut:
+    """Decide on one set of results and judge by another, such as a second launch of the same methods.
+
+    Parameters
+    ----------
+    problem
+        Decided on.
+    other
+        Judged by, at all of its sizes.
+    grow
+        Makes the decision.
+    whole
+        What `grow` makes of `problem`, if both have the same methods and it is there already.
+
+    Returns
+    -------
+    HeldOut
+        One fold. Only methods that both have take part, counted in the notes.
+
+    Raises
+    ------
+    DecisionError
+        When they have no method in common, or other tables (collective, processes per node).
+    """
+    names = {method.label for method in problem.methods} & {method.label for method in other.methods}
+    if not names:
+        raise DecisionError("the two sets of results have no method in common, so neither can judge the other")
+    given = [[part.given for part in one.slices] for one in (problem, other)]
+    if given[0] != given[1] or problem.collective != other.collective:
+        raise DecisionError(
+            f"decided on {problem.collective} {given[0]}, but judged by {other.collective} {given[1]}: "
+            "not the same tables"
+        )
+    learn, judge = _only(problem, names), _only(other, names)
+    notes = [
+        f"{len(one.methods) - len(names)} of {len(one.methods)} methods are only in the results {what}; left out"
+        for one, what in ((problem, "decided on"), (other, "judged by"))
+        if len(one.methods) > len(names)
+    ]
+    decision = grow(learn) if whole is None or notes else whole
+    fold = Fold("other results", "results", (), learn, judge, everywhere(judge))
+    tally, floor = _Tally(judge), _Tally(judge)
+    tally.add(fold, judge.penalties(decision), decision.leaves)
+    floor.add(fold, penalties_of_labels(learn, judge), 0)
+    return tally.result("results", figures_of(learn.penalties(decision)), floor.figures(), 1, notes)
+
+
+@dataclass(eq=False)
+class _Tally:
+    """What one setting costs in the folds so far."""
+
+    problem: Problem
+    folds: list[FoldResult] = field(default_factory=list)
+    tables: list[xr.Dataset] = field(default_factory=list)
+    inner: list[xr.Dataset] = field(default_factory=list)
+    sums: list[FloatArray] = field(default_factory=list)
+    counts: list[npt.NDArray[np.int64]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        shapes = [part.labels.shape for part in self.problem.slices]
+        self.sums = [np.zeros(shape) for shape in shapes]
+        self.counts = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+
+    def add(self, fold: Fold, penalties: Sequence[xr.Dataset], leaves: int) -> None:
+        """Take in what the tree of a fold costs on the sizes that it has not seen."""
+        tables = [_bare(table) for table in penalties]
+        self.tables += tables
+        self.inner += [_only_inside(table, inside) for table, inside in zip(tables, fold.inside(), strict=True)]
+        for (number, rows, columns), table in zip(fold.places, tables, strict=True):
+            values = np.asarray(table["penalty"].values)
+            there = np.ix_(rows, columns)
+            self.sums[number][there] += np.nan_to_num(values)
+            self.counts[number][there] += ~np.isnan(values)
+        self.folds.append(FoldResult(fold.name, fold.axis, fold.left_out, figures_of(tables), leaves))
+
+    def figures(self) -> Figures:
+        return figures_of(self.tables)
+
+    def result(
+        self, scheme: str, in_sample: Figures, floor: Figures | None, asked: int, notes: Sequence[str]
+    ) -> HeldOut:
+        """What the folds so far say."""
+        means = np.array([fold.figures.mean for fold in self.folds if fold.figures.cells])
+        told = [*notes]
+        if len(self.folds) < asked:
+            told.append(f"made of {len(self.folds)} of {asked} folds only")
+        maps = tuple(self._map(number) for number in range(len(self.sums)))
+        unjudged = sum(
+            int(((part.labels >= 0) & (count == 0)).sum())
+            for part, count in zip(self.problem.slices, self.counts, strict=True)
+        )
+        return HeldOut(
+            scheme,
+            self.figures(),
+            figures_of(self.inner),
+            in_sample,
+            floor,
+            float(means.std(ddof=1)) if means.size > 1 else math.nan,
+            tuple(self.folds),
+            maps,
+            unjudged,
+            tuple(told),
+        )
+
+    def _map(self, number: int) -> xr.Dataset:
+        part, count = self.problem.slices[number], self.counts[number]
+        mean = np.where(count > 0, self.sums[number] / np.maximum(count, 1), np.nan)
+        coords = {name: part.cube[name] for name in SIZES}
+        table = xr.Dataset({"penalty": (SIZES, mean), "judged": (SIZES, count)}, coords, {**part.given})
+        table["penalty"].attrs["units"] = "%"
+        return table
+
+
+def _bare(table: xr.Dataset) -> xr.Dataset:
+    """What the figures need of a table of penalties: much less than there is."""
+    kept = {name: (SIZES, table[name].values) for name in ("penalty", "weight") if name in table}
+    missed = np.isnan(table["penalty"].values) & (table["best"].values >= 0)
+    return xr.Dataset({**kept, "missed": (SIZES, missed)}, attrs={"unmeasured": int(missed.sum())})
+
+
+def _only_inside(table: xr.Dataset, inside: BoolArray) -> xr.Dataset:
+    if inside.all():
+        return table
+    values = np.where(inside, table["penalty"].values, np.nan)
+    missed = int((table["missed"].values & inside).sum())
+    return table.assign(penalty=(SIZES, values)).assign_attrs(unmeasured=missed)
+
+
+def figures_of(tables: Sequence[xr.Dataset]) -> Figures:
+    """Sum up what `penalty` gave for one or several tables."""
+    summary = summarise_all(tables)
+    high = math.nan
+    if summary.cells:
+        values = np.concatenate([table["penalty"].values.ravel() for table in tables])
+        weights = np.concatenate([_weights(table).ravel() for table in tables])
+        there = ~np.isnan(values) & (weights > 0)
+        share = PERCENTILE / 100
+        high = float(np.quantile(values[there], share, weights=weights[there], method="inverted_cdf"))
+    return Figures(summary.mean, summary.median, high, summary.max, summary.unmeasured, summary.cells)
+
+
+def _weights(table: xr.Dataset) -> FloatArray:
+    return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))
+
+
+def _only(problem: Problem, names: set[str]) -> Problem:
+    """The problem with some methods only; labels are found anew if any is left out."""
+    if len(names) == len(problem.methods):
+        return problem
+    cubes = [
+        part.cube.isel(method=[i for i, method in enumerate(methods_of(part.cube)) if method.label in names])
+        for part in problem.slices
+    ]
+    return with_cubes(problem, cubes)

@@ -1,0 +1,312 @@
+"""What a decision function gains over the library's own decision, and which of its rules lose.
+
+Both are measured in one campaign, in turns. The improvement is that of Table 6.9 and Figures 6.22 and 6.23 of the
+dissertation: 100·(t_default − t_tuned)/t_default, positive is better. Whether it is more than noise is told by Yuen's
+test of the logarithms (`dashboard.decisions.measured.noise`), two-sided, corrected for the number of cells by Holm's
+procedure. Where single repetitions are known, a time is what is tested: the mean of their logarithms without the
+highest and the lowest fifth. Else it is the time of the results. A rule is judged by the mean of its cells, since one
+rule of a file decides them all; where it loses at some cells only, `dashboard.decisions.function.cutting` cuts these
+out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.attributes import ATTRIBUTES, COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Method, Rule
+from dashboard.decisions.measured.doubles import is_double
+from dashboard.decisions.measured.map import check_cube, select_ppn
+from dashboard.decisions.measured.noise import holm, log_times
+from dashboard.domain.errors import DecisionError, OptionError
+
+FloatArray = npt.NDArray[np.float64]
+
+Outcome = Literal["not measured", "no difference", "faster", "slower"]
+OUTCOMES: tuple[Outcome, ...] = ("not measured", "no difference", "faster", "slower")
+"""Of the tuned library against the default; by the numbers of `Improvement.cells`."""
+
+DEFAULT, TUNED = "default", "tuned"
+"""Methods of a campaign that measures both."""
+
+LEFT_ALONE = Method(DEFAULT, DEFAULT, 0, {"library_id": 0})
+"""What stands where a rule was dropped: the library decides by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Improvement:
+    """The tuned library against the default, cell by cell.
+
+    Attributes
+    ----------
+    collective
+        Which was measured.
+    cells
+        Dims ``comm_size``, ``message_size``: ``default`` and ``tuned`` (seconds), ``improvement``, ``low`` and ``high``
+        (percent, the interval at 1 - `level`), ``p`` (two-sided, corrected), ``outcome`` (position in `OUTCOMES`),
+        ``same`` (both sent the same messages) and, of the logarithm, ``gain`` and its variance ``error``.
+    level
+        Of the tests.
+    ppn
+        Processes per node, if the results tell.
+    """
+
+    collective: str
+    cells: xr.Dataset
+    level: float
+    ppn: int | None = None
+
+    def count(self, outcome: Outcome) -> int:
+        """Number of cells of an outcome."""
+        return int((self.cells["outcome"] == OUTCOMES.index(outcome)).sum())
+
+    def table(self) -> pd.DataFrame:
+        """Give minimum, maximum and mean of the improvement by communicator size, as Table 6.9, and of all cells.
+
+        Returns
+        -------
+        DataFrame
+            ``comm_size`` (0 = all), ``cells``, ``min``, ``max``, ``mean`` (percent), ``faster``, ``slower`` (cells
+            beyond noise), ``same`` (cells with the same messages).
+        """
+        sizes = self.cells[COMM_SIZE].values.tolist()
+        rows = [self._row(size, self.cells.sel({COMM_SIZE: [size]})) for size in sizes]
+        return pd.DataFrame([*rows, self._row(0, self.cells)])
+
+    def _row(self, size: int, part: xr.Dataset) -> dict[str, Any]:
+        values = part["improvement"].values
+        known = values[np.isfinite(values)]
+        figures = [float(f(known)) if known.size else float("nan") for f in (np.min, np.max, np.mean)]
+        outcomes = {name: int((part["outcome"] == OUTCOMES.index(name)).sum()) for name in ("faster", "slower")}
+        named = dict(zip(("min", "max", "mean"), figures, strict=True))
+        return {"comm_size": size, "cells": known.size, **named, **outcomes, "same": int(part["same"].sum())}
+
+    def by_size(self) -> pd.DataFrame:
+        """Give every measured cell as a row: sizes, both times, improvement with its interval, p and outcome."""
+        names = ["default", "tuned", "improvement", "low", "high", "p", "outcome", "same"]
+        frame = self.cells[names].to_dataframe().reset_index().dropna(subset=["improvement"])
+        frame["outcome"] = [OUTCOMES[number] for number in frame["outcome"]]
+        return frame[["comm_size", "message_size", *names]].reset_index(drop=True)
+
+
+def improvement(
+    cube: xr.Dataset,
+    default: str = DEFAULT,
+    tuned: str = TUNED,
+    *,
+    level: float = 0.05,
+    ppn: int | None = None,
+    between_launches: float = 0.0,
+) -> Improvement:
+    """Compare two methods of results that were measured in turns.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective.
+    default, tuned
+        Labels of the two methods.
+    level
+        Probability, above 0 and below 1, to call a difference one where there is none anywhere.
+    ppn
+        As for `dashboard.decisions.measured.map.select_ppn`.
+    between_launches
+        Relative standard deviation in percent by which launches differ beyond what their repetitions show.
+
+    Raises
+    ------
+    OptionError
+        When `level` or `between_launches` is outside its range.
+    DecisionError
+        When a method was not measured.
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level is {level}, expected a number above 0 and below 1")
+    if not (np.isfinite(between_launches) and between_launches >= 0):
+        raise OptionError(f"between_launches is {between_launches}, expected 0 or more percent")
+    flat, chosen = select_ppn(check_cube(cube), ppn)
+    labels = [str(label) for label in flat["method"].values]
+    if lost := [name for name in (default, tuned) if name not in labels]:
+        raise DecisionError(f"{lost[0]!r} was not measured; the results hold {', '.join(labels)}")
+    pair = flat.isel(method=[labels.index(default), labels.index(tuned)])
+    logs = log_times(pair)
+    before, after = np.exp(logs["centre"].transpose("method", COMM_SIZE, MESSAGE_SIZE).values)
+    tested = _tested(logs, level, between_launches)
+    values = {"default": before, "tuned": after, "improvement": 100 * (1 - np.exp(-tested["gain"])), **tested}
+    outcome = np.where(values["gain"] > 0, OUTCOMES.index("faster"), OUTCOMES.index("slower"))
+    outcome[~(tested["p"] <= level)] = OUTCOMES.index("no difference")
+    outcome[~np.isfinite(values["improvement"])] = OUTCOMES.index("not measured")
+    double = is_double(pair)
+    doubles = np.zeros((2, *before.shape), dtype=np.bool_)
+    if double is not None:
+        doubles = np.asarray(double.transpose("method", COMM_SIZE, MESSAGE_SIZE).values, dtype=np.bool_)
+    dims = (COMM_SIZE, MESSAGE_SIZE)
+    cells = xr.Dataset(
+        {
+            name: (dims, np.asarray(found))
+            for name, found in {**values, "outcome": outcome, "same": doubles.any(axis=0)}.items()
+        },
+        {name: flat[name].values for name in dims},
+    )
+    return Improvement(str(cube.attrs.get("collective", "")), cells, level, chosen)
+
+
+def _tested(logs: xr.Dataset, level: float, between_launches: float) -> dict[str, FloatArray]:
+    """Gain as logarithm with its variance and interval, and the corrected p-value of there being none."""
+    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - the first map must not wait for it
+
+    centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
+    gain = centre[0] - centre[1]
+    variance = error.sum(axis=0) + 2 * (between_launches / 100) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint = variance**2 / (error**2 / freedom).sum(axis=0)
+        joint = np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
+        spread = np.sqrt(variance)
+        p = np.where(variance > 0, 2 * stdtr(joint, -np.abs(gain) / spread), np.where(gain == 0, 1.0, 0.0))
+        p = np.where(np.isnan(variance) | np.isnan(gain), np.nan, p)
+        half = stdtrit(joint, 1 - level / 2) * spread
+    ends = {name: 100 * (1 - np.exp(-(gain + sign * half))) for name, sign in (("low", -1), ("high", 1))}
+    return {"gain": gain, "error": variance, "p": holm(p.ravel()).reshape(p.shape), **ends}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One rule of a decision function, judged by the cells that it decides.
+
+    Attributes
+    ----------
+    node
+        The leaf, as place in the tree.
+    method
+        Its label.
+    bounds
+        As of `dashboard.decisions.function.nodes.Rule`.
+    cells
+        Number of cells measured.
+    mean, min, max
+        Improvement in percent; NaN without cells. The mean is that of the ratios (their geometric one), which is what
+        is tested: in the mean of percents one cell at −900 % would outweigh nine that take half the time.
+    slower
+        Cells that are slower beyond noise by themselves.
+    p
+        That the mean gain is none, two-sided, corrected for the number of rules; NaN where nobody can tell.
+    outcome
+        Of the rule as a whole.
+    default
+        Whether the rule leaves the decision to the library.
+    """
+
+    node: int
+    method: str
+    bounds: Mapping[str, tuple[float, float]]
+    cells: int
+    mean: float
+    min: float
+    max: float
+    slower: int
+    p: float
+    outcome: Outcome
+    default: bool = False
+
+
+def judge(found: Improvement, decision: DecisionFunction, **given: Any) -> list[Verdict]:
+    """Judge each rule by the mean gain of its cells, so that one lucky cell decides nothing; ordered by their sizes.
+
+    Parameters
+    ----------
+    found
+        The tuned library decides by this very function.
+    decision
+        Its leaves are the rules.
+    **given
+        What the decision function needs beside the sizes; the processes per node of the results are known.
+
+    Raises
+    ------
+    DecisionError
+        When it needs something that is not known.
+    """
+    leaf = leaves_of(found, decision, **given)
+    rules = sorted(_numbered(decision).rules(), key=_place)
+    parts = [leaf == rule.method for rule in rules]
+    p = holm(np.array([_mean_p(found, part) for part in parts]))
+    verdicts = []
+    for rule, part, value in zip(rules, parts, p.tolist(), strict=True):
+        method = decision.methods[int(decision.tree.codes[rule.method])]
+        verdicts.append(_verdict(found, rule.method, method, rule.bounds, part, value))
+    return verdicts
+
+
+def leaves_of(found: Improvement, decision: DecisionFunction, **given: Any) -> npt.NDArray[np.int64]:
+    """The leaf that decides each cell, as place in the tree, -1 where nothing was measured; arguments as of `judge`."""
+    if "ppn" in decision.needs and found.ppn is not None:
+        given = {"ppn": found.ppn, **given}
+    comm, message = np.meshgrid(found.cells[COMM_SIZE].values, found.cells[MESSAGE_SIZE].values, indexing="ij")
+    there = np.isfinite(found.cells["improvement"].values)
+    return np.where(there, _numbered(decision).predict(comm, message, **given), -1)
+
+
+def _place(rule: Rule) -> list[float]:
+    """Sorts rules by where they begin, small communicators first."""
+    return [rule.bounds.get(name, (-np.inf, np.inf))[0] for name in ATTRIBUTES]
+
+
+def region(bounds: Mapping[str, tuple[float, float]]) -> str:
+    """Write where a rule holds: ``comm size > 4, ≤ 8; message size ≤ 1024``."""
+    parts = []
+    for name in (name for name in ATTRIBUTES if name in bounds):
+        low, high = bounds[name]
+        ends = [f"{sign} {int(end):,}" for sign, end in ((">", low), ("≤", high)) if np.isfinite(end)]
+        parts.append(f"{name.replace('_', ' ')} {', '.join(ends)}")
+    return "; ".join(parts) or "everywhere"
+
+
+def _numbered(decision: DecisionFunction) -> DecisionFunction:
+    """The same tree with a method of its own for each leaf: the leaf's place in the tree."""
+    codes = decision.tree.codes
+    own = np.where(codes >= 0, np.arange(codes.size), codes).astype(np.int32)
+    names = [Method(str(place), "leaf") for place in range(codes.size)]
+    return DecisionFunction(
+        decision.collective, names, replace(decision.tree, codes=own), categories=decision.categories
+    )
+
+
+def _mean_p(found: Improvement, part: npt.NDArray[np.bool_]) -> float:
+    from scipy.special import ndtr  # noqa: PLC0415 - as above
+
+    gain, error = (found.cells[name].values[part] for name in ("gain", "error"))
+    known = np.isfinite(gain) & np.isfinite(error)
+    if not known.any():
+        return float("nan")
+    total, variance = float(gain[known].sum()), float(error[known].sum())
+    if not variance:
+        return float(total == 0)
+    return float(2 * ndtr(-abs(total) / np.sqrt(variance)))
+
+
+def _verdict(
+    found: Improvement,
+    node: int,
+    method: Method,
+    bounds: Mapping[str, tuple[float, float]],
+    part: npt.NDArray[np.bool_],
+    p: float,
+) -> Verdict:
+    values = found.cells["improvement"].values[part]
+    gains = found.cells["gain"].values[part]
+    least, most = (float(f(values)) if values.size else float("nan") for f in (np.min, np.max))
+    mean = float(100 * (1 - np.exp(-gains.mean()))) if values.size else float("nan")
+    outcome: Outcome = "not measured" if not values.size else "no difference"
+    if p <= found.level:
+        outcome = "faster" if mean > 0 else "slower"
+    slower = int((found.cells["outcome"].values[part] == OUTCOMES.index("slower")).sum())
+    alone = method.parameters.get("library_id") == 0 or method.algorithm == DEFAULT
+    return Verdict(node, method.label, bounds, values.size, mean, least, most, slower, p, outcome, alone)

@@ -1,0 +1,181 @@
+"""The performance penalty: what a decision costs against the best that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.measured.doubles import as_run
+from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn, time_blocks
+from dashboard.domain.errors import DecisionError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class PenaltySummary(NamedTuple):
+    """Penalties of all measured cells; percent, NaN when there are none.
+
+    Attributes
+    ----------
+    min, max
+        Over the cells (with a weight above 0).
+    mean, median
+        Plain or weighted, as `penalty` was asked for.
+    unmeasured
+        Cells where something was measured, but not the chosen method.
+    cells
+        Cells that have a penalty.
+    """
+
+    min: float
+    max: float
+    mean: float
+    median: float
+    unmeasured: int
+    cells: int
+
+
+def penalty(
+    cube: xr.Dataset,
+    decision: DecisionFunction,
+    *,
+    ppn: int | None = None,
+    weights: Any = None,
+    dmap: xr.Dataset | None = None,
+) -> xr.Dataset:
+    """Compare a decision with the best measured method in every cell.
+
+    A method that ran as another one has that one's time.
+
+    Parameters
+    ----------
+    cube
+        The measurements, not necessarily those the decision was made from; its methods are matched
+        with the decision's by label.
+    decision
+        The decision function.
+    ppn
+        As for `select_ppn`.
+    weights
+        How often each cell is used in a workload, ``(comm_size, message_size)``; 0 or more.
+    dmap
+        The decision map of this cube, if it is there already.
+
+    Returns
+    -------
+    Dataset with dims ``comm_size``, ``message_size``
+        ``penalty`` in percent, ``100 * (chosen_time - best_time) / best_time``, NaN where the chosen
+        method (or any) was not measured; ``chosen`` and ``best`` (indices into the cube's methods;
+        -1 = none), ``chosen_time`` and ``best_time`` in seconds; ``weight`` if given.
+        ``attrs["unmeasured"]`` counts the cells where something but not the chosen was measured.
+
+    Raises
+    ------
+    DecisionError
+        When the weights have another shape, or the decision needs an attribute the cube lacks.
+    """
+    if dmap is None:
+        dmap = decision_map(cube, ppn=ppn)
+    flat, chosen_ppn = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))
+    chosen = _chosen(flat, decision, chosen_ppn)
+    chosen_time = np.full(chosen.shape, np.nan)
+    for rows, time in time_blocks(as_run(flat)):
+        picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
+        chosen_time[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
+    best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
+    found: dict[str, Any] = {
+        "penalty": 100.0 * (chosen_time - best_time) / best_time,
+        "chosen": chosen,
+        "chosen_time": chosen_time,
+        "best": best,
+        "best_time": best_time,
+    }
+    if weights is not None:
+        found["weight"] = checked_weights(weights, flat)
+        if not found["weight"].any():
+            raise DecisionError("weights must not all be 0")
+    result = xr.Dataset(
+        {name: (SIZES, values) for name, values in found.items()},
+        coords=dmap.coords,
+        attrs={**dmap.attrs, "unmeasured": int((np.isnan(chosen_time) & (best >= 0)).sum())},
+    )
+    result["penalty"].attrs["units"] = "%"
+    result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"
+    return result
+
+
+def summarise(penalties: xr.Dataset) -> PenaltySummary:
+    """Sum up what `penalty` gave, weighted if it was."""
+    return summarise_all([penalties])
+
+
+def summarise_all(tables: Sequence[xr.Dataset]) -> PenaltySummary:
+    """Sum up what `penalty` gave for several tables, such as one for each number of processes per node."""
+    unmeasured = sum(int(table.attrs["unmeasured"]) for table in tables)
+    weighted = any("weight" in table for table in tables)
+    values = np.concatenate([table["penalty"].values.ravel() for table in tables])
+    weight = np.concatenate([_weight(table).ravel() for table in tables])
+    there = ~np.isnan(values) & (weight > 0)
+    values, weight = values[there], weight[there]
+    if not values.size:
+        return PenaltySummary(np.nan, np.nan, np.nan, np.nan, unmeasured, 0)
+    if weighted:
+        mean, median = float(np.average(values, weights=weight)), _weighted_median(values, weight)
+    else:
+        mean, median = float(values.mean()), float(np.median(values))
+    return PenaltySummary(float(values.min()), float(values.max()), mean, median, unmeasured, int(values.size))
+
+
+def _weight(table: xr.Dataset) -> FloatArray:
+    return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))
+
+
+def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
+    """The value that half of the weight is below; halfway between two when exactly half is."""
+    order = np.argsort(values, kind="stable")
+    values, sums = values[order], np.cumsum(weights[order])
+    half = sums[-1] / 2
+    lower = int(np.searchsorted(sums, half, side="left"))
+    upper = int(np.searchsorted(sums, half, side="right"))
+    return float((values[lower] + values[min(upper, values.size - 1)]) / 2)
+
+
+def _chosen(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> npt.NDArray[np.int64]:
+    """The decision for each cell as index into the cube's methods, -1 where the cube does not have it."""
+    places = {method.label: index for index, method in enumerate(methods_of(cube))}
+    index = np.array([places.get(method.label, -1) for method in decision.methods], dtype=np.int64)
+    given = given_of(cube, decision, ppn)
+    return index[decision.predict(cube["comm_size"].values[:, None], cube["message_size"].values[None, :], **given)]
+
+
+def given_of(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> dict[str, Any]:
+    """What a decision over these results must be told beside the sizes."""
+    given: dict[str, Any] = {} if ppn is None else {"ppn": ppn}
+    if "collective" in decision.attributes:
+        given["collective"] = str(cube.attrs.get("collective"))
+    if "ppn" in decision.needs and ppn is None:
+        raise DecisionError("this decision needs ppn, but these results do not say their processes per node")
+    return given
+
+
+def checked_weights(weights: Any, cube: xr.Dataset) -> FloatArray:
+    """Lay weights out as the map of a cube without ``ppn``, one for all cells or ``(comm_size, message_size)``."""
+    shape = (cube.sizes["comm_size"], cube.sizes["message_size"])
+    if isinstance(weights, xr.DataArray):
+        weights = weights.transpose(*SIZES)
+        for name in SIZES:
+            if name in weights.coords and not np.array_equal(weights[name].values, cube[name].values):
+                raise DecisionError(f"weights are given for other values of {name} than the results have")
+    values = np.asarray(weights, dtype=np.float64)
+    values = np.full(shape, values) if values.ndim == 0 else values
+    if values.shape != shape:
+        raise DecisionError(f"weights have shape {values.shape}, expected {shape} (communicator × message sizes)")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise DecisionError("weights must be finite and 0 or more")
+    return values

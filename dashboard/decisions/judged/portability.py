@@ -1,0 +1,168 @@
+"""Two campaigns beside each other: what differs between them, and what the decisions of one cost on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.judged.penalty import summarise_all
+from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.errors import DecisionError
+
+SIDES = ("A", "B")
+#: Attributes of a cube that say where and how it was measured.
+FACTS = ("system", "network", "library", "library_version", "benchmark", "statistic", "date")
+
+
+@dataclass(frozen=True, eq=False)
+class Portability:
+    """The decisions of two campaigns, judged by both.
+
+    Attributes
+    ----------
+    problems
+        A and B, with the methods that the decisions were made from.
+    decisions
+        Made from A and from B.
+    table
+        One row for each decision and campaign: ``made`` and ``judged`` (``"A"`` or ``"B"``), ``leaves``, and
+        ``min``, ``max``, ``mean``, ``median`` (percent), ``unmeasured``, ``cells`` as
+        `dashboard.decisions.judged.penalty.PenaltySummary`.
+    """
+
+    problems: tuple[Problem, Problem]
+    decisions: tuple[DecisionFunction, DecisionFunction]
+    table: pd.DataFrame
+
+    def mean(self, made: str, judged: str) -> float:
+        """Mean penalty of the decision made from one campaign on the other; percent."""
+        rows = self.table[(self.table["made"] == made) & (self.table["judged"] == judged)]
+        return float(rows["mean"].iloc[0])
+
+
+def portability(
+    first: Problem, second: Problem, grow: Callable[[Problem], DecisionFunction], *, common: bool = True
+) -> Portability:
+    """Make a decision from each of two campaigns, and judge both by both.
+
+    Parameters
+    ----------
+    first, second
+        The same collective, measured twice: on two machines, with two versions of a library, before and after.
+    grow
+        Makes the decision.
+    common
+        Whether decisions are made from, and judged against, the methods that both campaigns measured. Otherwise a
+        decision may take what the other one lacks; such cells have no penalty there, and count as unmeasured.
+
+    Raises
+    ------
+    DecisionError
+        When the collectives differ, or no method is in both.
+    """
+    if first.collective != second.collective:
+        raise DecisionError(f"A is {first.collective} and B {second.collective}; only one collective can be compared")
+    problems = (first, second)
+    if common:
+        labels = common_methods(first, second)
+        if not labels:
+            raise DecisionError(f"no method of {first.collective} was measured in both campaigns under the same name")
+        problems = restricted(first, labels), restricted(second, labels)
+    decisions = grow(problems[0]), grow(problems[1])
+    rows = [
+        {"made": made, "judged": judged, "leaves": decision.leaves}
+        | summarise_all(problem.penalties(decision))._asdict()
+        for made, decision in zip(SIDES, decisions, strict=True)
+        for judged, problem in zip(SIDES, problems, strict=True)
+    ]
+    return Portability(problems, decisions, pd.DataFrame(rows))
+
+
+def common_methods(first: Problem, second: Problem) -> list[str]:
+    """Labels of the methods that both have, in the order of the first."""
+    other = {method.label for method in second.methods}
+    return [method.label for method in first.methods if method.label in other]
+
+
+def restricted(problem: Problem, labels: list[str]) -> Problem:
+    """The same measurements of these methods only."""
+    cubes = []
+    for part in problem.slices:
+        there = [number for number, method in enumerate(methods_of(part.cube)) if method.label in set(labels)]
+        cubes.append(part.cube.isel(method=there))
+    if len(cubes) == 1:
+        found = Problem.of(cubes[0], weights=problem.slices[0].weights)
+        return Problem(found.collective, found.methods, found.slices, found.categories, problem.provenance)
+    raise DecisionError("two campaigns are compared for one collective and one number of processes per node")
+
+
+def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
+    """What differs between two cubes of one collective.
+
+    Returns
+    -------
+    DataFrame
+        ``what``, ``A``, ``B`` as text: facts of the measurement that differ, methods and sizes that only one of them
+        has. Empty where nothing does.
+    """
+    rows = []
+    for name in FACTS:
+        values = tuple(str(cube.attrs.get(name) or "–") for cube in (first, second))
+        if values[0] != values[1]:
+            rows.append((name.replace("_", " "), *values))
+    lists = {"methods": [[method.label for method in methods_of(cube)] for cube in (first, second)]}
+    for axis in SIZES:
+        lists[axis.replace("_", " ") + "s"] = [cube[axis].values.tolist() for cube in (first, second)]
+    for name, (mine, other) in lists.items():
+        only = [each for each in mine if each not in set(other)], [each for each in other if each not in set(mine)]
+        if any(only):
+            rows.append((f"{name} of one only", _listed(only[0]), _listed(only[1])))
+    return pd.DataFrame(rows, columns=["what", *SIDES])
+
+
+def _listed(values: list[Any], most: int = 12) -> str:
+    told = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values[:most])
+    return (told or "none") + (f", and {len(values) - most} more" if len(values) > most else "")
+
+
+def time_ratios(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
+    """How many times as long each method takes in B, over the cells that both measured.
+
+    Parameters
+    ----------
+    first, second
+        Cubes of one collective without ``ppn``.
+
+    Returns
+    -------
+    DataFrame
+        By ``method``: ``cells``, and ``low``, ``median``, ``high`` (10 %, 50 %, 90 % of the ratios B / A); methods
+        in the order of A. Cells are matched by their sizes, not by position.
+    """
+    joined = xr.align(_by_label(first), _by_label(second), join="inner")
+    rows = []
+    if all(joined[0].sizes.values()):
+        ratios = (joined[1] / joined[0]).transpose("method", *SIZES)
+        for label, values in zip(ratios["method"].values, ratios.values, strict=True):
+            there = values[np.isfinite(values)]
+            if there.size:
+                rows.append((str(label), there.size, *np.quantile(there, (0.1, 0.5, 0.9))))
+    order = {method.label: place for place, method in enumerate(methods_of(first))}
+    rows.sort(key=lambda row: order[row[0]])
+    return pd.DataFrame(rows, columns=["method", "cells", "low", "median", "high"])
+
+
+def _by_label(cube: xr.Dataset) -> xr.DataArray:
+    labels = [method.label for method in methods_of(cube)]
+    time = cube["time"].transpose("method", *SIZES)
+    return xr.DataArray(
+        time.values, dims=time.dims, coords={"method": labels, **{axis: cube[axis].values for axis in SIZES}}
+    )

@@ -1,0 +1,183 @@
+"""Which tree of a frontier to take, and why, in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.frontier import Frontier
+from dashboard.domain.errors import DecisionError, OptionError
+
+BoolArray = npt.NDArray[np.bool_]
+
+MOST_UNMEASURED = 0.1
+"""Share of the cells whose chosen method may be unmeasured, beyond those that no tree avoids."""
+
+LIMITS = (5.0, 1.0)
+"""Penalties in percent at which `falls_below` looks by itself."""
+
+_NAMES = {"mean": "mean", "median": "median", "p95": "95th percentile of the", "max": "maximum"}
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """A tree of a frontier.
+
+    Attributes
+    ----------
+    row
+        Its row in the frontier's table.
+    decision
+        The decision function.
+    reason
+        Why this one, in words.
+    rule
+        What it was chosen by, in words.
+    best
+        Row of the tree of the least penalty.
+    limit
+        The penalty in percent that was good enough.
+    """
+
+    row: int
+    decision: DecisionFunction
+    reason: str
+    rule: str
+    best: int
+    limit: float
+
+
+def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendation:
+    """Choose the smallest tree that is about as good as the best.
+
+    Parameters
+    ----------
+    frontier
+        What was tried; its `value` is what counts: the held-out mean, unless it was made otherwise.
+    within
+        How many points (of percent) above the best a tree may be. None takes one standard error of the
+        best tree's held-out mean over the folds (the "1 SE rule" of Breiman, Friedman, Olshen, Stone 1984,
+        section 3.4.3): what is closer than that the measurements cannot tell apart. Where there is no
+        such error (nothing held out, or another criterion than the mean) 1 point.
+
+    Raises
+    ------
+    OptionError
+        When `within` is negative.
+    DecisionError
+        When no tree has a penalty.
+
+    Notes
+    -----
+    Penalties leave out cells whose chosen method was not measured there. So that a tree does not win by
+    choosing what nobody measured, trees do not count that have more such cells than the one that has the
+    fewest and one in ten of all cells beyond; the reason says when one of them would have been better.
+
+    Of trees of equal size the one of the lowest penalty is taken, of equal ones the first.
+    """
+    table = frontier.table
+    values = table[frontier.value].to_numpy(dtype=float)
+    known = np.isfinite(values) & _measured_enough(frontier)
+    if not known.any():
+        raise DecisionError("nothing to recommend: no tree has a penalty")
+    best = int(np.where(known, values, np.inf).argmin())
+    # Of several of the least penalty the smallest.
+    leaves = table["leaves"].to_numpy()
+    best = int(np.where(known & (values == values[best]), leaves, np.iinfo(np.int64).max).argmin())
+    points, rule = _points(frontier, best, within)
+    limit = float(values[best] + points)
+    near = np.flatnonzero(known & (values <= limit))
+    row = int(near[np.lexsort((values[near], leaves[near]))[0]])
+    reason = _reason(frontier, row, best, rule, known)
+    return Recommendation(row, frontier.decisions[row], reason, rule, best, limit)
+
+
+def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.DataFrame:
+    """For each family the smallest tree whose penalty is below some limits.
+
+    Returns
+    -------
+    DataFrame
+        One row for each family: ``family``, then for each limit ``below_5`` (leaves of the smallest tree
+        with a `value` below 5 %; missing when no setting gets there), and ``least`` (the lowest `value`,
+        percent) with ``least_leaves`` (of the smallest tree that has it).
+    """
+    rows = []
+    for name, part in frontier.table.groupby("family", sort=False):
+        values = part[frontier.value]
+        row: dict[str, object] = {"family": name}
+        for limit in limits:
+            row[f"below_{limit:g}"] = part.loc[values < limit, "leaves"].min()
+        row["least"] = values.min()
+        row["least_leaves"] = part.loc[values == values.min(), "leaves"].min()
+        rows.append(row)
+    found = pd.DataFrame(rows)
+    return found.astype({name: "Int64" for name in found.columns if name not in ("family", "least")})
+
+
+def _measured_enough(frontier: Frontier) -> BoolArray:
+    count = frontier.table["held_out_unmeasured" if frontier.scheme else "unmeasured"].to_numpy()
+    cells = frontier.table["held_out_cells" if frontier.scheme else "cells"].to_numpy()
+    return np.asarray(count <= count.min() + MOST_UNMEASURED * (cells + count))
+
+
+def _points(frontier: Frontier, best: int, within: float | None) -> tuple[float, str]:
+    if within is not None:
+        if not within >= 0 or not np.isfinite(within):
+            raise OptionError(f"within is {within}, expected 0 or more points")
+        return float(within), f"within {within:g} points of the best"
+    error = float(frontier.table["held_out_error"].iloc[best])
+    if frontier.value == "held_out_mean" and np.isfinite(error):
+        return error, f"within one standard error ({_digits(error)} points) of the best"
+    return 1.0, "within 1 point of the best"
+
+
+def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray) -> str:
+    table = frontier.table
+    values, leaves = table[frontier.value].to_numpy(dtype=float), table["leaves"].to_numpy()
+    what = _title(frontier.value)
+    said = [f"{_leaves(leaves[row])} by {_name(table, row)}, {_digits(values[row])} % {what}"]
+    if values[row] > values[best]:
+        said.append(f"{rule}, {_digits(values[best])} % ({_name(table, best)}, {_leaves(leaves[best])})")
+        better = np.flatnonzero(known & (values < values[row]) & (leaves > leaves[row]))
+        following = int(better[np.lexsort((values[better], leaves[better]))[0]])
+        said.append(f"the next better tree needs {leaves[following]} ({_digits(values[following])} %)")
+    else:
+        said.append("no tree that was tried is better")
+    unknown = int((values < values[best]).sum())
+    if unknown:
+        said.append(f"of lower penalty, but choosing too much that was not measured: {unknown}")
+    return "; ".join(said)
+
+
+def _title(value: str) -> str:
+    place, _, criterion = value.rpartition("_")
+    return f"{'held-out' if place == 'held_out' else 'in-sample'} {_NAMES[criterion]} penalty"
+
+
+def _name(table: pd.DataFrame, row: int) -> str:
+    name = str(table["family"].iloc[row])
+    return FAMILIES[name].title if name in FAMILIES else name
+
+
+def _leaves(count: int) -> str:
+    return f"{count:,} leaf" if count == 1 else f"{count:,} leaves"
+
+
+def _digits(value: float) -> str:
+    """Two significant digits, never more than two decimals."""
+    if value >= 10 or value == 0:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def options_of(frontier: Frontier, row: int) -> dict[str, object]:
+    """The options of a row that differ from the defaults of its family."""
+    found: dict[str, object] = json.loads(str(frontier.table["options"].iloc[row]))
+    return found

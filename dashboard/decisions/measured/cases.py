@@ -1,0 +1,55 @@
+"""Training cases: what is measured, one row for each cell, as learners of trees take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.function.nodes import Method
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The cells where something was measured.
+
+    Attributes
+    ----------
+    attributes
+        Names of the attributes that may be tested.
+    values
+        ``(case, attribute)`` int64.
+    best
+        ``(case,)`` index into `methods`: the class of the case.
+    times
+        ``(case, method)`` seconds, NaN where not measured.
+    weights
+        ``(case,)`` how often a workload calls it; 1 without a workload.
+    where
+        ``(case, 3)``: slice, row and column of the cell.
+    methods
+        The methods.
+    categories
+        For attributes of named values, the names by position.
+    """
+
+    attributes: tuple[str, ...]
+    values: IntArray
+    best: IntArray
+    times: FloatArray
+    weights: FloatArray
+    where: IntArray
+    methods: tuple[Method, ...]
+    categories: dict[str, tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return int(self.best.size)
+
+    def costs(self) -> FloatArray:
+        """Penalty of each method in percent, ``(case, method)``, NaN where not measured."""
+        fastest = np.nanmin(self.times, axis=1, keepdims=True)
+        return np.asarray(100.0 * (self.times - fastest) / fastest)

@@ -1,0 +1,43 @@
+"""What a leaf loses: penalties summed up so that no method is taken where it was not measured, if that can be."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dashboard.decisions.measured.cases import Cases
+from dashboard.domain.errors import NothingMeasuredError
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def counted(cases: Cases) -> BoolArray:
+    """Which cases count: those that a workload calls at all.
+
+    Raises
+    ------
+    NothingMeasuredError
+        When no case does.
+    """
+    kept = cases.weights > 0
+    if not kept.any():
+        raise NothingMeasuredError("the workload calls none of the measured sizes")
+    return kept
+
+
+def losses(cases: Cases) -> tuple[FloatArray, float]:
+    """Weigh the penalties for summing up over the cases of a leaf.
+
+    Returns
+    -------
+    table
+        ``(case, method)``: penalty in percent times the weight of the case; where the method was not
+        measured, `unmeasured`. Cases without weight lose nothing.
+    unmeasured
+        More than all penalties together, so that sums compare first the number of cells for which a
+        method was not measured, then penalties.
+    """
+    weighed = cases.costs() * cases.weights[:, None]
+    unmeasured = 1.0 + float(np.nanmax(weighed, axis=1).sum())
+    return np.where(np.isnan(weighed), np.sign(cases.weights)[:, None] * unmeasured, weighed), unmeasured

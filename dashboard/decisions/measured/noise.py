@@ -1,0 +1,376 @@
+"""Which methods cannot be told from the best: confidence intervals and tests over repetitions.
+
+Times are compared as logarithms, so that differences are ratios and the long upper tail of measured
+times weighs less. Where the single repetitions are there, the test is Yuen's: Welch's t test of means
+from which the upper and lower fifth are trimmed, with the variance of the winsorised values (K. K. Yuen,
+"The two-sample trimmed t for unequal population variances", Biometrika 61, 1974). It holds its level
+with unequal spreads, outliers and five repetitions; a rank test of five against five can never give
+less than 0.004, which no correction for 24 other methods survives. Where only mean, standard deviation
+and number of repetitions are known, it is Welch's t test of these, with the relative standard error
+as the standard error of the logarithm.
+
+Each method is tested, one-sided, against the one with the smallest time; p-values are corrected for the
+number of methods of the cell by Holm's procedure (S. Holm, Scandinavian Journal of Statistics 6,
+1979). So the method that is really best is left out of the set with a probability of at most about
+the level. The intervals of single methods are those of the median by order statistics, which assume
+nothing of the distribution (as T. Hoefler and R. Belli recommend, "Scientific benchmarking of parallel
+computing systems", SC 2015), and of Student's t where there are too few repetitions or only a summary.
+
+Repetitions of one launch do not see how much launches differ: `between_launches` adds that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.decisions.function.attributes import MESSAGE_SIZE
+from dashboard.decisions.measured.doubles import competing
+from dashboard.decisions.measured.map import DIMS, check_cube, select_ppn, time_blocks
+from dashboard.decisions.measured.samples import Place, has_samples, sample_blocks
+from dashboard.domain.errors import DecisionError, OptionError
+
+FloatArray = npt.NDArray[np.float64]
+Moments = tuple[FloatArray, FloatArray, FloatArray]
+
+TRIM = 0.2
+"""Share that Yuen's test trims from each end."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some cells, arrays over method, communicator and message size; logarithms of seconds.
+
+    `centre` is the (trimmed) mean, `error` its variance, `freedom` the degrees of freedom of that,
+    `low` and `high` the confidence interval; NaN where one repetition or an unknown spread leaves nothing to say.
+    """
+
+    place: Place
+    time: FloatArray
+    centre: FloatArray
+    error: FloatArray
+    freedom: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def indistinguishable(
+    cube: xr.Dataset,
+    level: float = 0.05,
+    test: Literal["yuen", "welch"] = "yuen",
+    *,
+    ppn: int | None = None,
+    between_launches: float | xr.DataArray = 0.0,
+) -> xr.Dataset:
+    """Find the methods of every cell that are statistically indistinguishable from the best.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective, in memory or lazy.
+    level
+        Probability, above 0 and below 1, to leave out a method that is as fast as any; confidence
+        intervals have 1 - `level`.
+    test
+        For single repetitions: ``yuen`` trims a fifth from each end, ``welch`` nothing. Summaries of mean,
+        standard deviation and number are always compared by Welch's test.
+    ppn
+        As for `select_ppn`.
+    between_launches
+        Relative standard deviation in percent by which launches of one method differ beyond what their
+        repetitions show: one number, or along ``message_size`` as `launch_spread` gives it.
+
+    Returns
+    -------
+    Dataset with dims ``method``, ``comm_size``, ``message_size``
+        ``tied`` (bool; the fastest always is), ``testable`` (bool: two repetitions and their spread are
+        known of this method and of the fastest), ``p`` (corrected; NaN where not testable), ``ci_low``
+        and ``ci_high`` (seconds, NaN where there is none). A method that is not testable is not tied.
+        Attributes: ``level``, ``test``, ``cells``, ``several`` (cells with more than one tied method),
+        ``untestable`` (cells with two methods of which none could be tested) and ``note``, for people.
+
+    Raises
+    ------
+    OptionError
+        When the level, the test or `between_launches` is outside its range.
+    DecisionError
+        When `cube` is no cube or a time is not above 0.
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level is {level}, expected a number above 0 and below 1")
+    if test not in ("yuen", "welch"):
+        raise OptionError(f"test is {test!r}, expected yuen or welch")
+    flat, chosen = select_ppn(competing(check_cube(cube)), ppn)
+    shape = tuple(flat.sizes[name] for name in DIMS)
+    tied, testable = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    numbers = {name: np.full(shape, np.nan) for name in ("p", "ci_low", "ci_high")}
+    launches = _launches(between_launches, flat)
+    for block in _blocks(flat, level, TRIM if test == "yuen" else 0.0):
+        spread = launches[block.place[1]]
+        there = (slice(None), *block.place)
+        best = np.where(np.isnan(block.time), np.inf, block.time).argmin(axis=0)[None]
+        p = _p_values(block, best, spread)
+        adjusted = holm(p)
+        is_best = (np.arange(shape[0])[:, None, None] == best) & ~np.isnan(block.time)
+        testable[there] = ~np.isnan(adjusted) | (is_best & ~np.isnan(block.error))
+        tied[there] = is_best | (adjusted > level)
+        numbers["p"][there] = adjusted
+        numbers["ci_low"][there], numbers["ci_high"][there] = _widened(block, spread, level)
+    return _dataset(flat, {"tied": tied, "testable": testable, **numbers}, level, test, chosen)
+
+
+def launch_spread(first: xr.Dataset, second: xr.Dataset, *, ppn: int | None = None) -> xr.DataArray:
+    """How much two launches of the same methods differ beyond what their repetitions show.
+
+    Parameters
+    ----------
+    first, second
+        Results of one collective; methods, communicator and message sizes that both have are compared.
+    ppn
+        As for `select_ppn`.
+
+    Returns
+    -------
+    DataArray over ``message_size``
+        Relative standard deviation of a launch in percent: 1.4826 times the median deviation between
+        the two launches over all methods and communicator sizes, divided by the square root of 2, less
+        what the standard errors within the launches explain. NaN where nothing is in both.
+        ``attrs["pairs"]`` counts the cells compared, each with a method.
+
+    Raises
+    ------
+    DecisionError
+        When the two have nothing in common.
+    """
+    names = ("time", "time_std", "repetitions")
+    one, two = (select_ppn(check_cube(cube), ppn)[0] for cube in (first, second))
+    one, two = xr.align(one[[n for n in names if n in one]], two[[n for n in names if n in two]], join="inner")
+    times = [np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64) for cube in (one, two)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.log(times[0]) - np.log(times[1]))
+    there = np.isfinite(apart)
+    if not there.any():
+        raise DecisionError("the two launches have no cell of one method in common, so they cannot be compared")
+    everywhere = slice(None), slice(None)
+    errors = [_summary(cube, *everywhere, time)[1] for cube, time in zip((one, two), times, strict=True)]
+    inner = np.nan_to_num(errors[0] + errors[1]) / 2
+    found = np.full(apart.shape[2], np.nan)
+    for column in np.flatnonzero(there.any(axis=(0, 1))):
+        cells = there[..., column]
+        total = (1.4826 * np.median(apart[..., column][cells])) ** 2 / 2
+        found[column] = 100 * np.sqrt(max(0.0, total - np.median(inner[..., column][cells])))
+    sizes = one[MESSAGE_SIZE].values
+    return xr.DataArray(
+        found, {MESSAGE_SIZE: sizes}, (MESSAGE_SIZE,), "launch_spread", {"units": "%", "pairs": int(there.sum())}
+    )
+
+
+def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
+    """What is known of the logarithm of each time.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective with one number of processes per node.
+    trim
+        Share that is trimmed from each end of single repetitions.
+
+    Returns
+    -------
+    Dataset with dims ``method``, ``comm_size``, ``message_size``
+        ``centre`` (trimmed mean of log seconds), ``error`` (its variance; NaN where one repetition or an unknown
+        spread says nothing) and ``freedom`` (degrees of freedom of that).
+    """
+    found = {name: np.full(tuple(cube.sizes[dim] for dim in DIMS), np.nan) for name in ("centre", "error", "freedom")}
+    for block in _blocks(cube, 0.05, trim):
+        for name, values in found.items():
+            values[(slice(None), *block.place)] = getattr(block, name)
+    coords = {dim: cube[dim].values for dim in DIMS}
+    return xr.Dataset({name: (DIMS, values) for name, values in found.items()}, coords)
+
+
+def _launches(given: float | xr.DataArray, cube: xr.Dataset) -> FloatArray:
+    """Variance of the logarithm between launches for each message size of the cube."""
+    if isinstance(given, xr.DataArray):
+        known = given.dropna(MESSAGE_SIZE)
+        if not known.size:
+            raise OptionError("between_launches holds no number")
+        logs = np.log2(np.maximum(known[MESSAGE_SIZE].values, 0.5))
+        wanted = np.log2(np.maximum(cube[MESSAGE_SIZE].values, 0.5))
+        values = np.asarray(known.values, dtype=np.float64)[np.abs(wanted[:, None] - logs).argmin(axis=1)]
+    else:
+        values = np.full(cube.sizes[MESSAGE_SIZE], float(given))
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise OptionError(f"between_launches is {given}, expected 0 or more percent")
+    return np.asarray((values / 100) ** 2)
+
+
+def _blocks(cube: xr.Dataset, level: float, trim: float) -> Iterator[_Block]:
+    if has_samples(cube):
+        for (rows, columns), samples in sample_blocks(cube):
+            time = cube["time"].isel(comm_size=rows, message_size=columns).transpose(*DIMS).values
+            yield _block(cube, (rows, columns), np.asarray(time, dtype=np.float64), samples, level, trim)
+    else:
+        for rows, time in time_blocks(cube):
+            yield _block(cube, (rows, slice(None)), time, None, level, trim)
+
+
+def _block(
+    cube: xr.Dataset, place: Place, time: FloatArray, samples: FloatArray | None, level: float, trim: float
+) -> _Block:
+    """Take what is known of some cells from the repetitions, and from their summary where there are none."""
+    for values in (time, samples):
+        if values is not None and not (np.isnan(values) | ((values > 0) & np.isfinite(values))).all():
+            raise DecisionError("a time is not above 0 s or not finite; times must be, their ratios are compared")
+    with np.errstate(divide="ignore"):
+        centre, error, freedom = _summary(cube, *place, time)
+    low, high = _student(centre, error, freedom, level)
+    if samples is not None:
+        logs = np.sort(np.log(samples), axis=-1)
+        number = np.isfinite(logs).sum(axis=-1)
+        raw = _trimmed(logs, number, trim)
+        ends = _order_interval(logs, number, level)
+        student = _student(*raw, level)
+        enough = number >= 2
+        known = zip(raw, (centre, error, freedom), strict=True)
+        centre, error, freedom = (np.where(enough, new, old) for new, old in known)
+        ranked = ~np.isnan(ends[0])
+        bounds = zip(ends, student, (low, high), strict=True)
+        low, high = (np.where(enough, np.where(ranked, end, t), old) for end, t, old in bounds)
+    return _Block(place, time, centre, error, freedom, low, high)
+
+
+def _summary(cube: xr.Dataset, rows: slice, columns: slice, time: FloatArray) -> Moments:
+    """Centre, error and degrees of freedom from time, standard deviation and number of repetitions."""
+    missing = [name for name in ("time_std", "repetitions") if name not in cube.data_vars]
+    if missing:
+        return np.log(time), np.full(time.shape, np.nan), np.full(time.shape, np.nan)
+    std, count = (
+        np.asarray(cube[name].isel(comm_size=rows, message_size=columns).transpose(*DIMS).values, dtype=np.float64)
+        for name in ("time_std", "repetitions")
+    )
+    known = np.isfinite(std) & (std >= 0) & (count >= 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.where(known, (std / time) ** 2 / count, np.nan)
+    return np.log(time), error, np.where(known, count - 1, np.nan)
+
+
+def _trimmed(logs: FloatArray, number: npt.NDArray[np.int64], trim: float) -> Moments:
+    """Trimmed mean, its variance by the winsorised values (Yuen), degrees of freedom; `logs` sorted, NaN last."""
+    cut = np.floor(trim * number).astype(np.int64)
+    kept = number - 2 * cut
+    rank = np.arange(logs.shape[-1])
+    top = np.maximum(number - cut - 1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inner = (rank >= cut[..., None]) & (rank <= top[..., None]) & (number > 0)[..., None]
+        centre = np.where(inner, logs, 0.0).sum(axis=-1) / kept
+        low, high = (np.take_along_axis(logs, np.minimum(at, rank.size - 1)[..., None], axis=-1) for at in (cut, top))
+        winsorised = np.clip(logs, low, high)
+        mean = np.nansum(winsorised, axis=-1) / number
+        squares = np.nansum((winsorised - mean[..., None]) ** 2, axis=-1)
+        error = squares / (kept * (kept - 1.0))
+    few = number < 2
+    return np.where(few, np.nan, centre), np.where(few, np.nan, error), np.where(few, np.nan, kept - 1.0)
+
+
+def _student(centre: FloatArray, error: FloatArray, freedom: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    from scipy.special import stdtrit  # noqa: PLC0415 - the first map must not wait for it
+
+    half = stdtrit(freedom, 1 - level / 2) * np.sqrt(error)
+    return centre - half, centre + half
+
+
+def _order_interval(logs: FloatArray, number: npt.NDArray[np.int64], level: float) -> tuple[FloatArray, FloatArray]:
+    """Distribution-free interval of the median: from the k-th smallest to the k-th largest repetition."""
+    from scipy.special import bdtr  # noqa: PLC0415 - as above
+
+    ranks = np.zeros(int(number.max(initial=0)) + 1, dtype=np.int64)
+    for count in np.unique(number):
+        ranks[count] = int((bdtr(np.arange(count), int(count), 0.5) <= level / 2).sum())
+    k = ranks[number]
+    places = np.maximum(k - 1, 0), np.maximum(number - k, 0)
+    limit = max(logs.shape[-1] - 1, 0)
+    ends = (np.take_along_axis(logs, np.minimum(at, limit)[..., None], axis=-1)[..., 0] for at in places)
+    low, high = (np.where(k > 0, end, np.nan) for end in ends)
+    return low, high
+
+
+def _p_values(block: _Block, best: npt.NDArray[np.int64], launches: FloatArray) -> FloatArray:
+    """One-sided p-value of each method being slower than the best, NaN where not testable and of the best itself."""
+    from scipy.special import stdtr  # noqa: PLC0415 - as above
+
+    centre, error, freedom = (
+        (values, np.take_along_axis(values, best, axis=0)) for values in (block.centre, block.error, block.freedom)
+    )
+    slower = centre[0] - centre[1]
+    variance = error[0] + error[1] + 2 * launches
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Welch and Satterthwaite; what is given of launches counts as known.
+        joint = variance**2 / (error[0] ** 2 / freedom[0] + error[1] ** 2 / freedom[1])
+        joint = np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
+        p = stdtr(joint, -slower / np.sqrt(variance))
+    p = np.where(variance == 0, np.where(slower > 0, 0.0, 1.0), p)
+    np.put_along_axis(p, best, np.nan, axis=0)
+    return np.asarray(np.where(np.isnan(variance), np.nan, p))
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Correct the p-values along the first axis for their number; NaN are none."""
+    order = np.argsort(p, axis=0)  # NaN last
+    number = (~np.isnan(p)).sum(axis=0)
+    rank = np.arange(p.shape[0]).reshape(-1, *[1] * (p.ndim - 1))
+    raised = np.take_along_axis(p, order, axis=0) * np.maximum(number - rank, 1)
+    raised = np.minimum(np.maximum.accumulate(raised, axis=0), 1.0)
+    adjusted = np.empty_like(p)
+    np.put_along_axis(adjusted, order, raised, axis=0)
+    return adjusted
+
+
+def _widened(block: _Block, launches: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """The interval in seconds, widened by what launches differ."""
+    from scipy.special import ndtri  # noqa: PLC0415 - as above
+
+    if not launches.any():
+        return np.exp(block.low), np.exp(block.high)
+    middle = np.clip(np.log(block.time), block.low, block.high)
+    more = ndtri(1 - level / 2) ** 2 * launches
+    low = middle - np.sqrt((middle - block.low) ** 2 + more)
+    high = middle + np.sqrt((block.high - middle) ** 2 + more)
+    return np.exp(low), np.exp(high)
+
+
+def _dataset(
+    cube: xr.Dataset, found: dict[str, npt.NDArray[Any]], level: float, test: str, ppn: int | None
+) -> xr.Dataset:
+    coords = {name: coord for name, coord in cube.coords.items() if set(coord.dims) <= set(DIMS)}
+    tied = found["tied"]
+    measured = tied.any(axis=0)
+    compared = ~np.isnan(found["p"])
+    methods = np.asarray(cube["time"].count("method").transpose(*DIMS[1:]).values)
+    cells, several = int(measured.sum()), int((tied.sum(axis=0) > 1).sum())
+    untestable = int(((methods > 1) & ~compared.any(axis=0)).sum())
+    raw = has_samples(cube)
+    what = {"yuen": "Yuen's test of trimmed means of log times", "welch": "Welch's test of mean log times"}
+    used = what[test] if raw else "Welch's test of mean, standard deviation and number of repetitions"
+    note = f"{used}, corrected by Holm for the methods of a cell, level {level:g}"
+    if untestable:
+        note += f"; {untestable} of {cells} cells not testable: one repetition, or its number or spread is not known"
+    attrs = {
+        **cube.attrs,
+        "level": float(level),
+        "test": test if raw else "welch",
+        "cells": cells,
+        "several": several,
+        "untestable": untestable,
+        "note": note,
+    }
+    if ppn is not None:
+        attrs["ppn"] = ppn
+    result = xr.Dataset({name: (DIMS, values) for name, values in found.items()}, coords, attrs)
+    result["ci_low"].attrs["units"] = result["ci_high"].attrs["units"] = "s"
+    return result

@@ -1,0 +1,370 @@
+"""Times that do not belong: single repetitions far from their cell, and cells far from their neighbours.
+
+Of the broadcast on Frodo the dissertation (section 6.2.2) reports one message size, 1448 B, at which
+split-binary took more than 300 µs, between 64 µs at 1024 B and 65 µs at 2048 B, on nearly all communicator
+sizes: every penalty above 40 % of the restricted quadtrees was there, and without it the mean
+penalty of a three-level tree fell to 1.7 %. Nothing is left out here unless `without_outliers` is asked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
+from dashboard.decisions.measured.samples import has_samples, sample_blocks, summed_up
+from dashboard.domain.errors import DecisionError, OptionError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+COLUMNS = ("kind", "method", *SIZES, "repetition", "time", "expected", "ratio", "reason")
+FEWEST = 5
+"""Repetitions that a cell needs before one of them can be called an outlier."""
+_CELLS = 1 << 16
+
+
+def outliers(
+    cube: xr.Dataset,
+    *,
+    reach: float = 3.0,
+    least: float = 5.0,
+    factor: float = 2.0,
+    along: Sequence[str] = (MESSAGE_SIZE,),
+) -> pd.DataFrame:
+    """Find the repetitions and the cells that do not belong.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective, in memory or lazy; with ``ppn`` each number of it by itself.
+    reach, least
+        As for `outlier_repetitions`.
+    factor, along
+        As for `outlier_cells`.
+
+    Returns
+    -------
+    DataFrame
+        One row for each: ``kind`` (``repetition`` or ``cell``), ``method``, ``comm_size``,
+        ``message_size``, ``ppn`` where the cube has it, ``repetition`` (its place in the cell, -1 for a
+        cell), ``time`` and ``expected`` (seconds), ``ratio`` of the two and ``reason``.
+        ``attrs["note"]`` says what was looked for.
+    """
+    tables = [outlier_repetitions(cube, reach=reach, least=least), outlier_cells(cube, factor=factor, along=along)]
+    filled = [table for table in tables if len(table)] or tables[:1]
+    found = pd.concat(filled, ignore_index=True)
+    found.attrs["note"] = "; ".join(table.attrs["note"] for table in tables)
+    return found
+
+
+def outlier_repetitions(cube: xr.Dataset, *, reach: float = 3.0, least: float = 5.0) -> pd.DataFrame:
+    """Find repetitions outside the fences of their method and cell.
+
+    Parameters
+    ----------
+    cube
+        As for `outliers`.
+    reach
+        The fences lie so many interquartile ranges of the logarithm of the times outside the quartiles;
+        3 is Tukey's "far out" (Exploratory Data Analysis, 1977).
+    least
+        In percent: what is closer to the median is no outlier, however little the others scatter.
+
+    Returns
+    -------
+    DataFrame
+        As `outliers`; ``expected`` is the median of the cell. Empty where the results have no single
+        repetitions, as ``attrs["note"]`` then says; cells with fewer than `FEWEST` are passed over.
+
+    Raises
+    ------
+    OptionError
+        When `reach` or `least` is negative.
+    """
+    for name, value in (("reach", reach), ("least", least)):
+        if not value >= 0 or not np.isfinite(value):
+            raise OptionError(f"{name} is {value}, expected 0 or more")
+    if not has_samples(check_cube(cube)):
+        return _table(cube, [], "no single repetitions in these results, so none could be looked at")
+    parts = []
+    few = 0
+    for flat, ppn in each_ppn(cube):
+        for (rows, columns), samples in sample_blocks(flat):
+            number = np.isfinite(samples).sum(axis=-1)
+            few += int(((number > 0) & (number < FEWEST)).sum())
+            parts.append(_beyond(flat, samples, number, (reach, least), (rows.start, columns.start), ppn))
+    note = f"repetitions more than {reach:g} interquartile ranges outside the quartiles and {least:g} % off the median"
+    return _table(cube, parts, note + (f" ({few} cells have too few repetitions)" if few else ""))
+
+
+def outlier_cells(cube: xr.Dataset, *, factor: float = 2.0, along: Sequence[str] = (MESSAGE_SIZE,)) -> pd.DataFrame:
+    """Find cells far above or below those on both sides, of the same method.
+
+    Parameters
+    ----------
+    cube
+        As for `outliers`.
+    factor
+        A cell is a spike when its time is more than `factor` times the larger of its two sides and
+        more than `factor` times what is expected there; a dip when the same holds of the inverse ratios. A
+        side is the smaller (for a dip the larger) of the two next measured times there, so that two spikes do
+        not hide each other. Where times only grow, however steeply, nothing is found, and next to a spike
+        no dip.
+    along
+        ``message_size``, ``comm_size`` or both. Along the communicator size methods that like powers of
+        two look like spikes, though they are none.
+
+    Returns
+    -------
+    DataFrame
+        As `outliers`; ``expected`` lies on the line between the two neighbours, log-log. The first and last
+        of a line have no two sides and are passed over.
+
+    Raises
+    ------
+    OptionError
+        When `factor` is not above 1 or `along` names no axis.
+    """
+    if not factor > 1 or not np.isfinite(factor):
+        raise OptionError(f"factor is {factor}, expected a number above 1")
+    if not along or any(name not in SIZES for name in along):
+        raise OptionError(f"along is {', '.join(along) or 'nothing'}, expected message_size, comm_size or both")
+    parts = []
+    for flat, ppn in each_ppn(check_cube(cube)):
+        for name in dict.fromkeys(along):
+            parts += list(_spikes(flat, name, factor, ppn))
+    axes = " and ".join(name.replace("_", " ") for name in dict.fromkeys(along))
+    table = _table(cube, parts, f"cells more than {factor:g} times off both neighbours along the {axes}")
+    keys = [name for name in table.columns if name in {"kind", "method", *SIZES, "ppn"}]
+    attrs = dict(table.attrs)
+    table = table.drop_duplicates(keys, ignore_index=True)  # off along both axes: the first reason stays
+    table.attrs = attrs
+    return table
+
+
+def without_outliers(cube: xr.Dataset, found: pd.DataFrame) -> xr.Dataset:
+    """Leave out what `outliers` found.
+
+    Parameters
+    ----------
+    cube
+        The cube it was found in.
+    found
+        All of it, or the rows to leave out.
+
+    Returns
+    -------
+    Dataset
+        Without these repetitions, ``time`` (median), ``time_std`` and ``repetitions`` of their cells taken
+        from those that remain; without the times of these cells. ``attrs["left_out"]`` counts them,
+        and ``attrs["digest"]`` tells that it is another cube.
+
+    Raises
+    ------
+    DecisionError
+        When a row is of a method, size or repetition that the cube does not have.
+    """
+    if not len(found):
+        return cube
+    dims = [*DIMS, *(["ppn"] if "ppn" in cube.dims else [])]
+    places = _places(cube, found, dims)
+    single = (found["kind"] == "repetition").to_numpy()
+    fresh = {
+        name: np.array(cube[name].transpose(*dims).values, dtype=np.float64)
+        for name in ("time", "time_std", "repetitions")
+        if name in cube.data_vars
+    }
+    result = cube
+    if single.any():
+        repetition = found["repetition"].to_numpy(dtype=np.int64)[single]
+        result = _without_repetitions(cube, dims, places[:, single], repetition, fresh)
+    cells = tuple(places[:, ~single])
+    for values in fresh.values():
+        values[cells] = np.nan
+    if "sample" in result and (~single).any():
+        mask = np.ones(fresh["time"].shape, dtype=np.bool_)
+        mask[cells] = False
+        result = result.assign(sample=result["sample"].where(xr.DataArray(mask, dims=dims)))
+    for name, values in fresh.items():
+        result = result.assign({name: (dims, values, cube[name].attrs)})
+    told = (
+        f"{_counted(int(single.sum()), 'repetition')} and {_counted(int((~single).sum()), 'cell')} left out as outliers"
+    )
+    before = cube.attrs.get("left_out")
+    digest = {"digest": f"{cube.attrs['digest']}-{len(found)}"} if "digest" in cube.attrs else {}
+    return result.assign_attrs(left_out=f"{before}; {told}" if before else told, **digest)
+
+
+def _without_repetitions(
+    cube: xr.Dataset, dims: list[str], places: IntArray, repetition: IntArray, fresh: dict[str, FloatArray]
+) -> xr.Dataset:
+    """Remove repetitions, and write what remains of their cells to `fresh`."""
+    if not has_samples(cube) or (repetition < 0).any() or (repetition >= cube.sizes["repetition"]).any():
+        raise DecisionError(
+            f"repetition {int(repetition.max())} is to be left out, but these results have "
+            f"{cube.sizes.get('repetition', 0)} in each cell"
+        )
+    sample = cube["sample"].transpose(*dims, "repetition")
+    shape = sample.shape[:-1]
+    flat = np.ravel_multi_index(tuple(places), shape)
+    touched, row = np.unique(flat, return_inverse=True)
+    for start in range(0, touched.size, _CELLS):
+        cells = np.unravel_index(touched[start : start + _CELLS], shape)
+        index = {name: xr.DataArray(at, dims="cell") for name, at in zip(dims, cells, strict=True)}
+        values = np.array(sample.isel(index).transpose("cell", "repetition").values, dtype=np.float64)
+        here = (row >= start) & (row < start + _CELLS)
+        values[row[here] - start, repetition[here]] = np.nan
+        for name, column in zip(("time", "time_std", "repetitions"), summed_up(values), strict=True):
+            if name in fresh:
+                fresh[name][cells] = column
+    mask = np.ones(sample.shape, dtype=np.bool_)
+    mask[(*places, repetition)] = False
+    kept = xr.DataArray(mask, dims=sample.dims)
+    if sample.chunks is not None:
+        kept = kept.chunk(dict(zip(sample.dims, sample.chunks, strict=True)))
+    return cube.assign(sample=sample.where(kept).assign_attrs(cube["sample"].attrs))
+
+
+def _places(cube: xr.Dataset, found: pd.DataFrame, dims: Sequence[str]) -> IntArray:
+    """Position of each row along each dimension."""
+    columns = []
+    for name in dims:
+        if name not in found:
+            raise DecisionError(f"the outliers have no column {name}, but the results have this dimension")
+        place = pd.Index(cube[name].values).get_indexer(pd.Index(found[name]))
+        if (place < 0).any():
+            stranger = found[name].iloc[int((place < 0).argmax())]
+            raise DecisionError(f"an outlier is of {name} {stranger}, which these results do not have")
+        columns.append(place)
+    return np.array(columns, dtype=np.int64)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _beyond(
+    cube: xr.Dataset,
+    samples: FloatArray,
+    number: IntArray,
+    limits: tuple[float, float],
+    start: tuple[int, int],
+    ppn: int | None,
+) -> dict[str, Any]:
+    """Repetitions of one block outside their fences."""
+    reach, least = limits
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(samples)
+    ordered = np.sort(logs, axis=-1)
+    low, middle, high = (_quantile(ordered, number, share) for share in (0.25, 0.5, 0.75))
+    room = reach * (high - low)
+    enough = (number >= FEWEST)[..., None]
+    near = np.log1p(least / 100)
+    above = enough & (logs > (high + room)[..., None]) & (logs - middle[..., None] > near)
+    below = enough & (logs < (low - room)[..., None]) & (middle[..., None] - logs > near)
+    at = np.nonzero(above | below)
+    return _rows(
+        cube,
+        "repetition",
+        (at[0], at[1] + start[0], at[2] + start[1]),
+        (samples[at], np.exp(middle)[at[:3]]),
+        np.where(above[at], "above the fence", "below the fence"),
+        at[3],
+        ppn,
+    )
+
+
+def _quantile(ordered: FloatArray, number: IntArray, share: float) -> FloatArray:
+    """Linearly interpolated quantile of sorted values, NaN last."""
+    place = share * np.maximum(number - 1, 0)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(number - 1, 0))
+    low, high = (np.take_along_axis(ordered, at[..., None], axis=-1)[..., 0] for at in (below, above))
+    return np.asarray(low + (place - below) * (high - low))
+
+
+def _spikes(cube: xr.Dataset, name: str, factor: float, ppn: int | None) -> Iterator[dict[str, Any]]:
+    """Spikes and dips along one axis, which is moved to the end to look at."""
+    blocks = time_blocks(cube) if name == MESSAGE_SIZE else time_blocks(_turned(cube))
+    sizes = np.log2(np.maximum(cube[name].values, 0.5))
+    for lines, time in blocks:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(time)
+        before = _neighbours(~np.isnan(time))
+        mirrored = _neighbours(~np.isnan(time)[..., ::-1])
+        after = tuple(np.where(at >= 0, sizes.size - 1 - at, -1)[..., ::-1] for at in mirrored)
+        sides = [[_at(logs, at) for at in side] for side in (before, after)]
+        spike = logs - np.maximum(*(np.fmin(*side) for side in sides))
+        left, right = (np.where(at >= 0, sizes[at], np.nan) for at in (before[0], after[0]))
+        share = (sizes - left) / (right - left)
+        expected = (1 - share) * sides[0][0] + share * sides[1][0]
+        limit = np.log(factor)
+        high = (spike > limit) & (logs - expected > limit)
+        # Beside a spike everything looks like a dip.
+        beside = np.logical_or(*(_at(np.where(high, 1.0, 0.0), at) == 1 for at in (before[0], after[0])))
+        dip = np.minimum(*(np.fmax(*side) for side in sides)) - logs
+        found = np.nonzero(high | ((dip > limit) & (expected - logs > limit) & ~beside))
+        title = name.replace("_", " ")
+        reason = np.where(high[found], f"spike along the {title}", f"dip along the {title}")
+        line = found[1] + lines.start
+        place = (found[0], line, found[2]) if name == MESSAGE_SIZE else (found[0], found[2], line)
+        yield _rows(cube, "cell", place, (time[found], np.exp(expected[found])), reason, np.full(line.size, -1), ppn)
+
+
+def _turned(cube: xr.Dataset) -> xr.Dataset:
+    """The two axes of sizes under each other's names, to go along the communicator size as along the other."""
+    time = cube["time"].transpose(*DIMS).variable
+    return xr.Dataset({"time": (("method", MESSAGE_SIZE, COMM_SIZE), time.data)})
+
+
+def _neighbours(measured: BoolArray) -> tuple[IntArray, IntArray]:
+    """Position of the last measured cell before each along the last axis, and of the one before that; -1 = none."""
+    places = np.where(measured, np.arange(measured.shape[-1]), -1)
+    last = np.maximum.accumulate(places, axis=-1)
+    first = np.concatenate([np.full((*last.shape[:-1], 1), -1), last[..., :-1]], axis=-1)
+    second = np.where(first >= 0, np.take_along_axis(first, np.maximum(first, 0), axis=-1), -1)
+    return first, second
+
+
+def _at(values: FloatArray, place: IntArray) -> FloatArray:
+    return np.asarray(np.where(place >= 0, np.take_along_axis(values, np.maximum(place, 0), axis=-1), np.nan))
+
+
+def _rows(
+    cube: xr.Dataset,
+    kind: str,
+    place: tuple[npt.NDArray[Any], ...],
+    times: tuple[FloatArray, FloatArray],
+    reason: npt.NDArray[np.str_],
+    repetition: npt.NDArray[Any],
+    ppn: int | None,
+) -> dict[str, Any]:
+    """Columns of what was found in one block."""
+    return {
+        "kind": np.full(place[0].size, kind),
+        **{name: np.asarray(cube[name].values)[at] for name, at in zip(DIMS, place, strict=True)},
+        **({} if ppn is None else {"ppn": np.full(place[0].size, ppn)}),
+        "repetition": repetition,
+        "time": times[0],
+        "expected": times[1],
+        "ratio": times[0] / times[1],
+        "reason": reason,
+    }
+
+
+def _table(cube: xr.Dataset, parts: Sequence[dict[str, Any]], note: str) -> pd.DataFrame:
+    names = [*COLUMNS[:4], *(["ppn"] if "ppn" in cube.dims else []), *COLUMNS[4:]]
+    empty: dict[str, Any] = {name: np.array([], dtype=np.float64) for name in names}
+    filled = [part for part in parts if part["time"].size]
+    columns = {name: np.concatenate([part[name] for part in filled]) for name in names} if filled else empty
+    table = pd.DataFrame(columns)
+    table.attrs["note"] = note
+    return table

@@ -1,0 +1,325 @@
+"""What a decision is made from: one table of sizes, or several that a tree is to decide together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, attribute, compute, required
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.grown.quadtree import QuadtreeBuilder, provenance
+from dashboard.decisions.judged.penalty import PenaltySummary, checked_weights, penalty, summarise_all
+from dashboard.decisions.measured.cases import Cases
+from dashboard.decisions.measured.doubles import as_run, is_double
+from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
+from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+#: Larger than rounding, smaller than anything that is shown.
+_TRACE = 1 + 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The sizes of one collective at one number of processes per node.
+
+    Attributes
+    ----------
+    cube
+        Its measurements, over ``method``, ``comm_size`` and ``message_size``.
+    dmap
+        Its decision map; ``best`` are the labels that trees learn.
+    given
+        Attributes that do not follow from the sizes: ``ppn``, ``collective``.
+    weights
+        Workload, ``(comm_size, message_size)``; None without.
+    methods
+        For each method of the cube its position in the problem's methods.
+    """
+
+    cube: xr.Dataset
+    dmap: xr.Dataset
+    given: dict[str, Any]
+    weights: FloatArray | None
+    methods: IntArray
+
+    @classmethod
+    def of(
+        cls, cube: xr.Dataset, dmap: xr.Dataset, given: dict[str, Any], weights: Any, methods: Sequence[Method]
+    ) -> Slice:
+        """Set up a slice; `methods` are the problem's, and hold those of the cube by label.
+
+        Raises
+        ------
+        DecisionError
+            When `weights` do not fit.
+        """
+        place = {method.label: position for position, method in enumerate(methods)}
+        own = np.array([place[method.label] for method in methods_of(cube)])
+        return cls(cube, dmap, given, None if weights is None else checked_weights(weights, cube), own)
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """``(comm_size, message_size)``: the best method's position in the problem's methods, -1 = none."""
+        best = np.asarray(self.dmap["best"].transpose(*SIZES).values)
+        return np.asarray(np.where(best >= 0, self.methods[best], -1), dtype=np.int64)
+
+    @cached_property
+    def builder(self) -> QuadtreeBuilder:
+        """Builds quadtrees over the map."""
+        return QuadtreeBuilder(self.dmap)
+
+    def times(self) -> FloatArray:
+        """Times in seconds, ``(method of the cube, comm_size, message_size)``, NaN where not measured.
+
+        A method that ran as another one has the time of that one, and a trace more: where both would do, the one that
+        ran is taken.
+        """
+        times = np.asarray(as_run(self.cube)["time"].transpose(*DIMS).values, dtype=np.float64)
+        double = is_double(self.cube)
+        return times if double is None else times * np.where(double.transpose(*DIMS).values, _TRACE, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Measurements to decide on, with what a workload says of them.
+
+    Attributes
+    ----------
+    collective
+        The collective; several are joined by ``+``.
+    methods
+        Methods of all slices, each label once, in the order of their first appearance.
+    slices
+        One table for each collective and number of processes per node.
+    categories
+        For attributes of named values, the names by position.
+    provenance
+        What decision functions remember of the measurements.
+    """
+
+    collective: str
+    methods: tuple[Method, ...]
+    slices: tuple[Slice, ...]
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        cubes: xr.Dataset | Mapping[str, xr.Dataset],
+        *,
+        ppn: int | Literal["all"] | None = None,
+        weights: Any = None,
+        dmap: xr.Dataset | None = None,
+    ) -> Problem:
+        """Set up a problem.
+
+        Parameters
+        ----------
+        cubes
+            Results of one collective, or of several by name for one tree that decides them all.
+        ppn
+            Processes per node, as for `select_ppn`; ``"all"`` takes each number as a slice of its own.
+        weights
+            Workload of one collective, ``(comm_size, message_size)``; of several by name.
+        dmap
+            The decision map, if it is there already; for one slice only.
+
+        Raises
+        ------
+        OptionError
+            When the results have no such ppn.
+        NothingMeasuredError
+            When no cell of any slice is measured.
+        DecisionError
+            When a cube is none, or `weights` or `dmap` do not fit.
+        """
+        several = not isinstance(cubes, xr.Dataset)
+        named: dict[str, xr.Dataset] = (
+            {str(cubes.attrs.get("collective", "unknown")): cubes} if isinstance(cubes, xr.Dataset) else dict(cubes)
+        )
+        if not named:
+            raise NothingMeasuredError("no collective to decide on")
+        weighed = _weights_by_name(weights if several else {next(iter(named)): weights}, named)
+        parts = [
+            (cube, {**given, **({"collective": name} if several else {})}, weighed.get(name))
+            for name, whole in named.items()
+            for cube, given in _each_ppn(whole.assign_attrs(collective=name) if several else whole, ppn)
+        ]
+        if dmap is not None and len(parts) > 1:
+            raise DecisionError(f"one decision map is given for {len(parts)} tables")
+        maps = [decision_map(cube) if dmap is None else dmap for cube, _, _ in parts]
+        measured = [int((one["best"].values >= 0).sum()) for one in maps]
+        if not any(measured):
+            raise NothingMeasuredError("nothing is measured: every time is missing, or every method is left out")
+        for one in maps:
+            _check_times(one)
+        methods = _joined(methods_of(cube) for cube, _, _ in parts)
+        slices = tuple(
+            Slice.of(cube, one, given, weight, methods)
+            for (cube, given, weight), one, count in zip(parts, maps, measured, strict=True)
+            if count
+        )
+        if all(part.weights is not None and not part.weights.any() for part in slices):
+            raise DecisionError("the weights of all that is measured are 0: this workload never calls it")
+        return cls(
+            "+".join(named),
+            methods,
+            slices,
+            {"collective": tuple(named)} if several else {},
+            _provenance(slices, measured),
+        )
+
+    def single(self, what: str) -> Slice:
+        """The only slice; `OptionError` that names `what` where there are several."""
+        if len(self.slices) == 1:
+            return self.slices[0]
+        given = ", ".join(str(part.given) for part in self.slices)
+        raise OptionError(
+            f"{what} decides over communicator and message size only, but there are {len(self.slices)} tables "
+            f"({given}); choose one, or a tree that takes these as attributes"
+        )
+
+    def cases(self, attributes: Sequence[str] = SIZES) -> Cases:
+        """Lay the measured cells out as training cases.
+
+        Parameters
+        ----------
+        attributes
+            What may be tested; `dashboard.decisions.function.attributes.ATTRIBUTES` lists them.
+
+        Raises
+        ------
+        DecisionError
+            When an attribute is unknown, or neither given with a slice nor following from the sizes.
+        """
+        names = tuple(attributes)
+        parts = list(self._cases(names))
+        values, best, times, weights, where = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Cases(names, values, best, times, weights, where, self.methods, dict(self.categories))
+
+    def _cases(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        for number, part in enumerate(self.slices):
+            rows, columns = np.nonzero(part.labels >= 0)
+            times = np.full((rows.size, len(self.methods)), np.nan)
+            times[:, part.methods] = part.times()[:, rows, columns].T
+            weights = np.ones(rows.size) if part.weights is None else part.weights[rows, columns]
+            where = np.stack([np.full(rows.size, number), rows, columns], axis=1)
+            sizes = part.cube[COMM_SIZE].values[rows], part.cube[MESSAGE_SIZE].values[columns]
+            values = [self._value(name, part, sizes) for name in names]
+            table = np.stack(values, axis=1) if values else np.empty((rows.size, 0), dtype=np.int64)
+            yield table, part.labels[rows, columns], times, weights, where
+
+    def _value(self, name: str, part: Slice, sizes: tuple[IntArray, IntArray]) -> IntArray:
+        known = dict(zip(SIZES, sizes, strict=True))
+        for key, value in part.given.items():
+            code = self.categories[key].index(value) if key in self.categories else int(value)
+            known[key] = np.full(sizes[0].size, code, dtype=np.int64)
+        lacking = [base for base in required([name]) if base not in known]
+        if lacking:
+            raise DecisionError(
+                f"attribute {name} ({attribute(name).title}) is not known of these results; "
+                + ("several collectives must be decided together" if name == "collective" else "they do not say it")
+            )
+        return compute(name, known)
+
+    def penalties(self, decision: DecisionFunction) -> list[xr.Dataset]:
+        """What a decision costs, for each slice as `penalty` gives it, weighted where there is a workload."""
+        found = [penalty(part.cube, decision, ppn=part.given.get("ppn"), dmap=part.dmap) for part in self.slices]
+        # Weighted here, since a slice may have no weight at all where others have.
+        return [
+            table if part.weights is None else table.assign(weight=(SIZES, part.weights))
+            for part, table in zip(self.slices, found, strict=True)
+        ]
+
+    def summary(self, decision: DecisionFunction) -> PenaltySummary:
+        """Sum up the penalties over all slices."""
+        return summarise_all(self.penalties(decision))
+
+    def relabelled(self, best: Sequence[npt.ArrayLike]) -> Problem:
+        """The same measurements with other labels for trees to learn.
+
+        Parameters
+        ----------
+        best
+            For each slice ``(comm_size, message_size)`` indices into its cube's methods, -1 where nothing
+            is measured. Penalties stay relative to the fastest method.
+        """
+        if len(best) != len(self.slices):
+            raise DecisionError(f"labels for {len(best)} slices, expected {len(self.slices)}")
+        slices = []
+        for part, labels in zip(self.slices, best, strict=True):
+            values = np.asarray(labels, dtype=np.int64)
+            old = np.asarray(part.dmap["best"].transpose(*SIZES).values)
+            if (
+                values.shape != old.shape
+                or not np.array_equal(values < 0, old < 0)
+                or values.max() >= part.methods.size
+            ):
+                raise DecisionError(
+                    f"labels of shape {values.shape} do not fit {old.shape} cells and {part.methods.size} methods"
+                )
+            slices.append(replace(part, dmap=part.dmap.assign(best=(SIZES, values))))
+        return replace(self, slices=tuple(slices))
+
+
+def _each_ppn(cube: xr.Dataset, ppn: int | Literal["all"] | None) -> Iterator[tuple[xr.Dataset, dict[str, Any]]]:
+    present = [int(value) for value in cube["ppn"].values] if "ppn" in cube.dims else []
+    wanted = present if ppn == "all" and present else [None if ppn == "all" else ppn]
+    for one in wanted:
+        flat, known = select_ppn(cube, one)
+        yield flat, {} if known is None else {"ppn": known}
+
+
+def _joined(tables: Iterator[tuple[Method, ...]]) -> tuple[Method, ...]:
+    """Methods of several cubes by label, without the parameters that differ (such as the library's number)."""
+    found: dict[str, Method] = {}
+    for method in (method for table in tables for method in table):
+        known = found.get(method.label, method)
+        common = {k: v for k, v in known.parameters.items() if method.parameters.get(k) == v}
+        found[method.label] = replace(known, parameters=common) if common != known.parameters else known
+    return tuple(found.values())
+
+
+def _weights_by_name(weights: Any, named: Mapping[str, xr.Dataset]) -> dict[str, Any]:
+    """The weights of each collective; one that a workload does not name it does not call."""
+    given = {name: value for name, value in (weights or {}).items() if value is not None}
+    strangers = [name for name in given if name not in named]
+    if strangers:
+        raise DecisionError(f"weights of {', '.join(strangers)}, but the results are of {', '.join(named)}")
+    return {name: given.get(name, 0.0) for name in named} if given else {}
+
+
+def _check_times(dmap: xr.Dataset) -> None:
+    times = np.asarray(dmap["best_time"].values)
+    wrong = (times <= 0) | np.isinf(times)
+    if wrong.any():
+        row, column = (int(places[0]) for places in np.nonzero(wrong))
+        where = ", ".join(f"{name} {int(dmap[name][place])}" for name, place in zip(SIZES, (row, column), strict=True))
+        raise DecisionError(
+            f"the shortest time at {where} is {times[row, column]:g} s; times must be above 0 s and finite"
+        )
+
+
+def _provenance(slices: Sequence[Slice], measured: Sequence[int]) -> dict[str, Any]:
+    first = provenance(slices[0].dmap)
+    if len(slices) == 1:
+        return first
+    for part in slices[1:]:
+        other = provenance(part.dmap)
+        for name in SIZES:
+            first[name] = [min(first[name][0], other[name][0]), max(first[name][1], other[name][1])]
+        first = {key: value for key, value in first.items() if key in SIZES or other.get(key) == value}
+    given = {name: [part.given.get(name) for part in slices] for name in ("ppn", "collective")}
+    several = {f"{name}s": list(dict.fromkeys(values)) for name, values in given.items() if None not in values}
+    return {**first, **several, "cells": int(sum(measured))}

@@ -1,0 +1,175 @@
+"""Times that cannot be right: those of late starts, of launches that disagree, that fall with the size, that scatter.
+
+A job on a machine that is busy with something else records times like any other: an allreduce of 8 B at 8 ms beside
+one of 256 KiB at 48 µs, with a spread so small that a test is certain. `doubtful` finds such cells and says why; those
+of colltune's campaigns decide nothing unless asked (`without_doubtful`), those of other benchmarks are only told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
+from dashboard.decisions.measured.outliers import COLUMNS, without_outliers
+from dashboard.decisions.measured.samples import has_samples, sample_blocks
+
+FloatArray = npt.NDArray[np.float64]
+
+TOLD = "doubtful_times"
+"""Of a cube: what its loader saw of single points, as JSON; see `loaders.run`."""
+LEFT_OUT = "doubtful_note"
+"""Of a cube without them: what is gone, in words."""
+FALLS = 5.0
+"""A time is doubtful when it is more than so many times that of a larger message."""
+SCATTERS = 4.0
+"""So is one when fewer than half of its repetitions are within this factor of it."""
+_OWN = "colltune bench"
+_FEWEST = 5
+_NAMED = 3
+
+
+def doubtful(cube: xr.Dataset) -> pd.DataFrame:
+    """Find the cells whose times cannot be trusted.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective; with ``ppn`` each number of it by itself.
+
+    Returns
+    -------
+    DataFrame
+        One row for each, with the columns of `dashboard.decisions.measured.outliers.outliers` (``kind`` is ``cell``);
+        ``expected`` and ``ratio`` are NaN where nothing else is known. ``attrs["note"]`` says what was looked for.
+    """
+    rows: list[dict[str, Any]] = []
+    for flat, ppn in each_ppn(check_cube(cube)):
+        rows += _as_told(flat, ppn, str(cube.attrs.get(TOLD, "")))
+        rows += _falling(flat, ppn)
+        rows += _scattered(flat, ppn) if has_samples(flat) else []
+    names = [*COLUMNS[:4], *(["ppn"] if "ppn" in cube.dims else []), *COLUMNS[4:]]
+    places = [name for name in (*DIMS, "ppn") if name in names]
+    table = pd.DataFrame(rows, columns=names).drop_duplicates(places, ignore_index=True)
+    table.attrs["note"] = (
+        f"late starts, launches that disagree, times above {FALLS:g} times those of larger messages, repetitions of "
+        f"which fewer than half are within a factor {SCATTERS:g} of their median"
+    )
+    return table
+
+
+def is_own(cube: xr.Dataset) -> bool:
+    """Whether results are of a campaign of colltune, which can measure again what is doubtful."""
+    return str(cube.attrs.get("benchmark", "")).startswith(_OWN)
+
+
+def without_doubtful(cube: xr.Dataset) -> xr.Dataset:
+    """Leave doubtful cells out of results of colltune's own campaigns.
+
+    Returns
+    -------
+    xarray.Dataset
+        The cube; where some are gone ``attrs["doubtful_note"]`` says which.
+    """
+    if not is_own(cube):
+        return cube
+    table = doubtful(cube)
+    return without_outliers(cube, table).assign_attrs({LEFT_OUT: words(table)}) if len(table) else cube
+
+
+def words(table: pd.DataFrame) -> str:
+    """Say what is doubtful: how many cells, and the first of them."""
+    shown = "; ".join(
+        f"{row['method']}, {row[COMM_SIZE]} processes, {row[MESSAGE_SIZE]} B: {row['reason']}"
+        for row in table.head(_NAMED).to_dict("records")
+    )
+    return f"{len(table):,} times that cannot be trusted ({shown}{'; …' if len(table) > _NAMED else ''})"
+
+
+def _row(place: Mapping[str, Any], ppn: int | None, time: float, expected: float, reason: str) -> dict[str, Any]:
+    found = {"kind": "cell", **place, "repetition": -1, "time": time, "expected": expected}
+    return {**found, "ratio": time / expected, "reason": reason, **({} if ppn is None else {"ppn": ppn})}
+
+
+def _as_told(cube: xr.Dataset, ppn: int | None, text: str) -> Iterator[dict[str, Any]]:
+    """What the loader saw: several files' lists stand one after the other, parted by a semicolon."""
+    decoder, start = json.JSONDecoder(), 0
+    sizes = [{value: number for number, value in enumerate(cube[name].values.tolist())} for name in DIMS]
+    while start < len(text):
+        try:
+            records, start = decoder.raw_decode(text, start)
+        except ValueError:
+            return
+        start += len("; ")
+        for one in records:
+            there = [places.get(one[name]) for places, name in zip(sizes, DIMS, strict=True)]
+            if one["collective"] != cube.attrs.get("collective") or None in there or one.get("ppn", ppn) != ppn:
+                continue
+            time = float(cube["time"].isel(dict(zip(DIMS, there, strict=True))))
+            if np.isfinite(time):
+                yield _row({name: one[name] for name in DIMS}, ppn, time, np.nan, str(one["reason"]))
+
+
+def _falling(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
+    """Cells that must go so that no time is far above that of a larger message; of each line as few as can be."""
+    sizes = cube[MESSAGE_SIZE].values
+    order = np.argsort(sizes)
+    for rows, block in time_blocks(cube):
+        time = block[..., order]
+        later = np.fmin.accumulate(time[..., ::-1], axis=-1)[..., ::-1]
+        with np.errstate(invalid="ignore"):
+            lines = np.argwhere((time > FALLS * later).any(axis=-1))
+        for method, comm in lines.tolist():
+            line = time[method, comm]
+            for place, expected in _fewest(line):
+                at = {
+                    "method": str(cube["method"].values[method]),
+                    COMM_SIZE: int(cube[COMM_SIZE].values[rows.start + comm]),
+                    MESSAGE_SIZE: int(sizes[order[place]]),
+                }
+                longer = "longer" if line[place] > expected else "shorter"
+                against = "larger" if longer == "longer" else "smaller"
+                reason = f"{longer} than messages that are {against}: by far"
+                yield _row(at, ppn, float(line[place]), float(expected), reason)
+
+
+def _fewest(line: FloatArray) -> list[tuple[int, float]]:
+    """Places of a line to leave out, with a time of those that are left: always what contradicts most of the others."""
+    left, gone = line.copy(), []
+    while True:
+        with np.errstate(invalid="ignore"):
+            above = np.triu(left[:, None] > FALLS * left[None, :], 1)
+        against = above.sum(axis=1) + above.sum(axis=0)
+        if not against.any():
+            break
+        place = int(against.argmax())
+        gone.append(place)
+        left[place] = np.nan
+    rest = [(place, np.flatnonzero(np.isfinite(left))) for place in gone]
+    return [(place, float(left[known[np.abs(known - place).argmin()]])) for place, known in rest if known.size]
+
+
+def _scattered(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
+    """Cells whose median few of the repetitions are close to, as of two machines in one."""
+    for (rows, columns), samples in sample_blocks(cube):
+        number = np.isfinite(samples).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            filled = np.where(number[..., None] > 0, samples, 1.0)
+            median = np.where(number > 0, np.nanmedian(filled, axis=-1), np.nan)
+            near = (np.abs(np.log(samples / median[..., None])) <= np.log(SCATTERS)).sum(axis=-1)
+        for method, comm, size in np.argwhere((number >= _FEWEST) & (2 * near < number)).tolist():
+            at = {
+                "method": str(cube["method"].values[method]),
+                COMM_SIZE: int(cube[COMM_SIZE].values[rows.start + comm]),
+                MESSAGE_SIZE: int(cube[MESSAGE_SIZE].values[columns.start + size]),
+            }
+            share = f"{near[method, comm, size]} of {number[method, comm, size]} repetitions"
+            reason = f"only {share} are within a factor {SCATTERS:g} of their median"
+            yield _row(at, ppn, float(median[method, comm, size]), np.nan, reason)

@@ -1,0 +1,187 @@
+"""Weights from a workload: how often an application calls what each cell stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.measured.map import check_cube, select_ppn
+from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.errors import DecisionError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def weights_for(
+    workload: pd.DataFrame, cube: xr.Dataset, collective: str | None = None, *, ppn: int | None = None
+) -> xr.DataArray:
+    """Lay the calls of a workload on the grid of measured sizes.
+
+    Parameters
+    ----------
+    workload
+        As `loaders.workload.read_workload` gives it: ``collective``, ``comm_size``, ``message_size``,
+        ``calls`` and perhaps ``ppn`` (0 = not told).
+    cube
+        Results of one collective.
+    collective
+        Whose calls; None takes that of the cube.
+    ppn
+        As for `select_ppn`.
+
+    Returns
+    -------
+    DataArray over ``comm_size``, ``message_size``
+        Calls of each cell, float64. A size that was not measured counts at the nearest communicator and
+        message size by the logarithm (of two equally near the smaller), beyond the range at its border. So
+        all calls are there; attributes count them: ``calls``, of which ``exact`` are at measured sizes,
+        ``moved`` between them, ``beyond`` outside their range; ``unmeasured`` fall on cells where no
+        method was measured, so that no penalty knows them; ``other_ppn`` are of other numbers of processes
+        per node and not among the calls. ``note`` says it for people.
+
+    Raises
+    ------
+    DecisionError
+        When the workload does not call this collective, or nothing is measured.
+    """
+    flat, chosen = select_ppn(check_cube(cube), ppn)
+    name = str(cube.attrs.get("collective", "unknown")) if collective is None else collective
+    rows = _checked(workload).loc[workload["collective"] == name]
+    other = np.zeros(len(rows), dtype=np.bool_)
+    if "ppn" in rows and chosen is not None:
+        told = rows["ppn"].to_numpy(dtype=np.float64)
+        other = np.isfinite(told) & (told > 0) & (told != chosen)
+    calls = rows["calls"].to_numpy(dtype=np.float64)
+    own = rows.loc[~other]
+    if not calls[~other].sum() > 0:
+        raise DecisionError(_nothing(workload, name, chosen, len(rows)))
+    measured = np.asarray(flat["time"].count("method").transpose(*SIZES).values) > 0
+    if not measured.any():
+        raise DecisionError(f"nothing is measured of {name}, so that a workload has nowhere to go")
+    places, exact, inside = [], np.ones(len(own), dtype=np.bool_), np.ones(len(own), dtype=np.bool_)
+    for axis, lines in ((COMM_SIZE, measured.any(axis=1)), (MESSAGE_SIZE, measured.any(axis=0))):
+        values = own[axis].to_numpy(dtype=np.int64)
+        sizes = np.asarray(flat[axis].values)
+        places.append(np.flatnonzero(lines)[_nearest(values, sizes[lines])])
+        exact &= np.isin(values, sizes[lines])
+        inside &= (values >= sizes[lines][0]) & (values <= sizes[lines][-1])
+    weights = np.zeros(measured.shape)
+    np.add.at(weights, tuple(places), calls[~other])
+    counts = {
+        "calls": float(calls[~other].sum()),
+        "exact": float(calls[~other][exact].sum()),
+        "moved": float(calls[~other][~exact & inside].sum()),
+        "beyond": float(calls[~other][~inside].sum()),
+        "unmeasured": float(weights[~measured].sum()),
+        "other_ppn": float(calls[other].sum()),
+    }
+    attrs = {"units": "1", "long_name": f"calls of {name}", **counts, "note": _note(counts, chosen)}
+    return xr.DataArray(weights, {axis: flat[axis] for axis in SIZES}, SIZES, "weight", attrs)
+
+
+def weighed(problem: Problem, workload: pd.DataFrame) -> Problem:
+    """Weigh each table of a problem by the workload's calls of its collective and processes per node.
+
+    Parameters
+    ----------
+    problem
+        The measurements.
+    workload
+        As for `weights_for`. Calls whose processes per node are not told count for each number of them.
+
+    Returns
+    -------
+    Problem
+        With weights; a table that the workload does not call has none but 0. ``provenance["workload"]``
+        sums up the counts of `weights_for`, with the calls of collectives ``without_results``.
+
+    Raises
+    ------
+    DecisionError
+        When the workload calls none of the problem's tables.
+    """
+    sums = dict.fromkeys(("calls", "exact", "moved", "beyond", "unmeasured", "other_ppn"), 0.0)
+    names = [str(part.given.get("collective", problem.collective)) for part in problem.slices]
+    slices = []
+    refused: DecisionError | None = None
+    for part, name in zip(problem.slices, names, strict=True):
+        try:
+            weights = weights_for(workload, part.cube, name, ppn=part.given.get("ppn"))
+        except DecisionError as error:
+            refused = error
+            slices.append(replace(part, weights=np.zeros(part.labels.shape)))
+            continue
+        for count in sums:
+            sums[count] += weights.attrs[count]
+        slices.append(replace(part, weights=np.asarray(weights.values)))
+    if refused is not None and not sums["calls"]:
+        raise refused
+    facts: dict[str, Any] = {**sums, "without_results": without_results(workload, names)}
+    return replace(problem, slices=tuple(slices), provenance={**problem.provenance, "workload": facts})
+
+
+def called(workload: pd.DataFrame, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.DataArray]:
+    """The weights (`weights_for`) of each of several collectives by name, without those that a workload never calls."""
+    found = {}
+    for name, cube in cubes.items():
+        try:
+            found[name] = weights_for(workload, cube, name)
+        except DecisionError:
+            continue
+    return found
+
+
+def without_results(workload: pd.DataFrame, collectives: Any) -> dict[str, float]:
+    """Calls of a workload by collective, of those that are not among `collectives`."""
+    known = {str(name) for name in collectives}
+    calls = _checked(workload).groupby("collective", sort=False)["calls"].sum()
+    return {str(name): float(number) for name, number in calls.items() if str(name) not in known}
+
+
+def _checked(workload: pd.DataFrame) -> pd.DataFrame:
+    needed = ("collective", *SIZES, "calls")
+    missing = [name for name in needed if name not in workload]
+    if missing:
+        raise DecisionError(f"the workload has no column {', '.join(missing)}; expected {', '.join(needed)}")
+    calls = workload["calls"].to_numpy(dtype=np.float64)
+    if not (np.isfinite(calls) & (calls >= 0)).all():
+        raise DecisionError("the calls of a workload must be finite and 0 or more")
+    return workload
+
+
+def _nearest(values: IntArray, sizes: IntArray) -> IntArray:
+    """Position of the nearest of ascending sizes by the logarithm, of two the smaller; 0 is as half a byte."""
+    wanted, logs = (np.log2(np.maximum(numbers, 0.5)) for numbers in (values, sizes))
+    above = np.clip(np.searchsorted(logs, wanted), 0, logs.size - 1)
+    below = np.maximum(above - 1, 0)
+    return np.asarray(np.where(wanted - logs[below] <= logs[above] - wanted, below, above), dtype=np.int64)
+
+
+def _nothing(workload: pd.DataFrame, name: str, ppn: int | None, rows: int) -> str:
+    if rows:
+        return f"the workload has no call of {name}" + (f" at {ppn} processes per node" if ppn is not None else "")
+    names = [str(one) for one in workload["collective"].unique()]
+    near = get_close_matches(name, names, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"the workload does not call {name}, only {', '.join(names) or 'nothing'}{hint}"
+
+
+def _note(counts: dict[str, float], ppn: int | None) -> str:
+    parts = [f"{counts['calls']:g} calls, {counts['exact']:g} at measured sizes"]
+    words = {
+        "moved": "moved to the nearest measured size",
+        "beyond": "outside the measured range, counted at its border",
+        "unmeasured": "at cells where nothing is measured",
+        "other_ppn": f"left out: not {ppn} processes per node",
+    }
+    return "; ".join(parts + [f"{counts[name]:g} {text}" for name, text in words.items() if counts[name]])

@@ -1,0 +1,76 @@
+"""What a tuning can be told: declared once for the command ``tune`` and the page *Tune*."""
+
+from __future__ import annotations
+
+from dashboard.domain.options import Option
+from dashboard.domain.units import parse_duration
+from loaders.collectives import COLLECTIVES as KNOWN
+
+#: Collectives that most programs call most.
+COLLECTIVES = ("bcast", "reduce", "allreduce", "allgather", "alltoall")
+MESSAGE_SIZES = "4-1MiB:x4"
+BUDGET = "10min"
+#: What rules are written as for the library that is there, and nothing else.
+RULES = "rules"
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "collectives",
+        "collectives",
+        "Operations that are tuned; each has its share of the budget.",
+        COLLECTIVES,
+        "attributes",
+        choices=tuple(KNOWN),
+        flag="-c",
+    ),
+    Option(
+        "ranks",
+        "ranks",
+        "Processes that are started; without it those of the allocation, else one for each core.",
+        None,
+        "int",
+        low=2,
+        high=100_000,
+        unlimited="the cores",
+    ),
+    Option(
+        "budget",
+        "budget",
+        "Time of measuring at most, such as 60s or 2h (default 10min); start, checks and proof come on top.",
+        BUDGET,
+        "name",
+        check=parse_duration,
+    ),
+    Option(
+        "message_sizes",
+        "message sizes",
+        "Bytes to choose from, such as 4-1MiB:x4 (the default).",
+        MESSAGE_SIZES,
+        "name",
+        flag="--sizes",
+    ),
+    Option(
+        "comm_sizes",
+        "communicator sizes",
+        "Processes to choose from, such as 2-16 or 8,64; without it all up to the ranks.",
+        "",
+        "name",
+    ),
+    Option(
+        "target",
+        "written as well as",
+        "What else the decision is written as, such as c; rules: the library's rules and what is preloaded, no more.",
+        RULES,
+        "name",
+    ),
+    Option(
+        "launches", "launches", "Of each comparison: the ranks are started anew so often.", 3, "int", low=1, high=99
+    ),
+    Option(
+        "unchecked",
+        "without safety check",
+        "Do not call the methods in every way first; what gives wrong results is then found by nobody.",
+        default=False,
+        kind="flag",
+    ),
+)

@@ -1,0 +1,78 @@
+"""Names of methods that a target does not know: which they are, what they may mean, and what the user says they do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Leaf, Method
+from dashboard.decisions.grown.default import NAMES
+from dashboard.decisions.measured.map import methods_of
+from dashboard.export.target import ExportError, Target
+from dashboard.export.targets.mpich.selection import NAMES as MPICH_NAMES
+from dashboard.export.targets.settings import UCC_NAMES
+from loaders.openmpi import DEFAULT_VERSION, algorithms
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_NEAR = 3
+_DEFAULT = Method("the library's own decision", "default")
+
+
+def known(target: Target, collective: str, version: str | None = None) -> tuple[str, ...]:
+    """Names of the algorithms that a target has; empty where it takes any, or none of these."""
+    if target.name.startswith("openmpi") or target.name in ("preload", "mpirun"):
+        return tuple(algorithms(collective, version or DEFAULT_VERSION).values())
+    names = {"mpich": MPICH_NAMES, "ucc": UCC_NAMES}.get(target.name, {})
+    return tuple(names.get(collective, ()))
+
+
+def near(target: Target, collective: str, algorithm: str, version: str | None = None) -> list[str]:
+    """The target's names that an algorithm may mean, the nearest first."""
+    return difflib.get_close_matches(algorithm.lower(), known(target, collective, version), _NEAR, 0.5)
+
+
+def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None) -> list[Method]:
+    """Methods of a cube that a target cannot say.
+
+    Parameters
+    ----------
+    target
+        The target.
+    cube
+        Measurements of one collective.
+    options
+        Of the target: ``version``, ``base``.
+    """
+    collective = str(cube.attrs["collective"])
+    facts = {name: cube.attrs[name] for name in ("library", "library_version") if name in cube.attrs}
+    told = {name: value for name, value in (options or {}).items() if name in target.options}
+    if not said(target, collective, _DEFAULT, facts, told):
+        # It says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
+        return []
+    methods = (method for method in methods_of(cube) if method.algorithm.lower() not in NAMES)
+    return [method for method in methods if not said(target, collective, method, facts, told)]
+
+
+def said(target: Target, collective: str, method: Method, facts: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """Whether the target writes a file in which this method is all that is decided."""
+    if method.segment_size and not target.segments:
+        return False
+    try:
+        target.write([DecisionFunction(collective, [method], Leaf(0), provenance=facts)], None, **options)
+    except ExportError:
+        return False
+    return True
+
+
+def renamed(cube: xr.Dataset, names: Mapping[str, str]) -> xr.Dataset:
+    """The cube with other names for its algorithms; the methods keep their labels."""
+    if not set(names) & set(map(str, cube["algorithm"].values)):
+        return cube
+    words = [names.get(str(name), str(name)) for name in cube["algorithm"].values]
+    return cube.assign_coords(algorithm=("method", np.array(words)))

@@ -1,0 +1,1 @@
+"""Export targets, one module or folder each."""

@@ -1,0 +1,1 @@
+"""C99: nested ifs or tables, with header and self-test."""

@@ -1,0 +1,231 @@
+"""Decision functions as MPICH's collective selection (JSON): its complete file with some collectives replaced.
+
+MPICH stops a program where the file lacks a collective or has an unknown key, so that the file to start from must
+be that of the very version: the one that the installed library holds, or ``maint/tuning/coll/mpir/generic.json`` of its
+source. For the same
+reason nothing can be said in comments. Replaced is what intracommunicators do; operations that do not commute or are
+user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.export import usage
+from dashboard.export.bands import bands_of
+from dashboard.export.library_names import Compared, is_of_library, normal
+from dashboard.export.parts import per_collective
+from dashboard.export.rules import RulesError
+from dashboard.export.rules.lint import read_text
+from dashboard.export.target import ExportError, Target
+from dashboard.export.targets.mpich.base import installed
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction, Method
+
+Tree = dict[str, Any]
+
+#: What sizes of keys are compared with: ``avg_msg_size`` or ``total_msg_size``.
+_COMPARED: Mapping[str, Compared] = {
+    **dict.fromkeys(("bcast", "reduce", "allreduce", "alltoall"), "message"),
+    **dict.fromkeys(("allgather", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"),
+    "barrier": "nothing",
+}
+_KEY = {"message": "avg_msg_size", "total": "total_msg_size"}
+#: Names of the models (normalised) by what MPICH calls the same algorithm.
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "bcast": {
+        "binomial": "binomial",
+        "scatter_allgather": "scatter_recursive_doubling_allgather",
+        "scatter_allgather_ring": "scatter_ring_allgather",
+        "smp": "smp",
+        "tree": "tree",
+    },
+    "allreduce": {
+        "recursive_doubling": "recursive_doubling",
+        "rabenseifner": "reduce_scatter_allgather",
+        "ring": "ring",
+        "smp": "smp",
+        "tree": "tree",
+        "recexch": "recexch",
+        "recursive_multiplying": "recursive_multiplying",
+        "k_reduce_scatter_allgather": "k_reduce_scatter_allgather",
+    },
+    "reduce": {
+        "binomial": "binomial",
+        "rabenseifner": "reduce_scatter_gather",
+        "smp": "smp",
+    },
+    "allgather": {
+        "bruck": "brucks",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+        "k_brucks": "k_brucks",
+        "recexch_doubling": "recexch_doubling",
+        "recexch_halving": "recexch_halving",
+    },
+    "alltoall": {
+        "bruck": "brucks",
+        "pairwise": "pairwise",
+        "linear": "scattered",
+        "k_brucks": "k_brucks",
+    },
+    "gather": {"binomial": "binomial"},
+    "scatter": {"binomial": "binomial"},
+    "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
+    "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
+    "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
+}
+#: Algorithms that stop the program for other communicator sizes than powers of two.
+_POWERS_ONLY = (("allgather", "recursive_doubling"),)
+#: Algorithms that need at least one element for each process of the largest power of two.
+_MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce_scatter_allgather")
+#: What algorithms are given beside their radix, by collective: values of the variables that they are measured with
+#: (``mpivars`` of 5.0.2). Where one is lacking MPICH takes what happens to be in memory.
+_TOPOLOGY = ("topo_overhead=200", "topo_diff_groups=2800", "topo_diff_switches=1900", "topo_same_switches=1600")
+PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("bcast", "tree"): ("tree_type=kary", "is_non_blocking=1", *_TOPOLOGY),
+    ("allreduce", "tree"): ("tree_type=knomial_1", "chunk_size=0", "buffer_per_child=0", *_TOPOLOGY),
+    ("allreduce", "recexch"): ("single_phase_recv=0",),
+    ("allreduce", "recursive_multiplying"): (),
+    ("allreduce", "k_reduce_scatter_allgather"): ("single_phase_recv=0",),
+    ("allgather", "k_brucks"): (),
+    ("allgather", "recexch_doubling"): ("single_phase_recv=0",),
+    ("allgather", "recexch_halving"): ("single_phase_recv=0",),
+    ("alltoall", "k_brucks"): (),
+    ("barrier", "k_dissemination"): (),
+    ("barrier", "recexch"): ("single_phase_recv=0",),
+}
+_RADIX = 2
+_REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
+
+
+def to_mpich(
+    decisions: DecisionFunction | Sequence[DecisionFunction],
+    *,
+    provenance: Mapping[str, Any] | None = None,
+    base: str | None = None,
+) -> str:
+    """Write decision functions as MPICH's collective selection.
+
+    Use it with ``MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE`` and ``MPIR_CVAR_DEVICE_COLLECTIVES=none``, without
+    which the device's own compositions decide first.
+
+    Parameters
+    ----------
+    decisions
+        One decision function, or one for each of several collectives.
+    provenance
+        Not used: the file has no place for it.
+    base
+        Text of the library's own complete file; default: what the installed library holds
+        (`dashboard.export.targets.mpich.base`).
+
+    Raises
+    ------
+    ExportError
+        When there is no `base` or it is not complete, or MPICH lacks a method or a collective.
+    """
+    del provenance
+    document = _base(base)
+    for decision in per_collective(decisions):
+        key = f"collective={decision.collective}"
+        if decision.collective not in _COMPARED or key not in document:
+            raise ExportError(
+                f"MPICH's selection takes no sizes for {decision.collective}; it does for "
+                f"{', '.join(sorted(_COMPARED))}"
+            )
+        own = document[key].get("comm_type=intra", {})
+        document[key] = {**document[key], "comm_type=intra": _intra(decision, own)}
+    return json.dumps(document, indent=4) + "\n"
+
+
+def _base(text: str | None) -> Tree:
+    if text is None:
+        held = installed()
+        if held is None:
+            raise ExportError(
+                "MPICH reads complete files only, and beside this Python and on the PATH there is no MPICH whose own "
+                "could be taken: tell the one to start from (--base; maint/tuning/coll/mpir/generic.json in its source)"
+            )
+        text = held[1]
+    try:
+        found = read_text(text)
+    except RulesError as error:
+        raise ExportError(f"the file to start from is not MPICH's: {error}") from None
+    wrong = [fault for fault in found.faults if fault.severity == "error"]
+    if found.format != "mpich" or wrong:
+        raise ExportError(f"the file to start from is not MPICH's: {wrong[0] if wrong else found.title}")
+    document: Tree = json.loads(text.lstrip("\ufeff"))
+    return document
+
+
+def _intra(decision: DecisionFunction, own: Tree) -> Tree:
+    tree = _bands(decision, own)
+    if decision.collective not in _REDUCTIONS:
+        return tree
+    return {
+        "is_commutative=yes": {"is_op_built_in=yes": tree, "is_op_built_in=no": own},
+        "is_commutative=no": own,
+    }
+
+
+def _bands(decision: DecisionFunction, own: Tree) -> Tree:
+    compared = _COMPARED[decision.collective]
+    names = [algorithm_name(decision, method) for method in decision.methods]
+    bands = bands_of(decision, compared).bands
+    found: Tree = {}
+    for number, band in enumerate(bands):
+        rules: Tree = {}
+        for place, (_, method) in enumerate(band.rules):
+            leaf = _leaf(decision, names[method], method, own)
+            if compared == "nothing":
+                rules = leaf
+                break
+            following = band.rules[place + 1][0] if place + 1 < len(band.rules) else None
+            limit = "=any" if following is None else f"<={following - 1}"
+            rules[f"{_KEY[compared]}{limit}"] = leaf
+        end = bands[number + 1].start - 1 if number + 1 < len(bands) else None
+        found["comm_size=any" if end is None else f"comm_size<={end}"] = rules
+    return found
+
+
+def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
+    """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
+    if not is_of_library(method):
+        return None
+    if normal(method.algorithm) in ("default", "tuned"):
+        return ""
+    return NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))
+
+
+def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) -> Tree:
+    if name is None:
+        has = ", ".join(sorted(set(NAMES[decision.collective].values())))
+        label = decision.methods[method].label
+        raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
+    if not name:
+        return own
+    parameters: Tree = {}
+    if (further := PARAMETERS.get((decision.collective, name))) is not None:
+        radix = int(decision.methods[method].parameters.get("radix", _RADIX))
+        parameters = {one: {} for one in (f"k={radix}", *further)}
+    leaf: Tree = {f"algorithm=MPIR_{decision.collective.capitalize()}_intra_{name}": parameters}
+    if (decision.collective, name) in _POWERS_ONLY:
+        return {"comm_size=pow2": leaf, "comm_size=any": own}
+    return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf
+
+
+TARGET = Target(
+    "mpich",
+    "MPICH collective selection (JSON)",
+    ".json",
+    to_mpich,
+    ("base",),
+    use=usage.mpich,
+    readable=True,
+    own_methods=True,
+    segments=False,
+)

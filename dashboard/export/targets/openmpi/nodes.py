@@ -1,0 +1,147 @@
+"""Decision functions for Open MPI across nodes: two files, who answers (HAN's rules) and how (the rules of tuned).
+
+HAN is asked before tuned where there are several nodes. Its rules name a component for ranges of communicator and
+message sizes; where they name tuned the rules of tuned act. Both are written as one text with a line between them, so
+that they are read, judged and proven as the one decision that they are; `parted` gives the two files.
+
+Format of HAN's rules: open-mpi/ompi, ``ompi/mca/coll/han/coll_han_dynamic_file.c`` of 5.0. Each level is a count and
+then its entries: collectives, topological levels, configuration sizes, message sizes. The first configuration size must
+be 1 and the first message size 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Method
+from dashboard.export import provenance as origin
+from dashboard.export import usage
+from dashboard.export.bands import Band, Bands, bands_of, merged
+from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, named
+from dashboard.export.parts import per_collective
+from dashboard.export.remarks import hashed
+from dashboard.export.target import ExportError, Target
+from dashboard.export.targets.openmpi.rules import to_openmpi
+from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, series
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Line that parts the two files.
+MARK = "#### the second file, HAN's rules ####"
+#: Topological level of the whole communicator.
+GLOBAL = 2
+_DEFAULT = Method("default", "default", 0, {"library_id": 0})
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Rules of tuned, and HAN's; ValueError where the text is not both."""
+    first, mark, second = text.partition(f"{MARK}\n")
+    if not mark:
+        raise ValueError("rules of one component alone")
+    return first, second
+
+
+def joined(tuned: str, han: str) -> str:
+    """Both as one text."""
+    return f"{tuned.rstrip()}\n{MARK}\n{han}"
+
+
+def component_of(method: Method, collective: str) -> str:
+    """Component that answers where a decision takes a method.
+
+    Of the library's own decision across nodes that is HAN for what it serves.
+    """
+    if component := named(method):
+        return component
+    own = method.algorithm == "default" and not method.parameters.get("library_id")
+    return HAN if own and collective in SERVES[HAN] else TUNED
+
+
+def to_openmpi_nodes(
+    decisions: DecisionFunction | Sequence[DecisionFunction],
+    *,
+    provenance: Mapping[str, Any] | None = None,
+    cubes: Mapping[str, xr.Dataset] | None = None,
+    version: str = DEFAULT_VERSION,
+    most_rules: int | None = None,
+    weights: Mapping[str, Any] | None = None,
+) -> str:
+    """Write both files as one text; parameters and errors as for `dashboard.export.targets.openmpi.rules.to_openmpi`.
+
+    Raises
+    ------
+    ExportError
+        Also when HAN takes no rules for a collective, or this version reads no names of components.
+    """
+    if series(version) != "5.0":
+        raise ExportError(f"HAN's rules name components only in Open MPI 5.0, not {version}; write openmpi for it")
+    each = list(per_collective(decisions))
+    if lost := [one.collective for one in each if one.collective not in SERVES[HAN]]:
+        known = ", ".join(sorted(SERVES[HAN]))
+        raise ExportError(f"HAN does not answer {lost[0]}, so tuned does; write openmpi for it. It answers {known}")
+    tuned = [_left_to_tuned(one) for one in each]
+    options = {"cubes": cubes, "version": version, "most_rules": most_rules, "weights": weights}
+    first = to_openmpi(tuned, provenance=provenance, **options)  # type: ignore[arg-type]
+    return joined(first, _han(each, provenance))
+
+
+def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
+    """The decision with tuned's own where another component answers, which then is not asked."""
+    name = decision.collective
+    methods = [
+        method if component_of(method, name) == TUNED and method.algorithm != TUNED else _DEFAULT
+        for method in decision.methods
+    ]
+    return DecisionFunction(
+        name,
+        methods,
+        decision.tree,
+        kind=decision.kind,
+        options=decision.options,
+        provenance=decision.provenance,
+        categories=decision.categories,
+    )
+
+
+def who_answers(decision: DecisionFunction) -> tuple[Bands, list[str]]:
+    """Components by communicator and message size, as bands whose methods are places in the list."""
+    names = [component_of(method, decision.collective) for method in decision.methods]
+    order = sorted(set(names))
+    bands = bands_of(decision, "message").with_methods([order.index(name) for name in names])
+    first, *others = bands.bands
+    return merged(Bands("message", (Band(1, first.rules), *others), bands.notes)), order
+
+
+def _han(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None) -> str:
+    lines = hashed(
+        [
+            "HAN's rules for Open MPI 5.0: which component answers, by communicator and message size.",
+            "Use: mpirun --mca coll_han_use_dynamic_file_rules 1 --mca coll_han_dynamic_rules_filename THIS_FILE ...",
+            "together with the rules of tuned that were written with this file; where it says tuned, they act.",
+            "HAN's own calls inside of nodes and between them follow the rules of tuned, at their sizes.",
+            f"Generated by {origin.generator(provenance)}. Do not edit: generate it again.",
+        ]
+    )
+    lines.append(f"{len(decisions)} # collectives")
+    for decision in decisions:
+        bands, names = who_answers(decision)
+        lines += [f"{COLLECTIVE_IDS.index(decision.collective)} # {decision.collective}", "1 # topological level"]
+        lines += [f"{GLOBAL} # the whole communicator", f"{len(bands.bands)} # communicator sizes"]
+        for band in bands.bands:
+            lines += [f"{band.start} # processes and more", f"{len(band.rules)} # message sizes"]
+            lines += [f"{size} {names[place]} # number {NUMBERS[names[place]]}" for size, place in band.rules]
+    return "\n".join(lines) + "\n"
+
+
+TARGET = Target(
+    "openmpi-nodes",
+    "Open MPI rules across nodes (two files: tuned's and HAN's, for 5.0)",
+    ".conf",
+    to_openmpi_nodes,
+    ("cubes", "version", "most_rules", "weights"),
+    use=usage.open_mpi_nodes,
+    readable=True,
+)

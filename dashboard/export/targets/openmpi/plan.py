@@ -1,0 +1,322 @@
+"""What is to be written for Open MPI: bands, the library's numbers, and what was lost on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.judged.penalty import penalty, summarise
+from dashboard.decisions.measured.map import methods_of, select_ppn
+from dashboard.export.band_search import best_bands
+from dashboard.export.bands import Band, Bands, bands_of
+from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
+from dashboard.export.parts import per_collective
+from dashboard.export.target import ExportError
+from loaders.openmpi import algorithms, series
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.decisions import DecisionFunction
+
+MOST_RULES = 64
+"""So many rules are searched where a decision cannot be said as it is and no number is asked for."""
+_DEFAULT = Choice(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """One collective as it will be written.
+
+    Attributes
+    ----------
+    source
+        The decision function that it is written for.
+    bands
+        Their methods are positions in `choices`.
+    choices, methods
+        What each rule tells the library, and what that is called.
+    notes
+        What the rules do not say as the decision function does.
+    cost
+        The penalty before and after, where that is so and measurements are known.
+    """
+
+    source: DecisionFunction
+    bands: Bands
+    choices: tuple[Choice, ...]
+    methods: tuple[Method, ...]
+    notes: tuple[str, ...]
+    cost: str = ""
+
+    @property
+    def decision(self) -> DecisionFunction:
+        """What the rules decide."""
+        return self.bands.decision(self.source.collective, self.methods, provenance=self.source.provenance)
+
+
+def plans(
+    decisions: DecisionFunction | Sequence[DecisionFunction],
+    version: str,
+    cubes: Mapping[str, xr.Dataset] | None = None,
+    most_rules: int | None = None,
+    weights: Mapping[str, Any] | None = None,
+) -> list[Plan]:
+    """Plan rules for decision functions.
+
+    Parameters
+    ----------
+    decisions
+        One decision function, or one for each of several collectives.
+    version
+        Of Open MPI.
+    cubes
+        The measurements by collective. With them methods that the library lacks get the best substitute, and what
+        bands cannot say the best approximation.
+    most_rules
+        At most so many rules for each collective; more are replaced by the best so many.
+    weights
+        Workload by collective, ``(comm_size, message_size)``: how often each cell is called. What is best, and what it
+        costs, is weighted by it.
+
+    Raises
+    ------
+    ExportError
+        When the library knows no choice for a collective, or when measurements would be needed.
+    """
+    try:
+        wanted = series(version)
+    except ValueError as error:
+        raise ExportError(str(error)) from None
+    found: list[Plan] = []
+    for decision in per_collective(decisions):
+        if decision.collective not in COMPARED:
+            raise ExportError(
+                f"Open MPI takes no rules for {decision.collective}; it does for {', '.join(sorted(COMPARED))}"
+            )
+        if any(decision.collective == one.source.collective for one in found):
+            raise ExportError(f"two decision functions for {decision.collective}; one file can hold one")
+        cube = (cubes or {}).get(decision.collective)
+        flat = None if cube is None else select_ppn(cube, known_ppn(decision))[0]
+        measured = None if flat is None else _Measured(flat, (weights or {}).get(decision.collective))
+        found.append(_plan(decision, wanted, measured, most_rules))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What rules are judged by: a cube without ``ppn``, and how often its cells are called, if that is known."""
+
+    cube: xr.Dataset
+    weights: Any = None
+
+    def penalty(self, decision: DecisionFunction) -> xr.Dataset:
+        return penalty(self.cube, decision, weights=self.weights)
+
+
+def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, most_rules: int | None) -> Plan:
+    compared = COMPARED[decision.collective]
+    why = ""
+    try:
+        bands = bands_of(decision, compared)
+        if most_rules is not None and bands.rules > most_rules:
+            why = f"{bands.rules} rules would say all of it, {most_rules} are allowed"
+    except ExportError as error:
+        if measured is None:
+            raise
+        why = str(error)
+    if why and measured is None:
+        raise ExportError(f"{decision.collective}: {why}; the best of them is found from the measurements only")
+    if why and measured is not None:
+        found = _searched(decision, version, measured, most_rules or MOST_RULES, why)
+    else:
+        found = _translated(decision, version, measured, bands)
+    return _of_one_way(found, version, measured, most_rules or MOST_RULES)
+
+
+def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules: int) -> Plan:
+    """Rules whose processes understand each other even when they do not choose the same (`way_of`)."""
+    name = plan.source.collective
+    used = {method for band in plan.bands.bands for _, method in band.rules}
+    ways = {way_of(name, plan.choices[place].algorithm) for place in used}
+    if name != "scatter" or len(ways) == 1:
+        return plan
+    what = "in scatter a process that is not the root may tell no send count and then takes the rule for size 0"
+    if measured is None:
+        return replace(plan, notes=(*plan.notes, f"Not safe: {what}, whose algorithm another one does not understand."))
+    why = f"{what}, so that all rules must be of algorithms that understand each other"
+    plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(ways)]
+    return min(plans, key=lambda one: _mean(measured.penalty(one.decision)))
+
+
+def _mean(penalties: xr.Dataset) -> tuple[int, float]:
+    """Penalty to compare plans by: what leaves fewer cells without a measured time first."""
+    found = summarise(penalties)
+    return found.unmeasured, found.mean
+
+
+def known_ppn(decision: DecisionFunction) -> int | None:
+    """Processes per node that a decision function was made from, if it is one number."""
+    known = decision.provenance.get("ppn")
+    return known if isinstance(known, int) and not isinstance(known, bool) else None
+
+
+def _searched(
+    decision: DecisionFunction, version: str, measured: _Measured, most_rules: int, why: str, way: int | None = None
+) -> Plan:
+    """The best bands of so many rules, from the measurements; of algorithms of one way only where that is given."""
+    methods = methods_of(measured.cube)
+    offered = {place: choice_in(decision, method, version) for place, method in enumerate(methods)}
+    found = {
+        place: choice
+        for place, choice in offered.items()
+        if choice is not None and (way is None or way_of(decision.collective, choice.algorithm) == way)
+    }
+    if not found:
+        raise ExportError(f"{decision.collective}: Open MPI {version} has none of the measured methods")
+    compared = COMPARED[decision.collective]
+    search = best_bands(measured.cube, compared, most_rules, allowed=list(found), weights=measured.weights)
+    bands = search.bands()
+    places = {place: number for number, place in enumerate(found)}
+    bands = bands.with_methods([places.get(place, 0) for place in range(len(methods))])
+    kept = tuple(methods[place] for place in found)
+    by = " by the workload's calls" if measured.weights is not None else ""
+    notes = [f"Approximated: {why}.", f"The best {bands.rules} rules over the measured sizes{by} are written."]
+    return _finished(Plan(decision, bands, tuple(found.values()), kept, ()), measured, notes)
+
+
+def _translated(decision: DecisionFunction, version: str, measured: _Measured | None, bands: Bands) -> Plan:
+    """Bands that say what the decision says, with substitutes for what the library lacks."""
+    used = sorted({method for band in bands.bands for _, method in band.rules})
+    found = {place: choice_in(decision, decision.methods[place], version) for place in used}
+    lacking = [place for place, choice in found.items() if choice is None]
+    notes = [f"{note[0].upper()}{note[1:]}." for note in bands.notes]
+    choices = {place: choice for place, choice in found.items() if choice is not None}
+    methods = list(decision.methods)
+    places = list(range(len(methods)))
+    if lacking:
+        if measured is None:
+            raise refused(decision, version, lacking)
+        for place in lacking:
+            other, choice = substitute(decision, place, version, measured.cube, measured.weights)
+            if other not in methods:
+                methods.append(other)
+            places[place] = methods.index(other)
+            choices[places[place]] = choice
+            notes.append(
+                f"Open MPI {version} has no {decision.methods[place].label!r}; {other.label!r} is written instead, "
+                "of all that it has the one that costs least there."
+            )
+        bands = bands.with_methods(places)
+    order = {place: number for number, place in enumerate(choices)}
+    bands = bands.with_methods([order.get(place, 0) for place in range(len(methods))])
+    kept = tuple(methods[place] for place in choices)
+    plan = Plan(decision, bands, tuple(choices.values()), kept, ())
+    return _finished(plan, measured if notes else None, notes)
+
+
+def choice_in(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
+    """What the library must be told for a method of a decision function; None where it lacks it."""
+    try:
+        return choice_of(method, decision.collective, version, trust_number=_is_open_mpi(decision))
+    except LookupError:
+        return None
+
+
+def _is_open_mpi(decision: DecisionFunction) -> bool:
+    """Whether the measured library's numbers may be Open MPI's: it is, or nobody says what it is."""
+    library = str(decision.provenance.get("library") or "").lower().replace(" ", "").replace("-", "")
+    return library in ("", "none", "unknown") or "openmpi" in library or "ompi" in library
+
+
+def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) -> ExportError:
+    """Why methods cannot be written, with what there is instead."""
+    names = ", ".join(repr(decision.methods[place].label) for place in lacking)
+    has = ", ".join(algorithms(decision.collective, version).values())
+    return ExportError(
+        f"{decision.collective}: Open MPI {version} has no {names}; it has {has}. With the measurements the best "
+        "substitute is written"
+    )
+
+
+def substitute(
+    decision: DecisionFunction, place: int, version: str, cube: xr.Dataset, weights: Any = None
+) -> tuple[Method, Choice]:
+    """The method of the library that costs least in all the cells where it lacks the one that is decided."""
+    there = penalty(cube, decision, weights=weights)
+    labels = [method.label for method in methods_of(cube)]
+    wanted = decision.methods[place].label
+    cells = there["chosen"].values == (labels.index(wanted) if wanted in labels else -1)
+    times = np.asarray(cube["time"].transpose("method", "comm_size", "message_size").values)
+    ratio = times / there["best_time"].values
+    calls = there["weight"].values[cells] if "weight" in there else np.ones(int(cells.sum()))
+    calls = calls if calls.any() else np.ones(calls.size)
+    best = np.inf
+    found = _library_default(decision, version, cube)
+    for number, method in enumerate(methods_of(cube)):
+        here = ratio[number][cells]
+        choice = choice_in(decision, method, version)
+        if choice is None or not here.size or not np.isfinite(here).all():
+            continue
+        cost = float(np.average(here, weights=calls))
+        if cost < best:
+            best, found = cost, (method, choice)
+    return found
+
+
+def _library_default(decision: DecisionFunction, version: str, cube: xr.Dataset) -> tuple[Method, Choice]:
+    """The library's own decision, as it was measured if it was."""
+    for method in methods_of(cube):
+        if choice_in(decision, method, version) == _DEFAULT:
+            return method, _DEFAULT
+    return Method("the library's own decision", "default"), _DEFAULT
+
+
+def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> Plan:
+    """Make the plan safe for the library, and say what is lost and what it costs."""
+    bands, choices, methods, more = _only_two(plan)
+    told = [*notes, *more]
+    used = {method for band in bands.bands for _, method in band.rules}
+    for place in sorted(used):
+        lost = unsaid(methods[place], choices[place], plan.source.collective)
+        told += [f"Rules cannot say of {methods[place].label!r}: {', '.join(lost)}."] if lost else []
+    done = Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(told))
+    if measured is None:
+        return done
+    before, after = (summarise(measured.penalty(one)) for one in (plan.source, done.decision))
+    weighted = ", weighted by the workload," if measured.weights is not None else ""
+    compare = f"Penalty{weighted} of the decision function: {figures(before)}; of these rules: {figures(after)}."
+    return Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(told), compare)
+
+
+def figures(summary: Any) -> str:
+    """A penalty in words."""
+    rest = f", {summary.unmeasured} cells not measured" if summary.unmeasured else ""
+    return f"mean {summary.mean:.4g} %, max {summary.max:.4g} %{rest}"
+
+
+def _only_two(plan: Plan) -> tuple[Bands, list[Choice], list[Method], list[str]]:
+    """Keep the algorithm for two processes from larger communicators, where its call would fail."""
+    known = algorithms(plan.source.collective, "6.0")
+    twos = {place for place, choice in enumerate(plan.choices) if known.get(choice.algorithm) == "two_proc"}
+    choices, methods = list(plan.choices), list(plan.methods)
+    found: list[Band] = []
+    notes: list[str] = []
+    for number, band in enumerate(plan.bands.bands):
+        following = plan.bands.bands[number + 1].start if number + 1 < len(plan.bands.bands) else None
+        wide = following is None or following > 3
+        if not (wide and any(method in twos for _, method in band.rules)):
+            found.append(band)
+            continue
+        if _DEFAULT not in choices:
+            choices.append(_DEFAULT)
+            methods.append(Method("the library's own decision", "default"))
+        safe = tuple((size, choices.index(_DEFAULT) if method in twos else method) for size, method in band.rules)
+        found += [band] if band.start < 3 else []
+        found.append(Band(max(band.start, 3), safe))
+        notes.append("The algorithm for two processes is written for two only; beyond, the library decides by itself.")
+    return Bands(plan.bands.compared, tuple(found), plan.bands.notes), choices, methods, notes

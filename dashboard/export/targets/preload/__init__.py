@@ -1,0 +1,1 @@
+"""A library to preload that decides every call."""

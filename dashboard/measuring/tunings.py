@@ -1,0 +1,290 @@
+"""The tunings there are: below the folder of the campaigns, whoever started them; how they stand; start and cancel."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns.confined import own_path
+from dashboard.benchmarks.errors import BenchError, CampaignError
+from dashboard.benchmarks.launchers import processes
+from dashboard.benchmarks.launchers.launch import own_environment, reap
+from dashboard.measuring.kept import MOST_CAMPAIGNS, folder_of, stamp
+from dashboard.session.registry import Bounded
+from dashboard.tuning import EXITS, STAGES, Asked, Folder, answer
+from loaders import disk
+
+RUNNING, PLANNED, FAILED, CANCELLED, ENDED = "running", "planned", "failed", "cancelled", "interrupted"
+#: What came of it, by the word in the folder, for a title.
+OUTCOMES = {
+    "proven": "proven, nothing slower",
+    "nothing": "nothing better than the library's own decision",
+    "unproven": "unproven",
+    "noise": "too noisy to say",
+}
+LOG = "tune.log"
+#: What is read, written or given away of a folder.
+_FILES = ("asked.json", "state.json", "now.json", ".lock", LOG, "bundle.zip", "bundle/README.md")
+_MODULE = "dashboard.cli"
+#: Seconds that a tuning has to end what it runs, and that one has to begin.
+_PATIENCE_S, _BEGIN_S = 20.0, 15.0
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stage: ``waiting``, ``running``, ``done``, ``failed`` or ``interrupted``, and what it says of itself."""
+
+    name: str
+    state: str
+    seconds: float | None
+    said: str
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """One tuning as it is now.
+
+    Attributes
+    ----------
+    state
+        `RUNNING`, `PLANNED`, `FAILED`, `CANCELLED`, `ENDED` (its process is gone), or what came of it: see `OUTCOMES`.
+    reason
+        Why it failed.
+    steps
+        The stages in their order.
+    began
+        When it was asked for, seconds since the epoch.
+    facts
+        As ``colltune tune --json`` says them.
+    """
+
+    name: str
+    path: Path
+    state: str
+    reason: str
+    steps: tuple[Step, ...]
+    asked: Mapping[str, Any]
+    began: float
+    facts: Mapping[str, Any]
+
+    @property
+    def over(self) -> bool:
+        """Whether all stages are done."""
+        return self.state in EXITS
+
+    @property
+    def stage(self) -> Step | None:
+        """The stage at work, or that ended it."""
+        return next((one for one in self.steps if one.state not in ("done", "waiting")), None)
+
+    @property
+    def bundle(self) -> Path | None:
+        """The packed bundle, once it is there."""
+        file = self.path / "bundle.zip"
+        return file if self.over and file.exists() else None
+
+    @property
+    def campaign(self) -> Path | None:
+        """Folder of the campaign that measures the methods; None before there is one."""
+        plans = sorted(self.path.glob("measure*/plan.json"), key=lambda file: file.stat().st_mtime_ns)
+        return plans[-1].parent if plans else None
+
+
+_ENDED: Bounded[Tuning] = Bounded(MOST_CAMPAIGNS, 16 << 20)
+
+
+def tunings(root: Path) -> tuple[list[Tuning], list[str]]:
+    """List the tunings below a root, the newest first, and what could not be read."""
+    found, faults = [], []
+    for path in sorted(root.iterdir()) if root.is_dir() else []:
+        if path.is_symlink() or not any((path / name).exists() for name in ("asked.json", LOG)):
+            continue
+        try:
+            found.append(_known(path))
+        except (BenchError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            faults.append(f"{path.name}: {str(error).replace(f'{root}/', '')}")
+    return sorted(found, key=lambda one: (-one.began, one.name))[:MOST_CAMPAIGNS], faults
+
+
+def _known(path: Path) -> Tuning:
+    """A tuning; one that has ended is not looked at again until one of its files has changed."""
+    key = (path, *(stamp(path / name) for name in ("asked.json", "state.json", ".lock", LOG, "bundle.zip")))
+    seen = _ENDED.get(key)
+    if seen is None:
+        seen = look(path)
+        if seen.state not in (RUNNING, PLANNED):
+            _ENDED.put(key, seen)
+    return seen
+
+
+def look(path: Path) -> Tuning:
+    """See how a tuning is, by the files that the command writes.
+
+    Raises
+    ------
+    CampaignError
+        They are of another version.
+    """
+    reap()
+    _confine(path)
+    folder = Folder(path)
+    found, asked, runs = answer(folder, {}), folder.asked(), _runs(path)
+    steps = _steps(found["stages"], folder.now() if runs else {}, runs=runs)
+    state, reason = _state(path, found, steps, runs=runs)
+    file = next(file for name in ("asked.json", LOG) if (file := path / name).exists())
+    began = max(file.stat().st_mtime, (path / LOG).stat().st_mtime if (path / LOG).exists() and not asked else 0.0)
+    return Tuning(path.name, path, state, reason, steps, asked, began, found)
+
+
+def _confine(path: Path) -> None:
+    """Raise `CampaignError` where a link leads out of a folder that others may write into."""
+    for name in (*_FILES, *(plan.parent.name for plan in path.glob("measure*/plan.json"))):
+        own_path(path, *name.split("/"))
+
+
+def _runs(path: Path) -> bool:
+    """Whether something works in it, or was started just now and has not said anything yet."""
+    if Folder(path).worker():
+        return True
+    try:
+        log = (path / LOG).stat()
+    except OSError:
+        return False
+    return log.st_size == 0 and 0 <= time.time() - log.st_mtime < _BEGIN_S
+
+
+def _steps(stages: Mapping[str, Mapping[str, Any]], now: Mapping[str, Any], *, runs: bool) -> tuple[Step, ...]:
+    made = []
+    for name, one in stages.items():
+        state, said, share = str(one["state"]), str(one["said"]), None
+        if state == "running":
+            state = RUNNING if runs else ENDED
+            if now.get("stage") == name:
+                said, share = str(now.get("words", "")), float(now.get("share") or 0.0)
+        made.append(Step(name, state, one["seconds"], said, share))
+    if runs and not any(one.state == RUNNING for one in made):
+        # The first stage is written down only once it is done.
+        made[0] = Step(made[0].name, RUNNING, None, "", None)
+    return tuple(made)
+
+
+def _state(path: Path, found: Mapping[str, Any], steps: tuple[Step, ...], *, runs: bool) -> tuple[str, str]:
+    if runs:
+        return RUNNING, ""
+    for state in (FAILED, "interrupted"):
+        if (one := next((one for one in steps if one.state == state), None)) is not None:
+            cancelled = one.said == "interrupted"
+            return (CANCELLED if cancelled else state), f"{one.name}: {one.said}" if state == FAILED else ""
+    if all(one.state == "done" for one in steps) and found["outcome"] in EXITS:
+        return str(found["outcome"]), ""
+    log = tail(path)
+    error = next((line for line in reversed(log) if "error:" in line), "")
+    if error:
+        return FAILED, error.partition("error:")[2].strip()
+    return PLANNED if not log else ENDED, ""
+
+
+def tail(path: Path, lines: int = 40) -> list[str]:
+    """Last lines that a tuning started from the page has said."""
+    return disk.tail(path / LOG, lines)
+
+
+def start(root: Path, name: str, asked: Asked) -> Path:
+    """Begin a tuning: ``colltune tune FOLDER`` in a session of its own, so that it outlives this process.
+
+    Raises
+    ------
+    CampaignError
+        The name is taken or not allowed, or it cannot be started.
+    """
+    path = folder_of(root, name)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        path.mkdir()
+        Folder(path).keep_asked(asked.to_json())
+    except FileExistsError:
+        raise CampaignError(f"there is a folder {name} already: choose another name, or go on with that one") from None
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror or error}") from error
+    go_on(path)
+    return path
+
+
+def go_on(path: Path, *, again: bool = False) -> None:
+    """Do what is missing of a tuning; `again`: check whether its rules still hold.
+
+    Raises
+    ------
+    CampaignError
+        One is at work there, or it cannot be started.
+    """
+    _confine(path)
+    if _runs(path):
+        raise CampaignError(f"{path.name} is running already")
+    command = [sys.executable, "-m", _MODULE, "tune", str(path), *(["--again"] if again else [])]
+    try:
+        with disk.appended(path / LOG) as log, Path(os.devnull).open("rb") as nothing:
+            pairs = enumerate((nothing, log, log))
+            streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), number) for number, source in pairs]
+            usual = [signal.SIGINT, signal.SIGTERM]
+            pid = os.posix_spawn(
+                command[0], command, own_environment(), file_actions=streams, setsid=True, setsigdef=usual
+            )
+    except OSError as error:
+        raise CampaignError(f"{path / LOG} cannot be written: {error.strerror or error}") from error
+    reap(pid)
+
+
+def cancel(path: Path) -> None:
+    """End a tuning with all that it runs; what it has measured stays.
+
+    Raises
+    ------
+    CampaignError
+        It runs on another machine, or does not end.
+    """
+    _confine(path)
+    worker = Folder(path).worker()
+    if not worker:
+        return
+    if worker["host"] != platform.node():
+        raise CampaignError(f"{path.name} runs on {worker['host']}: end it there")
+    pid, started = int(worker["pid"]), int(worker["started"])
+    # Whoever may write into the folder could name any process of this user.
+    if not processes.was_told(pid, "tune"):
+        raise CampaignError(f"{path.name}: process {pid} is no colltune tune; end it by hand")
+    processes.send([pid], signal.SIGTERM)
+    until = time.monotonic() + _PATIENCE_S
+    while processes.alive(pid, started) and time.monotonic() < until:
+        reap()
+        time.sleep(_POLL_S)
+    if processes.alive(pid, started):
+        processes.send([pid], signal.SIGKILL)
+    for plan in [*path.glob("measure*/plan.json"), *path.glob("compare/*/plan.json")]:
+        campaign = Campaign(plan.parent)
+        if read_json(campaign.state_file) and control.status(campaign)["state"] in ("queued", "running"):
+            control.cancel(campaign)
+
+
+def readme(path: Path) -> str:
+    """The README of a bundle; empty without one."""
+    try:
+        return disk.read_text(path / "bundle" / "README.md")
+    except OSError:
+        return ""
+
+
+def stages() -> tuple[str, ...]:
+    """Names of the stages in their order."""
+    return tuple(one.name for one in STAGES)

@@ -1,0 +1,182 @@
+"""Page *Home*: what this is, three ways on, and what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.domain.units import format_count
+from dashboard.measuring import tunings
+from dashboard.measuring.kept import campaigns_root
+from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.loading import load
+from dashboard.pages.parts.widgets import Button
+from dashboard.plots import decision_map as drawn
+from dashboard.plots import legend
+from dashboard.plots.axes import Axes
+from dashboard.plots.backend import use_bokeh
+from dashboard.plots.coverage import coverage_table
+from dashboard.plots.live import LiveSources
+from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.plots.raster import Raster
+from dashboard.session.samples import sample_start
+from dashboard.session.state import DRAWN, ResultsOrState, State
+from loaders.facets import POINT_TO_POINT
+
+PAGE = "Home"
+_ABOUT = (
+    "<h2 style='margin: 0 0 4px'>From measurements of MPI collectives to rules that your library obeys</h2>"
+    "<p style='margin: 0; max-width: 75ch'>Which algorithm is the fastest for a broadcast of 64 KiB on 48 processes? "
+    "colltune measures, decides with a small tree, writes it as rules or source, and proves that the library follows."
+    "</p>"
+)
+_CARD = {
+    "border": "1px solid color-mix(in srgb, currentColor 20%, transparent)",
+    "border-radius": "6px",
+    "padding": "16px",
+    "flex": "1 1 260px",
+    "align-self": "stretch",
+    "height": "auto",
+}
+#: What of a cube's attributes is told of what is open.
+_FACETS = ("system", "library", "library_version", "network", "device", "benchmark")
+REST = 0.2
+
+
+class HomePage(Viewer):
+    """Three cards, and what is open below them.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too.
+    upload
+        Opens the place where files can be dropped.
+    """
+
+    def __init__(self, shown: ResultsOrState, upload: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = state = State.of(shown)
+        bold: dict[str, Any] = {"variant": "contained", "margin": (8, 0, 0, 0)}
+        self.tune = Button(label="Tune this machine", color="primary", on_click=lambda _: self._go("Tune"), **bold)
+        bold["variant"] = "outlined"
+        self.sample = Button(label="Look at the sample", on_click=self._load_sample, **bold)
+        self.bring = Button(
+            label="Bring your files", on_click=lambda _: (upload or (lambda: self._go("Data")))(), **bold
+        )
+        self.news = pn.pane.HTML("", margin=(6, 0, 0, 0))
+        wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
+        self.map = pn.pane.HoloViews(None, height=HEIGHT, margin=0, linked_axes=False, **wide)
+        self.facts = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8), **wide)
+        flex: dict[str, Any] = {"margin": 4, **wide}
+        self.open = pn.FlexBox(
+            pn.Column(self.facts, min_width=420, styles={"flex": "3 1 480px"}, **flex),
+            pn.Column(self.map, min_width=360, styles={"flex": "2 1 380px"}, **flex),
+            margin=(8, 0),
+            align_items="start",
+            **wide,
+        )
+        self._drawn: Any = None
+        self.rested = Rested(self._tell_news, 0.0, lambda: tunings.tunings(campaigns_root())[0])
+        state.param.watch(self._follow, [*DRAWN, "page"])
+        self._follow()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        cards = [
+            _card(
+                "Tune this machine",
+                "Measures the installed MPI for some minutes, keeps what is faster than its own decision beyond noise, "
+                "proves it, and packs a bundle to switch on.",
+                self.news,
+                self.tune,
+            ),
+            _card(
+                "Look at the sample",
+                "Five collectives on 2 to 16 nodes of an emulated Fast Ethernet cluster: maps, trees, what they cost.",
+                self.sample,
+            ),
+            _card(
+                "Bring your files",
+                "SKaMPI, OSU, IMB, ReproMPI, PICO, ompi-collectives-tuning, OCC, mpi4py, netCDF or any table.",
+                self.bring,
+            ),
+        ]
+        about = pn.pane.HTML(_ABOUT, sizing_mode="stretch_width", margin=(12, 8))
+        row = pn.FlexBox(*cards, sizing_mode="stretch_width", gap="16px", margin=(8, 8), align_items="stretch")
+        return pn.Column(about, row, self.open, sizing_mode="stretch_width", margin=0)
+
+    def _go(self, page: str) -> None:
+        self.state.page = page
+
+    async def _load_sample(self, *_: Any) -> None:
+        sample = sample_start()
+        if await load(self.state, list(sample.paths), sample.hints) is None:
+            self.state.param.update(error="", page="Decisions")
+
+    def _follow(self, *_: Any) -> None:
+        state = self.state
+        if not state.on_show(PAGE):
+            return
+        self.rested.ask()
+        key = (state.view.data_key, state.scheme)
+        if key != self._drawn:
+            self._drawn = key
+            self.open.visible = state.results is not None
+            if state.results is not None:
+                self.facts.object = _facts(state)
+                self._draw()
+
+    def _draw(self) -> None:
+        scene = Scene.of(self.state.view)
+        if scene is None:
+            return
+        axes = Axes.of(scene.dmap)
+        best = drawn.method_image(scene.dmap["best"].values, Raster.of(axes), scene.key)
+        title = f"Fastest method of {self.state.collective}"
+        self.map.object = stacked(title, axes, {"ground": drawn.unmeasured_ground(axes), "map": best}, LiveSources())
+
+    def _tell_news(self, there: list[tunings.Tuning]) -> None:
+        if not there:
+            self.news.object = ""
+            return
+        first = next((one for one in there if one.state == tunings.RUNNING), there[0])
+        at = f" in {first.stage.name}" if first.stage is not None and first.state == tunings.RUNNING else ""
+        told = f"{first.name}: {tunings.OUTCOMES.get(first.state, first.state)}{at}"
+        self.news.object = f"<small>{escape(told)}</small>"
+
+
+def _card(title: str, text: str, *more: Any) -> pn.Column:
+    head = pn.pane.HTML(f"<h3 style='margin: 0 0 4px'>{title}</h3><p style='margin: 0'>{text}</p>", margin=0)
+    head.sizing_mode = "stretch_width"
+    return pn.Column(head, *more, margin=0, min_width=260, styles=_CARD)
+
+
+def _facts(state: State) -> str:
+    """What is open: its name, collectives and sizes, and what its files say of machine and library."""
+    rows = []
+    for row in coverage_table(state.results).to_dict("records"):
+        measured = f"{row['measured']:,} ({row['share']:.0f} %)"
+        cells = [escape(str(row["collective"])), f"{row['methods']:,}", escape(row["processes"])]
+        rows.append([*cells, escape(row["message sizes"]), measured])
+    heads = [("collective", False), ("methods", True), ("processes", False), ("message sizes", False), ("cells", True)]
+    title = state.loaded.get(state.results_id, "")
+    name = f"{title}: " if title else ""
+    count = sum(collective != POINT_TO_POINT for collective in state.results.children)
+    caption = f"Open now: {name}{format_count(count, 'collective')}"
+    return legend.table(caption, heads, rows) + _told(state)
+
+
+def _told(state: State) -> str:
+    found: dict[str, dict[str, None]] = {}
+    for node in state.results.children.values():
+        for name in _FACETS:
+            if value := str(node.attrs.get(name, "") or node.to_dataset().attrs.get(name, "")):
+                found.setdefault(name, {})[value] = None
+    parts = [f"{name.replace('_', ' ')} {', '.join(map(escape, values))}" for name, values in found.items()]
+    return f"<p style='font-size: 13px; max-width: 75ch'>{'; '.join(parts)}</p>" if parts else ""

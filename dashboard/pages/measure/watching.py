@@ -1,0 +1,134 @@
+"""What the pages *Measure* and *Tune* share: looking at the folder of the campaigns while they are on show."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.benchmarks.campaigns.follow import Following
+from dashboard.measuring.kept import campaigns_root
+from dashboard.measuring.launching import Surroundings, look_around
+from dashboard.pages.measure.doing import Doing
+from dashboard.pages.measure.map import FillingMap
+from dashboard.pages.measure.rhythm import Rhythm
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.loading import load
+from dashboard.plots.backend import use_bokeh
+from dashboard.server.permission import Permission, may_launch
+from dashboard.session.state import ResultsOrState, State
+
+#: Seconds between two looks: the map follows at most twice a second.
+EVERY = 0.5
+
+
+class Watching(Viewer):
+    """A page that looks again and again, beside the session, at one campaign and at all there are.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too: its param `CHOSEN` names the one on show.
+    """
+
+    #: Name of the page; what it looks at; the param of the state.
+    PAGE: ClassVar[str]
+    WATCHED: ClassVar[str]
+    CHOSEN: ClassVar[str]
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = State.of(shown)
+        self.root = campaigns_root()
+        self.following: Following | None = None
+        self.doing = Doing(self.root, self._may, self._began, self._done)
+        self.map = FillingMap(self._look_again, self.state)
+        self.rhythm = Rhythm(self._question, self._look, self._show, EVERY, self._failed)
+        self.around: Surroundings | None = None
+        self._anew = False
+        self._search = Rested(self._found, 0.0, self._look_around)
+        self._fault = ""
+
+    def _watch(self) -> None:
+        """Look for as long as the page is on show; called once it is made."""
+        self.state.param.watch(self._follow, "page")
+        self.state.param.watch(self._look_again, self.CHOSEN)
+        if pn.state.curdoc is None or pn.state.loaded:
+            self._open()
+        else:
+            # What changes while the browser is still building the page may be lost on it.
+            pn.state.onload(self._open)
+
+    def _open(self) -> None:
+        self._search.ask()
+        self._follow()
+
+    def _look_around(self) -> Surroundings:
+        return look_around(again=self._anew)
+
+    def _found(self, around: Surroundings) -> None:
+        """Take what there is to measure with."""
+        raise NotImplementedError
+
+    def _follow(self, *_: Any) -> None:
+        if self.state.on_show(self.PAGE):
+            self.rhythm.start()
+        else:
+            self.rhythm.stop()
+
+    def _choose(self, name: str) -> None:
+        setattr(self.state, self.CHOSEN, name)
+
+    def _look_again(self, *_: Any) -> None:
+        self.rhythm.now()
+
+    def _question(self) -> Any:
+        """What a look needs to know; called on the session's thread."""
+        raise NotImplementedError
+
+    def _look(self, asked: Any) -> Any:
+        """Look, on another thread; nothing that is on the page is touched."""
+        raise NotImplementedError
+
+    def _show(self, asked: Any, seen: Any) -> None:
+        """Show what was seen."""
+        raise NotImplementedError
+
+    def _enable(self) -> None:
+        """Let buttons be pressed, or not."""
+        raise NotImplementedError
+
+    def _failed(self, error: Exception) -> None:
+        text = f"Looking at the {self.WATCHED} failed ({type(error).__name__}: {error}); the page goes on trying."
+        self._tell_fault(text.replace(f"{self.root}/", ""))
+
+    def _tell_fault(self, fault: str) -> None:
+        """Say why nothing new is shown, once; empty: nothing is wrong any more."""
+        if fault != self._fault:
+            self._fault = fault
+            self.doing.say(fault, "warning")
+
+    def _began(self) -> None:
+        self._enable()
+
+    async def open(self, *_: Any) -> None:
+        """Show what was measured so far on the other pages."""
+        following, collective = self.following, self.map.collective.value
+        if following is None:
+            return
+        await load(self.state, following.campaign.result_files(), {})
+        if self.state.error:
+            self.doing.say(self.state.error, "error")
+            return
+        if collective in self.state.param.collective.objects:
+            self.state.collective = collective
+        self.state.page = "Decisions"
+
+    def _done(self) -> None:
+        self._enable()
+        self.rhythm.now()
+
+    def _may(self) -> Permission:
+        return may_launch()

@@ -1,0 +1,359 @@
+"""Page *Online*: what online tuning has learnt, iteration by iteration; of a folder, live, or of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.benchmarks.campaigns.confined import own_path
+from dashboard.measuring.kept import campaigns_root, folder_of
+from dashboard.online import scenario as scenarios
+from dashboard.online.course import Course, Kept, simulated, stamp
+from dashboard.online.errors import OnlineError
+from dashboard.online.settings import OPTIONS, Learning
+from dashboard.online.state import Folder
+from dashboard.pages.measure.form import Fold
+from dashboard.pages.measure.rhythm import Rhythm
+from dashboard.pages.online.charts import Charts
+from dashboard.pages.online.view import FOLDER, MOST_ITERATIONS, SCENARIO, Shown, read_view, recipes, write_view
+from dashboard.pages.parts.columns import columns
+from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.options import OptionFields
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select
+from dashboard.plots.backend import use_bokeh
+from dashboard.session.registry import Bounded, origin_of
+from dashboard.session.state import ResultsOrState, State
+from loaders import LoadError
+
+PAGE = "Online"
+#: Seconds between two looks at the folders, and without a change before anything is learnt anew.
+EVERY, REST = 1.0, 0.3
+WIDTH = 320
+_FIRST = ("floor", "cap", "min_samples", "learner", "bins", "blacklist")
+#: What is read of a folder, in which others may have put links.
+_FILES = ("loop.json", "online.parquet", "progress.jsonl", "evaluations.jsonl", "evaluations")
+_NEEDS_RESULTS = "replay"
+_NOTHING = "Nothing was learnt here yet: no runs were taken in. 'colltune online loop' or 'train' does."
+
+
+def _bytes(course: Course) -> int:
+    arrays = [choice.times.nbytes + choice.sums.nbytes for model in course.models for choice in model.choices.values()]
+    return sum(arrays) + int(course.cells.memory_usage().sum())
+
+
+_COURSES: Bounded[Course] = Bounded(32, 256 << 20, _bytes)
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """Why there is nothing to show."""
+
+    why: str
+
+
+class OnlinePage(Viewer):
+    """Settings of the learning on the left, what they give on the right.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too: ``online`` says what is on show. A scenario that replays
+        measurements takes the results.
+    """
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = state = State.of(shown)
+        self.root = campaigns_root()
+        self.shown = Shown()
+        self._kept: tuple[Any, Kept] | None = None
+        self._seen: tuple[Any, ...] = ()
+        self._quiet = False
+        self._written = ""
+        self._coming: Course | None = None
+        self._under_way: Any = None
+        self._folder: Folder | None = None
+        half: dict[str, Any] = {"width": WIDTH // 2 - 10, "size": "small"}
+        self.source = Select(
+            label="Shown",
+            options=[],
+            width=WIDTH,
+            description="A folder of 'colltune online' below the folder of the campaigns, live while a loop runs in "
+            "it; or a simulation, whose true times are known.",
+        )
+        self.about = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10))
+        self.seed = IntInput(label="Seed", value=1, start=0, end=(1 << 31) - 1, **half)
+        self.iterations = IntInput(label="Iterations", value=8, start=1, end=MOST_ITERATIONS, **half)
+        self.fields = OptionFields(OPTIONS, self._changed, WIDTH)
+        self.blocked = MultiChoice(
+            label="Never choose",
+            options=[],
+            width=WIDTH,
+            description="Methods that are taken away, as 'colltune online init --block' does.",
+        )
+        self.numbers = pn.Row(self.seed, self.iterations, margin=0)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.background = Background(again=self.compute)
+        self.charts = Charts(state)
+        self.rested = Rested(lambda _: self.compute(), REST)
+        self.rhythm = Rhythm(lambda: self.shown, self._look, self._follow_folder, EVERY, self._failed)
+        for field in (self.seed, self.iterations, self.blocked):
+            field.param.watch(lambda _: self._changed(), "value")
+        self.source.param.watch(self._set_source, "value")
+        state.param.watch(self._follow, "page")
+        state.param.watch(self._follow_address, "online")
+        if pn.state.curdoc is None or pn.state.loaded:
+            self._open()
+        else:
+            # What changes while the browser is still building the page may be lost on it.
+            pn.state.onload(self._open)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        fields = self.fields.widgets
+        more = [widget for name, widget in fields.items() if name not in _FIRST]
+        title = pn.pane.Markdown("### Learning from what programs call", margin=(5, 10))
+        left = [title, self.source, self.about, self.numbers, *(fields[name] for name in _FIRST), self.blocked]
+        return columns([*left, Fold("More settings", *more)], [self.message, self.background, self.charts], WIDTH + 24)
+
+    # What is on show.
+
+    def _open(self) -> None:
+        self._offer(folders(self.root))
+        self._read()
+        self._follow()
+
+    def _offer(self, names: list[str]) -> None:
+        """Offer the folders there are, and the scenarios."""
+        options = {f"Folder {name}": (FOLDER, name) for name in names}
+        options |= {f"Simulation: {name}": (SCENARIO, name) for name in scenarios.names()}
+        if options != self.source.options:
+            self._quietly(lambda: self.source.param.update(options=options, value=self._fitting(options)))
+
+    def _fitting(self, options: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+        wanted = (self.shown.kind, self.shown.name)
+        first = next(iter(options.values()))
+        return wanted if wanted in options.values() else first if first[0] == FOLDER else (SCENARIO, "reference")
+
+    def _read(self) -> None:
+        """Take the view that the address tells, or the first one there is."""
+        self._written = self.state.online
+        self.shown, told = read_view(self._written)
+        kind, name = self._fitting(self.source.options)
+        if self.shown.name and (self.shown.kind, self.shown.name) != (kind, name):
+            told = f"There is no {self.shown.kind} {self.shown.name} here; {name} is shown. {told}".strip()
+        if told:
+            self.state.notice = " ".join(filter(None, [self.state.notice, told]))
+        self.shown = replace(self.shown, kind=kind, name=name)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Have the widgets show what is on show."""
+        self._folder = self._opened()
+        shown, base = self.shown, self._base()
+        with_folder = shown.kind == FOLDER
+        labels: list[str] = []
+        if with_folder and (kept := self._folder) is not None:
+            table = kept.table.methods
+            labels = [f"{collective}:{method.label}" for collective, listed in table.items() for method in listed]
+            blocked = [f"{each.collective}:{each.method}" for each in kept.blocked]
+            labels = list(dict.fromkeys([*labels, *blocked]))
+
+        def fill() -> None:
+            self.source.value = (shown.kind, shown.name)
+            self.seed.value, self.iterations.value = shown.seed, shown.iterations
+            self.fields.show({**base.to_dict(), **shown.learning})
+            self.blocked.param.update(options=labels, value=self._blocked_now(), visible=with_folder)
+            self.numbers.visible = not with_folder
+            self.about.object = "" if with_folder else f"<small>{_about(shown.name)}</small>"
+
+        self._quietly(fill)
+
+    def _blocked_now(self) -> list[str]:
+        if self.shown.blocked is not None:
+            return list(self.shown.blocked)
+        folder = self._folder
+        return [] if folder is None else [f"{each.collective}:{each.method}" for each in folder.blocked]
+
+    def _opened(self) -> Folder | None:
+        """The folder on show; None: there is none, or it is damaged."""
+        try:
+            return Folder.open(folder_of(self.root, self.shown.name)) if self.shown.kind == FOLDER else None
+        except ValueError:
+            return None
+
+    def _base(self) -> Learning:
+        """Settings that the scenario or the folder has by itself."""
+        if self.shown.kind == FOLDER:
+            folder = self._folder
+            return Learning() if folder is None else folder.learning
+        try:
+            return Learning.of(scenarios.told(self.shown.name).get("learning", {}))
+        except ValueError:
+            return Learning()
+
+    def _quietly(self, work: Any) -> None:
+        before, self._quiet = self._quiet, True
+        try:
+            work()
+        finally:
+            self._quiet = before
+
+    def _set_source(self, event: Any) -> None:
+        if not self._quiet and event.new is not None:
+            kind, name = event.new
+            self.shown = replace(Shown(), kind=kind, name=name)
+            self._fill()
+            self._take()
+
+    def _changed(self) -> None:
+        if self._quiet:
+            return
+        base = self._base().to_dict()
+        chosen = {name: value for name, value in self.fields.values().items() if value != base[name]}
+        blocked = tuple(self.blocked.value)
+        known = self._folder
+        same = known is None or blocked == tuple(f"{each.collective}:{each.method}" for each in known.blocked)
+        self.shown = replace(
+            self.shown,
+            seed=int(self.seed.value or 0),
+            iterations=int(self.iterations.value or 1),
+            learning=chosen,
+            blocked=None if same else blocked,
+        )
+        self._take()
+
+    def _take(self) -> None:
+        self._written = write_view(self.shown)
+        self.state.online = self._written
+        self.rested.ask()
+
+    def _follow_address(self, *_: Any) -> None:
+        if self.state.online != self._written:
+            self._read()
+            self.rested.ask()
+
+    # What it gives.
+
+    def compute(self) -> None:
+        """Learn, or simulate, what is asked for now, unless it is there."""
+        if not self.state.on_show(PAGE):
+            return
+        shown = self.shown
+        self._say_recipe(shown)
+        key = self._key(shown)
+        if (known := _COURSES.get(key)) is not None:
+            self.background.stop()
+            self._show(shown, known)
+            return
+        if self.background.running and self._under_way == key:
+            return
+        self._under_way = key
+        title = "Simulating" if shown.kind == SCENARIO else "Learning"
+        self.background.start(title, partial(self._work, shown, key), partial(self._done, shown, key))
+
+    def _key(self, shown: Shown) -> tuple[Any, ...]:
+        if shown.kind == FOLDER:
+            path = folder_of(self.root, shown.name)
+            return (*shown.key, str(path), stamp(path))
+        return (*shown.key, self.state.results_id if shown.name == _NEEDS_RESULTS else "")
+
+    def _work(self, shown: Shown, key: Any, tell: Any) -> Course | _Failed:
+        # On another thread: touches no widget.
+        try:
+            if shown.kind == FOLDER:
+                kept = self._keep(shown, key[-1])
+                base = kept.folder.learning.to_dict()
+                blocked = kept.folder.blocked if shown.blocked is None else shown.blocks()
+                return kept.course(Learning.of({**base, **shown.learning}), blocked, tell)
+            scenario = scenarios.read(shown.name, self._cubes())
+            learning = Learning.of({**scenario.learning.to_dict(), **shown.learning})
+            made = replace(scenario, learning=learning)
+            return simulated(made, shown.seed, shown.iterations, tell, partial(setattr, self, "_coming"))
+        except (OnlineError, LoadError, ValueError) as error:
+            return _Failed(str(error).replace(f"{self.root}/", ""))
+
+    def _keep(self, shown: Shown, now: Any) -> Kept:
+        """What the folder has kept, read again where it has changed."""
+        if self._kept is None or self._kept[0] != (shown.name, now):
+            path = folder_of(self.root, shown.name)
+            for name in _FILES:
+                own_path(path, name)
+            self._kept = (shown.name, now), Kept.of(Folder.open(path))
+        return self._kept[1]
+
+    def _cubes(self) -> dict[str, Any] | None:
+        results = self.state.results
+        if results is None:
+            return None
+        return {name: node.to_dataset() for name, node in results.children.items() if "message_size" in node.dims}
+
+    def _done(self, shown: Shown, key: Any, made: Course | _Failed) -> None:
+        self._coming = None
+        if isinstance(made, _Failed):
+            self.charts.hide()
+            self._say(made.why, "warning")
+            return
+        _COURSES.put(key, made)
+        if shown == self.shown:
+            self._show(shown, made)
+
+    def _show(self, shown: Shown, course: Course) -> None:
+        self._say("" if course.models else _NOTHING, "info")
+        self.charts.show(course, shown.kind)
+
+    def _say(self, text: str, severity: str) -> None:
+        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+
+    def _say_recipe(self, shown: Shown) -> None:
+        results = list(origin_of(self.state.results_id).words()) if shown.name == _NEEDS_RESULTS else []
+        told = recipes(shown, self.root, results)
+        if self.state.recipes.get(PAGE) != told:
+            self.state.recipes = {**self.state.recipes, PAGE: told}
+
+    # What changes by itself.
+
+    def _follow(self, *_: Any) -> None:
+        """Look for as long as this page is the one on show."""
+        if self.state.on_show(PAGE):
+            self.compute()
+            self.rhythm.start()
+        else:
+            self.rhythm.stop()
+
+    def _look(self, shown: Shown) -> tuple[list[str], tuple[Any, ...]]:
+        names = folders(self.root)
+        return names, stamp(self.root / shown.name) if shown.kind == FOLDER and shown.name in names else ()
+
+    def _follow_folder(self, shown: Shown, seen: tuple[list[str], tuple[Any, ...]]) -> None:
+        names, now = seen
+        self._offer(names)
+        coming, self._coming = self._coming, None
+        if coming is not None and self.background.running and shown == self.shown:
+            self.charts.show(coming, shown.kind)
+        if shown == self.shown and now != self._seen:
+            # A loop has trained or judged: what it has now is learnt anew.
+            anew, self._seen = bool(self._seen) or bool(now), now
+            if anew:
+                self.compute()
+
+    def _failed(self, error: Exception) -> None:
+        self._say(f"Looking at the folders failed ({type(error).__name__}: {error}).", "warning")
+
+
+def folders(root: Any) -> list[str]:
+    """Names of the folders of online tuning below a root, the newest first."""
+    there = root.iterdir() if root.is_dir() else ()
+    found = [each for each in there if (each / "loop.json").exists() and not each.is_symlink()]
+    return [each.name for each in sorted(found, key=lambda each: (-(each / "loop.json").stat().st_mtime, each.name))]
+
+
+def _about(name: str) -> str:
+    return str(scenarios.told(name).get("about", ""))

@@ -1,0 +1,156 @@
+"""What a new tuning is asked for: the left column of the page *Tune*."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.launchers.slurm import Request
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.domain.errors import OptionError
+from dashboard.domain.tuning import OPTIONS, RULES
+from dashboard.domain.units import format_count, format_duration
+from dashboard.export import TARGETS
+from dashboard.measuring.asked import check_ranks
+from dashboard.measuring.kept import NAME_RULE, free_name
+from dashboard.measuring.launching import Place
+from dashboard.pages.measure.form import WIDTH, Fold
+from dashboard.pages.measure.where import Where
+from dashboard.pages.parts.options import OptionFields
+from dashboard.pages.parts.widgets import Alert, Button, TextInput
+from dashboard.session.choice import read_values, write_options
+from dashboard.tuning import Asked
+from dashboard.tuning.look import plan_of
+
+#: The ranks have a field of their own, beside where they run.
+_FIRST, _APART = ("collectives", "budget"), ("ranks",)
+_AROUND = "Start, safety check, proof and report come on top."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the fields hold: `fault` says why nothing can be started with it."""
+
+    chosen: Mapping[str, Any]
+    place: Place
+    ranks: int
+    name: str
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What a tuning would be."""
+
+    wanted: Wanted | None = None
+    asked: Asked | None = None
+    name: str = ""
+    fault: str = ""
+    told: str = ""
+
+
+class TuneForm(Viewer):
+    """Options of a new tuning, as the command has them, and the button that starts it.
+
+    Parameters
+    ----------
+    changed
+        Called when a field has changed.
+    start
+        Called when the button is pressed.
+    """
+
+    def __init__(self, changed: Callable[[], None], start: Callable[..., Any]) -> None:
+        super().__init__()
+        known = {option.name: option for option in OPTIONS if option.name not in _APART}
+        names = tuple(name for name in TARGETS if name != "openmpi")
+        known["target"] = replace(known["target"], choices=(RULES, *names))
+        self.fields = OptionFields(known.values(), changed, WIDTH)
+        self.where = Where(changed, limited=False)
+        self.named = TextInput(
+            label="Name", value="", description=f"Of its folder: {NAME_RULE}.", width=WIDTH, size="small"
+        )
+        self.named.param.watch(lambda _: changed(), "value")
+        self.told = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10))
+        self.fault = Alert(object="", severity="warning", width=WIDTH, visible=False, margin=(4, 10))
+        self.start = Button(label="Start", color="primary", variant="contained", on_click=start, disabled=True)
+        self._suggested = ""
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        fields = self.fields.widgets
+        more = [widget for name, widget in fields.items() if name not in _FIRST]
+        first = [fields[name] for name in _FIRST]
+        last = [self.told, self.fault, pn.Row(self.start, margin=0)]
+        return pn.Column(
+            *first, self.where, Fold("More settings", *more, self.named), *last, width=WIDTH + 20, margin=0
+        )
+
+    def wanted(self) -> Wanted:
+        """What the fields hold now."""
+        try:
+            chosen, place, fault = self.fields.values(), self.where.place(), ""
+        except (OptionError, ValueError) as error:
+            chosen, place, fault = {}, Place(), str(error)
+        return Wanted(chosen, place, self.where.number_of_ranks, self.named.value, fault)
+
+    def written(self) -> str:
+        """What is not usual of it, as it stands in an address."""
+        return write_options(self.fields.changed())
+
+    def read(self, text: str) -> str:
+        """Show what `written` wrote; why it cannot be, else empty."""
+        try:
+            self.fields.show(read_values(self.fields.options.values(), text))
+        except OptionError as error:
+            return str(error)
+        return ""
+
+    def words(self) -> list[str]:
+        """The options as they are typed; of what is asked of Slurm that it is."""
+        words = [] if self.where.here else ["--slurm"]
+        changed = self.fields.changed()
+        for name, value in changed.items():
+            words += self.fields.options[name].typed(value)
+        return [*words, "--ranks", str(self.where.number_of_ranks)]
+
+    def show(self, offered: Offered, *, may_start: bool) -> None:
+        """Show what was worked out."""
+        if self.named.value in ("", self._suggested) and offered.name:
+            self._suggested = self.named.value = offered.name
+        self.told.object = offered.told
+        self.fault.param.update(object=escape(offered.fault), visible=bool(offered.fault))
+        self.start.disabled = not may_start or offered.asked is None or not self.where.possible
+
+
+def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offered:
+    """Work out what a tuning would be; touches no widget."""
+    if installation is None:
+        return Offered(wanted)
+    chosen = {**wanted.chosen, "ranks": wanted.ranks}
+    name = free_name(root, tuple(wanted.chosen.get("collectives", ())), wanted.ranks, "tune")
+    if wanted.fault:
+        return Offered(wanted, None, name, wanted.fault)
+    try:
+        slurm = None if wanted.place.slurm is None else Request(**wanted.place.slurm).record()
+        if slurm is None:
+            check_ranks(wanted.ranks)
+        asked = Asked.of({}, {**Asked.named(chosen), "slurm": slurm, "launch": "" if slurm else "here"})
+        plan = plan_of(asked, installation)
+    except (BenchError, OptionError, ValueError) as error:
+        return Offered(wanted, None, name, str(error))
+    methods = sum(map(len, plan.methods.values()))
+    library = installation.library
+    counts = [format_count(methods, "method"), format_count(len(plan.methods), "collective")]
+    grid = format_count(len(plan.cells()), "size")
+    told = [
+        f"{escape(library.name)} {escape(library.version)}: {' of '.join(counts)}, {grid} to choose from.",
+        f"{format_duration(asked.seconds)} of measuring at most. {_AROUND}",
+    ]
+    return Offered(wanted, asked, name, "", "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in told))

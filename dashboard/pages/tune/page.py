@@ -1,0 +1,259 @@
+"""Page *Tune*: from nothing to a bundle, started, watched and ended here; whoever started it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import shlex
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import panel as pn
+from panel.io import hold
+
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns.follow import Following, follow
+from dashboard.benchmarks.errors import BenchError, CampaignError
+from dashboard.measuring import tunings as kept
+from dashboard.measuring.kept import typed_folder
+from dashboard.measuring.launching import Surroundings
+from dashboard.pages.measure.form import WIDTH
+from dashboard.pages.measure.list import CampaignList
+from dashboard.pages.measure.map import Measured
+from dashboard.pages.measure.watching import Watching
+from dashboard.pages.parts.columns import columns
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert
+from dashboard.pages.tune.form import Offered, TuneForm, offer
+from dashboard.pages.tune.watch import TuneWatch
+from dashboard.session.state import ResultsOrState
+from loaders import disk
+
+PAGE = "Tune"
+#: Seconds without a change before the form is worked out.
+REST = 0.25
+NONE_YET = "Nothing was tuned yet. Press Start: this machine's MPI is measured, and at the end there is a bundle."
+_ICONS = {
+    "running": ("play_circle", "primary"),
+    "proven": ("verified", "success"),
+    "nothing": ("check_circle", "default"),
+    "unproven": ("gpp_maybe", "warning"),
+    "noise": ("graphic_eq", "warning"),
+    "failed": ("error", "error"),
+    "cancelled": ("cancel", "warning"),
+    "interrupted": ("pause_circle", "warning"),
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a look is for."""
+
+    name: str
+    collective: str | None
+    ppn: int | None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a look has seen; `fault` says why what was asked for cannot be shown."""
+
+    tunings: list[kept.Tuning]
+    faults: list[str]
+    tuning: kept.Tuning | None = None
+    following: Following | None = None
+    measured: Measured | None = None
+    chosen: dict[str, Any] | None = None
+    fault: str = ""
+
+
+class TunePage(Watching):
+    """A form for a new tuning on the left, the stages of the one on show on the right.
+
+    Everything that touches the disk, the launcher or MPI is done beside the session.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too: ``tuning`` names the one on show.
+    """
+
+    PAGE, WATCHED, CHOSEN = PAGE, "tunings", "tuning"
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__(shown)
+        self.seen: Seen | None = None
+        self._offered = Offered()
+        self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
+        self.rested = Rested(self._show_offer, REST, self._work_out)
+        self.form = TuneForm(self._changed, self.start)
+        told = self.form.read(self.state.tuning_asked)
+        if told:
+            self.state.notice = f"The address asks the page Tune for something else than it can be asked: {told}."
+        self._wanted = self.form.wanted()
+        self.list = CampaignList(self._choose, _item, NONE_YET)
+        actions = {"cancel": self.cancel, "go_on": self.go_on, "again": self.check_again, "open": self.open}
+        self.watch = TuneWatch(actions, self.bundle)
+        self.measuring = pn.Column(self.map, self.watch.loss, sizing_mode="stretch_width", margin=0, visible=False)
+        self._watch()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        title = pn.pane.Markdown("### Tune this machine", margin=(5, 10))
+        there = [self.doing, self.watch, self.watch.result, self.measuring]
+        there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
+        return columns([title, self.standing, self.form], there, width=WIDTH + 24)
+
+    # What there is to tune, and what it would be.
+
+    def _found(self, around: Surroundings) -> None:
+        self.around = around
+        self.form.where.offer(around.no_slurm, around.partitions)
+        told, severity = around.no_mpi, "error"
+        if not told and not self.doing.allowed:
+            told, severity = f"You can look at tunings here, but not start any. {self.doing.allowed.reason}", "warning"
+        self.standing.param.update(object=plain(told), severity=severity, visible=bool(told))
+        self._changed()
+
+    def _changed(self) -> None:
+        self._wanted = self.form.wanted()
+        self.state.tuning_asked = self.form.written()
+        self.form.start.disabled = True
+        self.rested.ask()
+
+    def _work_out(self) -> Offered:
+        return offer(self.root, self._wanted, None if self.around is None else self.around.installation)
+
+    def _show_offer(self, offered: Offered) -> None:
+        self._offered = offered
+        self._enable()
+
+    def _enable(self) -> None:
+        may = bool(self.doing.allowed) and not self.doing.busy
+        with hold(pn.state.curdoc):
+            self.form.show(self._offered, may_start=may)
+            self.watch.enable(may)
+
+    # The tunings there are.
+
+    def _question(self) -> Question:
+        return Question(self.state.tuning, self.map.collective.value, self.map.ppn.value)
+
+    def _look(self, asked: Question) -> Seen:
+        there, faults = kept.tunings(self.root)
+        first = next((one for one in there if one.state == kept.RUNNING), there[0] if there else None)
+        tuning = next((one for one in there if one.name == asked.name), None if asked.name else first)
+        if tuning is None:
+            fault = f"There is no tuning {asked.name} here; those there are stand below." if asked.name else ""
+            return Seen(there, faults, fault=fault)
+        try:
+            return self._look_at(tuning, asked, there, faults)
+        except BenchError as error:
+            return Seen(there, faults, tuning, fault=str(error).replace(f"{self.root}/", ""))
+
+    def _look_at(self, tuning: kept.Tuning, asked: Question, there: list[kept.Tuning], faults: list[str]) -> Seen:
+        if tuning.campaign is None:
+            return Seen(there, faults, tuning)
+        following = follow(tuning.campaign)
+        sight, plan = following.look(), following.plan
+        collective = asked.collective if asked.collective in plan.methods else next(iter(plan.methods))
+        ppn = asked.ppn if asked.ppn in plan.ppns else next(iter(plan.ppns), None)
+        measured = Measured.of(following, collective, ppn, sight.points, tuning.name)
+        return Seen(there, faults, tuning, following, measured, read_json(Campaign(tuning.campaign).chosen))
+
+    def _show(self, asked: Question, seen: Seen) -> None:
+        if asked.name != self.state.tuning:
+            return
+        following, self.following, self.seen = self.following, seen.following, seen
+        with hold(pn.state.curdoc):
+            self.list.show(seen.tunings, seen.faults, "" if seen.tuning is None else seen.tuning.name)
+            if seen.following is not following:
+                self.map.offer(seen.following)
+            self.measuring.visible = seen.measured is not None and seen.measured.points > 0
+            if self.measuring.visible and seen.measured is not None:
+                self.map.show(seen.measured)
+            self.watch.show(seen.tuning, seen.chosen or {})
+            self.watch.enable(bool(self.doing.allowed) and not self.doing.busy)
+            self._say_recipe(seen.tuning)
+            self._tell_fault(seen.fault)
+
+    def _say_recipe(self, tuning: kept.Tuning | None) -> None:
+        """Keep what *As command* and *As Python* say."""
+        if tuning is None:
+            words = shlex.join(["colltune", "tune", "FOLDER", *self.form.words()])
+            lines = 'folder = Folder(Path("FOLDER"))'
+        else:
+            words = f"colltune tune {typed_folder(self.root, tuning.name)} --json"
+            lines = f"folder = Folder(campaigns_root() / {tuning.name!r})"
+        python = [
+            "from pathlib import Path" if tuning is None else "from dashboard.measuring.kept import campaigns_root",
+            "from dashboard.tuning import Folder, answer",
+            "",
+            lines,
+            "answer(folder, {})",
+        ]
+        told = (words, "\n".join(python))
+        if self.state.recipes.get(PAGE) != told:
+            self.state.recipes = {**self.state.recipes, PAGE: told}
+
+    # What the buttons do.
+
+    async def start(self, *_: Any) -> None:
+        """Start what the form asks for."""
+        offered = self._offered
+        if offered.asked is None:
+            return
+        if offered.wanted != self.form.wanted():
+            # The last field is often left by pressing the button.
+            self.rested.ask()
+            offered = await asyncio.to_thread(partial(offer, self.root, self.form.wanted(), self._installation))
+            if offered.asked is None:
+                self.doing.say(offered.fault, "warning")
+                return
+        name, asked = self.form.named.value or offered.name, offered.asked
+        if await self.doing.do(partial(kept.start, self.root, name, asked), "Starting …"):
+            self.state.tuning = name
+            self.form.named.value = ""
+            self._changed()
+
+    @property
+    def _installation(self) -> Any:
+        return None if self.around is None else self.around.installation
+
+    async def go_on(self, *_: Any) -> None:
+        """Do what is missing of the one on show."""
+        await self._with_path(kept.go_on, "Starting …")
+
+    async def check_again(self, *_: Any) -> None:
+        """Check whether the rules of the one on show still hold."""
+        await self._with_path(partial(kept.go_on, again=True), "Starting …")
+
+    async def cancel(self, *_: Any) -> None:
+        """End the one on show with all that it runs."""
+        await self._with_path(kept.cancel, "Cancelling …")
+
+    async def _with_path(self, work: Any, told: str) -> None:
+        if self.seen is not None and self.seen.tuning is not None:
+            await self.doing.do(partial(work, self.seen.tuning.path), told)
+
+    def bundle(self) -> io.BytesIO:
+        """The packed bundle of the one on show."""
+        tuning = None if self.seen is None else self.seen.tuning
+        file = None if tuning is None else tuning.bundle
+        if file is None:
+            raise CampaignError("there is no bundle")
+        return io.BytesIO(disk.read_bytes(file))
+
+
+def _item(tuning: kept.Tuning) -> dict[str, Any]:
+    icon, color = _ICONS.get(tuning.state, ("hourglass_empty", "default"))
+    stage, asked = tuning.stage, tuning.asked
+    what = kept.OUTCOMES.get(tuning.state, tuning.state)
+    where = f" in {stage.name}" if stage is not None and not tuning.over else ""
+    collectives = list(asked.get("collectives", ()))
+    named = ", ".join(collectives[:3]) + (" …" if len(collectives) > 3 else "")
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(tuning.began))
+    told = f"{what}{where} · {named} · {asked.get('ranks', '?')} ranks · {began}"
+    return {"label": tuning.name, "secondary": told, "icon": icon, "color": color}

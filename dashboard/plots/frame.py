@@ -1,0 +1,57 @@
+"""What all charts have in common: size, grid, tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dashboard.plots.saving import offer_svg
+from dashboard.plots.sizes import growing
+
+TOOLS = ("pan", "wheel_zoom", "box_zoom", "save", "reset")
+
+
+def framed(
+    title: str,
+    height: int,
+    *hooks: Callable[[Any, Any], None],
+    tools: Sequence[str] = TOOLS,
+    grows: bool = True,
+    backend_opts: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Options of a HoloViews element on Bokeh.
+
+    Parameters
+    ----------
+    title, height
+        Height in pixels, at least where it `grows` with the window.
+    hooks
+        Beside the one that offers the picture as SVG.
+    tools
+        Of the toolbar.
+    backend_opts
+        Further properties of Bokeh's models.
+    **more
+        Further options, or others than all charts have.
+    """
+    return {
+        "title": title,
+        "responsive": True,
+        "height": height,
+        "min_width": 330,
+        "show_grid": True,
+        "show_legend": False,
+        "toolbar": "above",
+        "default_tools": list(tools),
+        "active_tools": [],
+        "hooks": [offer_svg, *hooks],
+        # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
+        "backend_opts": {
+            "plot.output_backend": "canvas",
+            **({"plot.styles": growing(height)} if grows else {}),
+            **(backend_opts or {}),
+        },
+        "backend": "bokeh",
+        **more,
+    }

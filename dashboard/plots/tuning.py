@@ -1,0 +1,186 @@
+"""A tuning as pictures and HTML: its stages, the expected loss on its way, what is gained, what became of each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Protocol
+
+import holoviews as hv
+import numpy as np
+
+from dashboard.domain.units import format_count, format_duration, format_percent
+from dashboard.plots.frame import framed
+from dashboard.plots.legend import table
+
+LOSS_HEIGHT = 190
+_ROW_HEIGHT, _AROUND = 44, 92
+_LINE, _GOOD, _GREY = "#2f8fd8", "#1a9e62", "#9a9a9a"
+_GOOD_TEXT = "var(--mui-palette-success-main, #1a7f5a)"
+#: Sign, colour and word of each state of a stage.
+_SIGNS = {
+    "done": ("✓", _GOOD_TEXT),
+    "running": ("●", "var(--mui-palette-primary-main, #0b6bcb)"),
+    "failed": ("✖", "var(--mui-palette-error-main, #b3261e)"),
+    "interrupted": ("■", "var(--mui-palette-warning-main, #b25e00)"),
+    "waiting": ("○", "inherit"),
+}
+#: What each stage is about, told before it has anything to say of itself.
+_ABOUT = {
+    "look": "library, machine, launcher, and what it will cost",
+    "measure": "every method in all ways that programs call it, then where the decision can still change",
+    "decide": "the recommended tree of each collective",
+    "export": "rules for the installed version",
+    "lint": "errors of the rules",
+    "prove": "who sends what to whom, under the rules",
+    "compare": "against the library's own decision, by fresh launches",
+    "bundle": "all that is installed and switched on",
+}
+STYLE = """
+ol { list-style: none; margin: 0; padding: 0; font-size: 14px; }
+li { display: grid; grid-template-columns: 22px 84px 76px 1fr; gap: 0 8px; padding: 5px 0; align-items: baseline;
+  border-bottom: 1px solid rgba(120, 120, 120, 0.22); }
+li.waiting { opacity: 0.72; }
+li.running { font-weight: 500; }
+li span { overflow-wrap: anywhere; }
+li .seconds { text-align: right; font-variant-numeric: tabular-nums; padding-right: 8px; }
+li .bar { grid-column: 4; height: 4px; margin-top: 4px; border-radius: 2px; background: rgba(120, 120, 120, 0.25); }
+li .bar i { display: block; height: 4px; border-radius: 2px; background: var(--mui-palette-primary-main, #0b6bcb); }
+"""
+
+
+class Step(Protocol):
+    """A stage as it is now."""
+
+    @property
+    def name(self) -> str:
+        """Of the stage."""
+
+    @property
+    def state(self) -> str:
+        """One of `_SIGNS`."""
+
+    @property
+    def seconds(self) -> float | None:
+        """That it took."""
+
+    @property
+    def said(self) -> str:
+        """What it says of itself."""
+
+    @property
+    def share(self) -> float | None:
+        """How far it is."""
+
+
+def stage_list(steps: Sequence[Step]) -> str:
+    """Write the stages as a column: sign, name, time, what was done; how far the one at work is."""
+    rows = []
+    for one in steps:
+        sign, color = _SIGNS.get(one.state, _SIGNS["waiting"])
+        took = "" if one.seconds is None or one.state != "done" else format_duration(one.seconds)
+        said = one.said or _ABOUT.get(one.name, "")
+        bar = ""
+        if one.state == "running" and one.share is not None:
+            bar = f'<div class="bar"><i style="width: {100 * min(one.share, 1.0):.0f}%"></i></div>'
+        rows.append(
+            f'<li class="{escape(one.state, quote=True)}"><span role="img" aria-label="{escape(one.state, quote=True)}"'
+            f' style="color: {color}">{sign}</span><span>{escape(one.name)}</span>'
+            f'<span class="seconds">{took}</span><span>{escape(said)}</span>{bar}</li>'
+        )
+    return f'<ol aria-label="Stages">{"".join(rows)}</ol>'
+
+
+def loss_chart(way: Sequence[tuple[float, float]], seconds: float) -> hv.Overlay:
+    """Draw how the expected loss of the decision has fallen while methods were measured.
+
+    Parameters
+    ----------
+    way
+        Seconds of measuring, and expected loss in percent after them.
+    seconds
+        Of measuring in all, at most.
+    """
+    x, y = (np.array([point[at] for point in way], dtype=float) for at in (0, 1))
+    dims = hv.Dimension("spent", label="seconds of measuring"), hv.Dimension("loss", label="expected loss [%]")
+    told = np.array([format_percent(each) for each in y], dtype=object)
+    points = hv.Scatter((x, y, told), dims[0], [dims[1], "told"])
+    tips = [("after", "@spent{0} s"), ("expected loss", "@told")]
+    layers = [
+        hv.Curve((x, y), *dims).opts(color=_LINE, line_width=2, interpolation="steps-post", backend="bokeh"),
+        points.opts(color=_LINE, size=4, tools=["hover"], hover_tooltips=tips, backend="bokeh"),
+    ]
+    high = float(y.max()) if y.size else 1.0
+    frame = _frame("Expected loss of the decision", LOSS_HEIGHT)
+    ends = {"xlim": (0.0, max(seconds, float(x.max()) if x.size else 1.0)), "ylim": (0.0, 1.08 * max(high, 0.1))}
+    return hv.Overlay(layers).opts(**frame, **ends, xlabel=dims[0].label, ylabel=dims[1].label)
+
+
+def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:
+    """Draw what is gained over the library's own decision by collective, with its interval of 95 %.
+
+    Parameters
+    ----------
+    gain
+        By collective: ``mean, low, high`` (percent of the time; None: nothing is kept) and ``cells``.
+    """
+    kept = {name: one for name, one in gain.items() if one["mean"] is not None}
+    names = list(kept)[::-1]
+    rows = np.arange(len(names), dtype=float)
+    low, mean, high = (np.array([kept[name][key] for name in names], dtype=float) for key in ("low", "mean", "high"))
+    dims = [hv.Dimension(name) for name in ("low", "row", "high", "same")]
+    x, y = (
+        hv.Dimension("mean", label="less time than the library's own decision [%]"),
+        hv.Dimension("at", label="collective"),
+    )
+    words = [f"{kept[n]['low']:.1f} to {kept[n]['high']:.1f} %" for n in names]
+    cells = [format_count(int(kept[n]["cells"]), "size") for n in names]
+    columns = {x.name: mean, y.name: rows, "name": names, "told": [format_percent(m) for m in mean]}
+    points = hv.Scatter({**columns, "within": words, "cells": cells}, x, [y, "name", "told", "within", "cells"])
+    tips = [("", "@name"), ("gain", "@told"), ("95 %", "@within"), ("in", "@cells")]
+    layers = [
+        hv.VLine(0.0).opts(color=_GREY, line_width=1.5, backend="bokeh"),
+        hv.Segments((low, rows, high, rows), dims).opts(color=_GOOD, line_width=5, alpha=0.5, backend="bokeh"),
+        points.opts(color=_GOOD, size=11, tools=["hover"], hover_tooltips=tips, backend="bokeh"),
+    ]
+    ends = np.concatenate([low, high, [0.0]])
+    room = 0.06 * max(float(np.ptp(ends)), 1.0)
+    return hv.Overlay(layers).opts(
+        **_frame("What is gained", gain_height(len(names))),
+        xlim=(float(ends.min()) - room, float(ends.max()) + room),
+        ylim=(-0.6, max(len(names), 1) - 0.4),
+        yticks=list(zip(rows.tolist(), names, strict=True)) or [(0.0, "")],
+        xlabel=x.label,
+        ylabel="",
+    )
+
+
+def gain_height(collectives: int) -> int:
+    """Height of `gain_chart` for so many collectives, pixels."""
+    return _AROUND + _ROW_HEIGHT * max(collectives, 1)
+
+
+def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
+    """Write every rule that was compared: its region, its method, what it gains, whether it is kept."""
+    heads = [("collective", False), ("where", False), ("method", False), ("cells", True), ("gain", True), ("", False)]
+    rows = [
+        [
+            escape(str(one["collective"])),
+            escape(str(one["rule"])),
+            escape(str(one["method"])),
+            f"{one['cells']:,}",
+            format_percent(one["improvement"]),
+            "kept" if one["kept"] else escape(_left(str(one["verdict"]))),
+        ]
+        for one in sorted(compared, key=lambda one: (not one["kept"], one["collective"]))
+    ]
+    return table("Rules against the library's own decision", heads, rows) if rows else ""
+
+
+def _left(verdict: str) -> str:
+    told = {"same": "no faster beyond noise", "faster": "replaced by a later one"}.get(verdict, verdict)
+    return f"left to the library: {told}"
+
+
+def _frame(title: str, height: int) -> dict[str, Any]:
+    return framed(title, height, tools=["save"], grows=False)

@@ -1,0 +1,16 @@
+"""Names of the facets, in what files that measured the same collective differ; light enough for a command's help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Facets by name, with the attribute of a file that tells each.
+FACETS: Mapping[str, str] = {
+    "system": "system",
+    "network": "network",
+    "library": "library",
+    "version": "library_version",
+    "device": "device",
+    "placement": "placement",
+    "campaign": "campaign",
+}

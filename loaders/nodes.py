@@ -1,0 +1,30 @@
+"""Nodes, processes and how many of them share a node: two of these tell the third."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from loaders.source import Source
+
+
+def on_nodes(table: pd.DataFrame, nodes: int | None, source: Source) -> pd.DataFrame:
+    """Fill in processes, or how many share a node, where the number of nodes is told.
+
+    Parameters
+    ----------
+    table
+        Rows of a file.
+    nodes
+        That they ran on; None = not told.
+    source
+        The file, where rows are counted that so many nodes cannot share.
+    """
+    if nodes is None:
+        return table
+    if "comm_size" not in table:
+        return table.assign(comm_size=table["ppn"] * nodes) if "ppn" in table else table
+    if "ppn" in table or (uneven := table["comm_size"] % nodes != 0).all():
+        return table
+    source.exclude(int(uneven.sum()), f"processes that {nodes} nodes do not share evenly")
+    table = table[~uneven]
+    return table.assign(ppn=table["comm_size"] // nodes)

@@ -1,0 +1,75 @@
+"""The tab *Schedule*: pictures of own algorithms, step by step."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from dashboard.cli import main
+from dashboard.pages.models.page import ModelsPage
+from dashboard.pages.models.schedule import Scheduled
+from dashboard.schedules import ALGORITHMS
+from tests.pages.models.viewing import open_tab
+
+
+@pytest.fixture
+def tab(page: ModelsPage) -> Scheduled:
+    """The tab, with the binomial tree of a broadcast."""
+    part = open_tab(page, "Schedule")
+    part.algorithm.value = "binomial"
+    return part
+
+
+def arrows(svg: str) -> tuple[int, int]:
+    """Ways drawn fully, and pale."""
+    pale = re.search(r'<g opacity="0.15">(.*?)</g>', svg, re.DOTALL)
+    lines = svg.count('fill="none"')
+    faint = pale[1].count('fill="none"') if pale else 0
+    return lines - faint, faint
+
+
+def test_a_binomial_tree_is_drawn_step_by_step(tab: Scheduled) -> None:
+    # Table 4.2: P - 1 messages in ⌈log₂ P⌉ steps; 1, 2, 4 of them at once.
+    assert "7 messages of 448 B in all, 3 steps" in tab.counts.object
+    assert arrows(tab.graph.object) == (7, 0)
+    for step, count in ((1, 1), (2, 2), (3, 4)):
+        tab.step.value = step
+        assert arrows(tab.graph.object) == (count, 7 - count)
+        assert f"after step {step}<" in tab.held.object
+    tab.processes.value = 5
+    assert (tab.step.end, tab.root.end) == (3, 4)
+
+
+def test_the_command_said_draws_the_same_picture(
+    tab: Scheduled, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tab.algorithm.value = "k_chain"
+    tab.segments.value, tab.root.value = 3, 2
+    command = shlex.split(unescape(re.search("<code>(.*)</code>", tab.counts.object)[1]))
+    assert main([*command[1:], "-o", str(tmp_path / "chain.svg")]) == 0
+    assert (tmp_path / "chain.svg").read_text() == tab.graph.object
+    capsys.readouterr()
+
+
+def test_what_an_algorithm_cannot_serve_is_said_and_the_next_picture_comes(tab: Scheduled) -> None:
+    tab.algorithm.value = "orthogonal"
+    tab.processes.value = 5
+    assert "no grid of 5 processes" in tab.message.object
+    assert not tab.found.visible
+    tab.processes.value = 6
+    assert tab.found.visible
+    assert [menu.label for menu in tab.parameters.objects] == ["Grid", "Inner"]
+
+
+def test_every_algorithm_of_every_collective_offered_has_a_picture(page: ModelsPage, tab: Scheduled) -> None:
+    for collective in page.choice.param.collective.objects:
+        page.choice.show(collective)
+        tab.update()
+        for name in ALGORITHMS[collective]:
+            tab.algorithm.value = name
+            assert tab.found.visible, (collective, name, tab.message.object)
+            assert arrows(tab.graph.object)[0] >= 7

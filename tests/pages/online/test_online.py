@@ -1,0 +1,144 @@
+"""The page *Online*: a folder's course or a simulation, with sliders that learn anew from what was kept."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.cli import main
+from dashboard.online.course import bands
+from dashboard.online.state import Folder
+from dashboard.pages.online.page import OnlinePage
+from dashboard.pages.online.view import Shown, read_view, write_view
+from dashboard.session.recipes import as_command
+from dashboard.session.state import State
+from tests.online.folders import SIZES, TABLE, another, make
+
+SIMULATION = "scenario:reference;iterations:2;rounds:5"
+BEST = f"allreduce:{TABLE.methods['allreduce'][2].label}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    return make(tmp_path_factory.mktemp("online") / "loop")
+
+
+@pytest.fixture
+def root(tmp_path: Path, made: Folder, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(tmp_path))
+    shutil.copytree(made.path, tmp_path / "loop")
+    return tmp_path
+
+
+def open_page(online: str = "") -> OnlinePage:
+    state = State(page="Online", online=online)
+    state.navigated = True
+    return OnlinePage(state)
+
+
+def share(page: OnlinePage) -> Any:
+    assert page.charts.course is not None
+    return bands(page.charts.course, "allreduce", (SIZES[1], 4, 2))
+
+
+def test_a_folder_is_shown_first_with_all_its_pictures(root: Path) -> None:
+    page = open_page()
+    assert page.source.value == ("folder", "loop")
+    assert page.charts.body.visible
+    assert all(pane.object is not None for pane in page.charts.panes.values())
+    assert (page.charts.collective.value, page.charts.place.value) == ("allreduce", (4, 2))
+    assert "Iterations" in page.charts.texts["table"].object
+    assert not page.numbers.visible
+    assert not page.message.visible
+
+
+def test_sliders_learn_anew_and_stand_in_the_address(root: Path) -> None:
+    page = open_page()
+    before = share(page)
+    page.fields.widgets["cap"].value = 0.2
+    page.fields.widgets["exact"].value = True
+    assert before.max() > 0.2 >= share(page).max() - 1e-6
+    assert page.state.online == "folder:loop;cap:0.2;exact:true"
+    page.blocked.value = [BEST]
+    assert share(page)[-1, 2] == 0
+    # The address brings it back, and without one it is as the folder has it.
+    again = open_page(page.state.online)
+    assert np.array_equal(share(again), share(page))
+    assert again.blocked.value == [BEST]
+    again.state.online = ""
+    assert np.array_equal(share(again), before)
+
+
+def test_what_a_loop_adds_is_shown(root: Path) -> None:
+    page = open_page()
+    another(Folder.open(root / "loop"))
+    page.rhythm.now()
+    assert page.charts.course is not None
+    assert [one["iteration"] for one in page.charts.course.iterations] == [1, 2, 3]
+
+
+def test_without_a_folder_a_simulation_is_the_way_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
+    page = open_page(SIMULATION)
+    assert page.source.value == ("scenario", "reference")
+    assert page.numbers.visible
+    assert not page.blocked.visible
+    assert "Six methods" in page.about.object
+    assert page.charts.course is not None
+    assert len(page.charts.course.iterations) == 2
+    assert all(pane.object is not None for pane in page.charts.panes.values())
+    page.seed.value = 4
+    assert page.state.online == "seed:4;iterations:2;rounds:5" or "seed:4" in page.state.online
+
+
+@pytest.mark.parametrize("view", [SIMULATION, "folder:loop;cap:0.3;bins:seen", f"folder:loop;blocked:{BEST}"])
+def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.CaptureFixture[str], view: str) -> None:
+    page = open_page(view)
+    assert page.charts.course is not None
+    words = shlex.split(as_command(page.state).replace("$COLLTUNE_CAMPAIGNS", str(root)))
+    assert main(words[1:]) == 0
+    told = json.loads(capsys.readouterr().out)
+    boxes = [one["boxes"] for one in page.charts.course.iterations]
+    assert [one["boxes"] for one in told.get("course", told)["iterations"]] == boxes
+    *lines, last = page.state.recipes["Online"][1].splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join([*lines, f"found = {last}"]), names)  # noqa: S102 - our own
+    assert [one["boxes"] for one in names["found"]["iterations"]] == boxes
+
+
+def test_what_cannot_be_shown_is_said(root: Path) -> None:
+    assert "There is no folder gone here" in open_page("folder:gone").state.notice
+    assert "iterations is '999'" in open_page("scenario:reference;iterations:999").state.notice
+    (root / "loop" / "online.parquet").write_bytes(b"PAR1")
+    page = open_page("folder:loop")
+    assert page.message.visible
+    assert not page.charts.body.visible
+    (root / "loop" / "online.parquet").unlink()
+    (root / "loop" / "online.parquet").symlink_to(root.parent)
+    assert "leads out" in open_page("folder:loop").message.object
+    make(root / "empty", 0)
+    assert "Nothing was learnt" in open_page("folder:empty").message.object
+    # Without measurements there is nothing to replay.
+    replay = open_page("scenario:replay")
+    assert "results" in replay.message.object
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        Shown(),
+        Shown("scenario", "drift", 7, 3, {"cap": 0.4, "blacklist": None}),
+        Shown(
+            "folder", "loop", learning={"learner": "log", "exact": True}, blocked=("bcast:chain 4", "allreduce:ring")
+        ),
+        Shown("folder", "loop", blocked=()),
+    ],
+)
+def test_a_view_is_read_as_it_was_written(shown: Shown) -> None:
+    assert read_view(write_view(shown)) == (shown, "")

@@ -1,0 +1,69 @@
+"""The page *Home*: three ways on, and what is open."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dashboard.app import App
+from dashboard.pages.home import HomePage
+from dashboard.session.samples import Start, sample_start
+from dashboard.session.state import State
+from tests.tuning.conftest import finished
+
+__all__ = ["finished"]
+# Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
+
+
+def open_page(state: State | None = None) -> HomePage:
+    state = state or State()
+    state.navigated, state.page = True, "Home"
+    return HomePage(state)
+
+
+@pytest.fixture(autouse=True)
+def nothing_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(tmp_path / "kept"))
+
+
+def test_with_nothing_open_the_cards_lead_on() -> None:
+    page = open_page()
+    assert not page.open.visible
+    page.tune.clicks += 1
+    assert page.state.page == "Tune"
+    page.bring.clicks += 1
+    assert page.state.page == "Data"
+    asyncio.run(page._load_sample())
+    assert (page.state.page, page.state.collective) == ("Decisions", "bcast")
+    # What was opened meanwhile is there when one comes back.
+    page.state.page = "Home"
+    assert page.open.visible
+    assert page.map.object is not None
+
+
+def test_what_is_open_is_told_with_its_sizes() -> None:
+    app = App(sample_start())
+    app.state.page = "Home"
+    page = app._pages["Home"]
+    assert "fast-ethernet-16" in page.facts.object
+    assert "<td>bcast</td>" in page.facts.object
+    assert "SKaMPI" in page.facts.object
+    page.bring.clicks += 1
+    assert app.state.page == "Data"
+    assert app._pages["Data"].chooser.kind == "Upload"
+
+
+def test_the_newest_tuning_is_news(tmp_path: Path, finished: Path) -> None:
+    shutil.copytree(finished, tmp_path / "kept" / "tuned")
+    assert "tuned: proven, nothing slower" in open_page().news.object
+
+
+def test_the_guide_for_the_first_minute_does_not_stand_above_it(tmp_path: Path) -> None:
+    app = App(Start((tmp_path,)))
+    for name, seen in (("Home", False), ("Tune", False), ("Decisions", True)):
+        app.state.page = name
+        assert app.first.body.visible is seen

@@ -1,0 +1,163 @@
+"""The page *Tune*: what it shows of tunings, whoever started them, and what its form starts."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import zipfile
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.commands.options import parse
+from dashboard.measuring import tunings
+from dashboard.pages.measure import watching as module
+from dashboard.pages.tune.page import TunePage
+from dashboard.server.permission import Permission
+from dashboard.session.recipes import as_command
+from dashboard.session.state import State
+from dashboard.tuning import Asked, Folder
+
+
+def open_page(**chosen: Any) -> TunePage:
+    state = State(page="Tune", **chosen)
+    state.navigated = True
+    return TunePage(state)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """What would have been started: names, and what was asked."""
+    found: list[tuple[str, Any]] = []
+
+    def start(root: Path, name: str, asked: Asked) -> None:
+        found.append((name, asked))
+        (root / name).mkdir(parents=True)
+        Folder(root / name).keep_asked(asked.to_json())
+
+    monkeypatch.setattr(tunings, "start", start)
+    monkeypatch.setattr(tunings, "go_on", lambda path, again=False: found.append((path.name, again)))
+    return found
+
+
+def test_a_finished_tuning_shows_its_stages_its_gain_and_its_bundle(root: Path) -> None:
+    page = open_page()
+    assert "tuned: proven, nothing slower" in page.watch.title.object
+    assert page.watch.stages.object.count("<li") == len(tunings.stages())
+    assert page.watch.outcome.severity == "success"
+    assert page.map.measured is not None
+    assert len(page.watch.gain.objects) == 1
+    assert "kept" in page.watch.rules.object
+    assert page.watch.bundle.visible
+    assert page.watch.bundle.filename == "tuned.zip"
+    with zipfile.ZipFile(io.BytesIO(page.bundle().getvalue())) as packed:
+        assert "bundle/rules.conf" in packed.namelist()
+    assert not page.watch.cancel.visible
+    assert not page.watch.go_on.visible
+    assert "colltune.sh" in page.watch.readme.object
+
+
+def test_where_nothing_was_tuned_it_says_what_would_be_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
+    page = open_page()
+    assert page.list.empty.visible
+    assert page.watch.stages.object.count('class="waiting"') == len(tunings.stages())
+    assert not page.watch.bundle.visible
+    assert not page.form.start.disabled
+    assert page.form.named.value == "tune-5-collectives-2-ranks" or "ranks" in page.form.named.value
+
+
+@pytest.mark.parametrize(
+    ("state", "severity", "button"),
+    [("failed", "error", "go_on"), ("interrupted", "warning", "go_on")],
+)
+def test_one_that_ended_early_says_so_and_can_go_on(
+    root: Path, started: list[tuple[str, Any]], state: str, severity: str, button: str
+) -> None:
+    folder = Folder(root / "tuned")
+    folder.fail("compare", "", state, "the node is gone" if state == "failed" else "interrupted", 1.0)
+    page = open_page()
+    assert page.watch.outcome.severity == severity
+    assert not page.watch.bundle.visible
+    assert getattr(page.watch, button).visible
+    asyncio.run(page.go_on())
+    assert started == [("tuned", False)]
+
+
+def test_the_outcomes_without_rules_look_like_what_they_are(root: Path) -> None:
+    state = json.loads((root / "tuned" / "state.json").read_text())
+    for outcome, severity in (("nothing", "info"), ("unproven", "warning"), ("noise", "warning")):
+        state["stages"]["bundle"]["facts"]["outcome"] = outcome
+        (root / "tuned" / "state.json").write_text(json.dumps(state))
+        page = open_page()
+        assert tunings.OUTCOMES[outcome] in unescape(page.watch.title.object)
+        assert page.watch.outcome.severity == severity
+        assert page.watch.bundle.visible
+        assert not page.watch.again.visible
+
+
+def test_what_is_started_is_what_the_form_asks_for(root: Path, started: list[tuple[str, Any]]) -> None:
+    page = open_page()
+    fields = page.form.fields.widgets
+    fields["collectives"].value = ["bcast"]
+    fields["budget"].value = "90s"
+    fields["target"].value = "c"
+    page.form.where.ranks.value = 2
+    assert page.state.tuning_asked == "collectives:bcast;budget:90s;target:c"
+    assert not page.form.fault.visible
+    asyncio.run(page.start())
+    ((name, asked),) = started
+    assert (asked.collectives, asked.seconds, asked.target, asked.ranks) == (("bcast",), 90.0, "c", 2)
+    assert page.state.tuning == name == "tune-bcast-2-ranks"
+    # The address brings the form back, and the next name is another one.
+    again = open_page(tuning_asked="collectives:bcast;budget:90s;target:c")
+    assert again.form.fields.values()["budget"] == "90s"
+    assert again.form.named.value == "tune-bcast-2-ranks-2"
+
+
+def test_what_cannot_be_asked_for_is_said_beside_the_button(root: Path) -> None:
+    page = open_page()
+    page.form.fields.widgets["budget"].value = "soon"
+    assert "soon" in page.form.fault.object
+    assert page.form.start.disabled
+    page.form.fields.widgets["budget"].value = "60s"
+    page.form.fields.widgets["message_sizes"].value = "4-"
+    assert page.form.fault.visible
+    assert page.form.start.disabled
+
+
+def test_who_may_not_launch_sees_all_and_starts_nothing(
+    root: Path, started: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "may_launch", lambda: Permission(allowed=False, reason="not logged in"))
+    page = open_page()
+    assert page.watch.bundle.visible
+    assert page.form.start.disabled
+    assert "not logged in" in page.standing.object
+    asyncio.run(page.start())
+    asyncio.run(page.check_again())
+    assert started == []
+    assert "not logged in" in page.doing.message.object
+
+
+def test_the_command_says_what_the_page_shows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_page(tuning="tuned")
+    assert as_command(page.state) == 'colltune tune "$COLLTUNE_CAMPAIGNS/tuned" --json'
+    names: dict[str, Any] = {}
+    exec(page.state.recipes["Tune"][1].replace("answer(folder, {})", "found = answer(folder, {})"), names)  # noqa: S102 - our own
+    assert names["found"]["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
+    monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
+    empty = open_page(tuning_asked="collectives:bcast;budget:90s")
+    words = as_command(empty.state).split()
+    assert words[:6] == ["colltune", "tune", "FOLDER", "-c", "bcast", "--budget"]
+    args = parse(words[1:])
+    assert (args.collectives, args.budget) == (["bcast"], "90s")
+
+
+def test_a_name_that_is_not_there_is_said(root: Path) -> None:
+    page = open_page(tuning="gone")
+    assert "There is no tuning gone" in page.doing.message.object.replace("\\", "")
+    assert page.list.menu.items

@@ -1,0 +1,68 @@
+"""A tuning as pictures: stages that say how they stand, gains with their intervals, what became of each rule."""
+
+from __future__ import annotations
+
+import re
+
+import holoviews as hv
+import pytest
+
+from dashboard.measuring.tunings import Step
+from dashboard.plots import tuning
+from dashboard.plots.backend import use_bokeh
+
+use_bokeh()
+
+GAIN = {
+    "bcast": {"cells": 3, "mean": 12.5, "low": 4.0, "high": 20.0},
+    "reduce": {"cells": 0, "mean": None, "low": None, "high": None},
+    "allreduce": {"cells": 1, "mean": 30.0, "low": 28.0, "high": 32.0},
+}
+
+
+def test_stages_stand_in_their_order_and_say_how_they_stand() -> None:
+    steps = [
+        Step("look", "done", 0.4, "5 <methods>"),
+        Step("measure", "running", None, "12 points", 0.25),
+        Step("decide", "waiting", None, ""),
+    ]
+    told = tuning.stage_list(steps)
+    assert re.findall(r'<li class="(\w+)"', told) == ["done", "running", "waiting"]
+    assert "5 &lt;methods&gt;" in told
+    assert 'style="width: 25%"' in told
+    assert told.count('class="bar"') == 1
+    assert "the recommended tree of each collective" in told
+
+
+def test_a_gain_is_drawn_with_its_interval_and_what_is_not_kept_is_not() -> None:
+    drawn = tuning.gain_chart(GAIN)
+    points = next(layer for layer in drawn if isinstance(layer, hv.Scatter))
+    bars = next(layer for layer in drawn if isinstance(layer, hv.Segments))
+    assert list(points["name"]) == ["allreduce", "bcast"]
+    assert list(points["mean"]) == [30.0, 12.5]
+    assert sorted(zip(bars["low"], bars["high"], strict=True)) == [(4.0, 20.0), (28.0, 32.0)]
+    assert hv.render(drawn).height == tuning.gain_height(2)
+
+
+def test_the_expected_loss_is_drawn_on_its_way_to_the_end_of_the_budget() -> None:
+    figure = hv.render(tuning.loss_chart([(0.0, 40.0), (5.0, 3.0)], 30.0))
+    assert (figure.x_range.start, figure.x_range.end) == (0.0, 30.0)
+    assert figure.y_range.end > 40
+
+
+def test_rules_that_are_kept_come_first_and_the_others_say_why() -> None:
+    rule = {"rule": "m > 64", "method": "ring", "cells": 2, "improvement": 7.0, "p": 0.01}
+    compared = [
+        {**rule, "collective": "bcast", "verdict": "same", "kept": False},
+        {**rule, "collective": "reduce", "verdict": "faster", "kept": True},
+    ]
+    told = tuning.rules_table(compared)
+    assert told.index("kept") < told.index("no faster beyond noise")
+    assert "m &gt; 64" in told
+    assert tuning.rules_table([]) == ""
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_any_number_of_collectives_is_drawn(count: int) -> None:
+    gain = {f"c{place}": {"cells": 1, "mean": 1.0 * place, "low": 0.0, "high": 2.0} for place in range(count)}
+    hv.render(tuning.gain_chart(gain))
