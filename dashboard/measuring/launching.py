@@ -101,30 +101,30 @@ _FOUND: Bounded[Surroundings] = Bounded(1, 1 << 20)
 
 
 def look_around(*, again: bool = False) -> Surroundings:
-    """Find the MPI and Slurm of this machine; what was found is kept for all sessions.
+    """Find the MPI and Slurm of this machine; what was found is kept for all sessions, but not that Slurm is silent.
 
     Parameters
     ----------
     again
         Look once more, such as after something was installed.
     """
-    if again or _FOUND.get("found") is None:
-        _FOUND.put("found", _looked_around())
-    return _FOUND.get("found") or Surroundings()
-
-
-def _looked_around() -> Surroundings:
-    no_slurm, partitions, no_mpi, installation = slurm.available(), [], "", None
+    known = None if again else _FOUND.get("found")
+    if known is not None:
+        return known
+    no_slurm, partitions, no_mpi, installation, silent = slurm.available(), [], "", None, False
     if not no_slurm:
         try:
             partitions = slurm.partitions()
         except BenchError as error:
-            no_slurm = f"Slurm does not answer: {error}"
+            no_slurm, silent = f"Slurm does not answer: {error}", True
     try:
         installation = find()
     except NoMpiError as error:
         no_mpi = str(error)
-    return Surroundings(installation, no_mpi, no_slurm, tuple(partitions))
+    around = Surroundings(installation, no_mpi, no_slurm, tuple(partitions))
+    if not silent:
+        _FOUND.put("found", around)
+    return around
 
 
 def start_new(root: Path, name: str, offered: Offer, place: Place, installation: Installation) -> Campaign:

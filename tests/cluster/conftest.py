@@ -52,8 +52,9 @@ def own_cluster(
 
 @pytest.fixture
 def slurm(cluster: scheduler.Slurm, monkeypatch: pytest.MonkeyPatch) -> scheduler.Slurm:
-    """The cluster of all tests, with its commands first on the PATH."""
+    """The cluster of all tests, with its commands first on the PATH, and nothing known of what was there before."""
     monkeypatch.setenv("PATH", str(cluster.commands), prepend=os.pathsep)
+    monkeypatch.setattr(launching, "_FOUND", type(launching._FOUND)(1, 1 << 20))
     return cluster
 
 

@@ -145,6 +145,12 @@ def test_what_was_refused_is_not_forgotten_under_a_running_campaign(
     assert launcher.now.state == "queued"
 
 
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test has found must not be what another one finds."""
+    monkeypatch.setattr(launching, "_FOUND", type(launching._FOUND)(1, 1 << 20))
+
+
 def test_what_there_is_to_measure_with_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
 
@@ -154,7 +160,6 @@ def test_what_there_is_to_measure_with_is_looked_for_once(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(launching, "find", find)
     monkeypatch.setattr(slurm, "available", lambda: "no Slurm here")
-    monkeypatch.setattr(launching, "_FOUND", type(launching._FOUND)(1, 1 << 20))
     found = Surroundings(None, "no MPI: install one with: pip install 'colltune[mpi]'", "no Slurm here")
     assert look_around() == look_around() == found
     assert len(looks) == 1
@@ -172,3 +177,6 @@ def test_a_slurm_that_does_not_answer_is_no_choice(monkeypatch: pytest.MonkeyPat
     found = look_around(again=True)
     assert found.no_slurm == "Slurm does not answer: sinfo: unable to contact slurm controller"
     assert found.installation is here
+    # It may answer the next one who asks.
+    monkeypatch.setattr(slurm, "partitions", lambda: [{"name": "debug"}])
+    assert look_around().no_slurm == ""
