@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import Job, LocalLauncher, start_job
+from dashboard.benchmarks.launchers.launch import Job, start_job
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.mpicc import build, compiler
 from dashboard.benchmarks.ranks.native import FILE, SOURCE

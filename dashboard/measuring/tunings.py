@@ -17,7 +17,8 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.launchers import processes
-from dashboard.benchmarks.launchers.launch import own_environment, reap
+from dashboard.benchmarks.launchers.launch import own_environment
+from dashboard.benchmarks.launchers.local import reap
 from dashboard.measuring.kept import MOST_CAMPAIGNS, folder_of, stamp
 from dashboard.session.registry import Bounded
 from dashboard.tuning import EXITS, STAGES, Asked, Folder, answer

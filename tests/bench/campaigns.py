@@ -9,7 +9,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 
 RANKS, SIZE = 4, 4096

@@ -13,7 +13,7 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.intelmpi import IntelMpi
 from dashboard.benchmarks.libraries.library import Installation

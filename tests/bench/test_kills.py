@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from tests.benchmarks.soak_kills import Soak, quick_campaign

@@ -15,7 +15,8 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import read_json
 from dashboard.benchmarks.launchers import processes, supervise
-from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, LocalLauncher, Start, Status, start_job
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, Start, Status, start_job
+from dashboard.benchmarks.launchers.local import LocalLauncher
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
 RANKS = 3

@@ -18,7 +18,7 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.launchers import processes
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Variants
 from dashboard.benchmarks.libraries.openmpi import OpenMpi

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.named import open_mpi
 from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, kept

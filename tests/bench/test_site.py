@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.site import VARIABLE, Site, again, read, site_file
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation

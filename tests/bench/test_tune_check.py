@@ -13,7 +13,7 @@ from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.decisions.function.cutting import without_slower

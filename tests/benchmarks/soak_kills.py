@@ -30,7 +30,8 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, key_of
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.launchers import processes
-from dashboard.benchmarks.launchers.launch import Launcher, LocalLauncher
+from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation

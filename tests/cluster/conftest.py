@@ -15,6 +15,7 @@ from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.launchers import slurm as launcher
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.measuring import launching
 from tests.bench import conftest as bench
 from tests.cluster import machines, scheduler
 from tests.conftest import need

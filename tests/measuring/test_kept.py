@@ -16,7 +16,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.confined import jobs_folder
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.measuring import kept
 from dashboard.measuring.kept import campaigns, campaigns_root, create, folder_of, free_name

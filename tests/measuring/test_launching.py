@@ -11,7 +11,8 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launchers import slurm
-from dashboard.benchmarks.launchers.launch import LocalLauncher, Status
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer

@@ -15,7 +15,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_j
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import leftovers
-from dashboard.benchmarks.launchers.launch import LocalLauncher, supervisor_alive
+from dashboard.benchmarks.launchers.local import LocalLauncher, supervisor_alive
 from dashboard.benchmarks.launchers.processes import started_at
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method

@@ -19,7 +19,8 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.follow import follow
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, CampaignError
-from dashboard.benchmarks.launchers.launch import LocalLauncher, Status
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main

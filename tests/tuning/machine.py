@@ -14,7 +14,7 @@ from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launchers.launch import LocalLauncher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.benchmarks.libraries.openmpi import OpenMpi

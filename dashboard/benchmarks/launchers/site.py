@@ -29,7 +29,8 @@ from typing import Any
 
 from dashboard.benchmarks.errors import BenchError, PlanError
 from dashboard.benchmarks.launchers import template
-from dashboard.benchmarks.launchers.launch import Launcher, LocalLauncher
+from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from loaders import disk

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, NoMpiError
-from dashboard.benchmarks.launchers.launch import Job, Launcher, LocalLauncher, start_job, workplace
+from dashboard.benchmarks.launchers.launch import Job, Launcher, start_job, workplace
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi

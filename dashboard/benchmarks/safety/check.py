@@ -12,7 +12,8 @@ from typing import Any
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, PlanError
-from dashboard.benchmarks.launchers.launch import Job, Launcher, LocalLauncher, Start, start_job, workplace
+from dashboard.benchmarks.launchers.launch import Job, Launcher, Start, start_job, workplace
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Library, Method, Variants
 from dashboard.benchmarks.libraries.mpich import NAME as MPICH
