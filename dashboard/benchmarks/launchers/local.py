@@ -1,0 +1,209 @@
+"""The launcher of this machine: each job under a supervisor of its own, which outlives who started it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shlex
+import signal
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.campaigns.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.confined import jobs_folder
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
+from dashboard.benchmarks.launchers import processes, template
+from dashboard.benchmarks.launchers.launch import (
+    PATIENCE,
+    SUPERVISOR,
+    Job,
+    Status,
+    end_of,
+    own_environment,
+    read_end,
+    read_order,
+    supervised,
+    supervisor_of,
+    write_order,
+)
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes
+from loaders import disk
+
+_SUPERVISOR_PATIENCE = 2 * PATIENCE + 2.0
+_POLL_S = 0.02
+#: Seconds that a supervisor has to come up before it is said never to have run.
+_START_S = 10.0
+
+
+@dataclass(frozen=True)
+class LocalLauncher:
+    """Jobs on this machine, each under a supervisor that holds its time limit and writes down how it ended.
+
+    Attributes
+    ----------
+    mpiexec
+        Start command with its options, as `dashboard.benchmarks.launchers.template` has it.
+    ppn
+        Processes on each node, for a start command that asks for them.
+    folder
+        See `Launcher`.
+    """
+
+    mpiexec: tuple[str, ...] = ("mpiexec",)
+    ppn: int | None = None
+    folder: str = ""
+    name: str = field(default="local", init=False)
+    array: int = field(default=0, init=False)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> LocalLauncher:
+        """Make the launcher that `record` is of."""
+        return cls(tuple(record["mpiexec"]), record.get("ppn")) if "mpiexec" in record else cls()
+
+    def record(self) -> dict[str, Any]:
+        """What `from_record` makes the same launcher of, as JSON."""
+        return {"name": self.name, "mpiexec": list(self.mpiexec), **({"ppn": self.ppn} if self.ppn else {})}
+
+    def limit(self, seconds: float) -> float:
+        """Time limit as it is."""
+        return seconds
+
+    def one_node(self, ranks: int) -> bool:
+        """Whether all ranks run here: not where an allocation has several nodes, or the start command has options."""
+        return allocated_nodes() == 1 and len(self.mpiexec) == 1
+
+    def command(self, job: Job) -> list[str]:
+        """Argument list that runs a job."""
+        return template.filled(self.mpiexec, job.ranks, self.ppn, job.program)
+
+    def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
+        """Write the order for the supervisor."""
+        (job,) = jobs
+        mark = uuid.uuid4().hex
+        order = write_order(jobs_folder(job.folder) / f"{mark}.json", job, mark)
+        return {
+            "mark": mark,
+            "order": str(order),
+            "command": self.command(job),
+            "end": str(end_of(order)),
+            "supervisor": str(supervisor_of(order)),
+            "host": platform.node(),
+            "prepared": time.time(),
+        }
+
+    def preview(self, jobs: Sequence[Job]) -> str:
+        """Command lines with the variables that are set: for all starts, then for each in its line."""
+        lines = _assignments(jobs[0].environment)
+        for job in jobs:
+            for one in job.starts:
+                command = shlex.join([*self.command(job), *one.arguments])
+                lines.append(" ".join([*_assignments(one.environment), command]))
+        return "\n".join(lines)
+
+    def launch(self, handle: Mapping[str, Any]) -> None:
+        """Start a supervisor in a session of its own, so that it outlives this process."""
+        # No Popen: nobody may be there any more to wait for it when it ends.
+        command = supervised(Path(handle["order"]), handle["command"])
+        log_file = Path(read_order(Path(handle["order"]))["log"])
+        try:
+            with disk.appended(log_file) as log, Path(os.devnull).open("r+b") as nothing:
+                to = enumerate((nothing, nothing, log))
+                streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), number) for number, source in to]
+                pid = os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
+        except OSError as error:
+            raise NotLaunchedError(f"{log_file} cannot be written: {error.strerror or error}") from error
+        reap(pid)
+        try:
+            write_json(Path(handle["supervisor"]), {"pid": pid, "started": processes.started_at(pid)})
+        except OSError as error:
+            # A job that cannot be written down could not be found again.
+            processes.send([pid], signal.SIGKILL)
+            processes.end_marked(handle["mark"], PATIENCE)
+            raise NotLaunchedError(f"{handle['supervisor']} cannot be written: {error.strerror or error}") from error
+
+    def status(self, handle: Mapping[str, Any]) -> Status:
+        """State by what the supervisor wrote; a supervisor that is gone without a word has failed."""
+        reap()
+        if ended := _ended(handle):
+            return ended
+        if handle["host"] != platform.node():
+            return Status("running", f"on {handle['host']}; only there can be seen whether it still runs")
+        if supervisor_alive(handle):
+            return Status("running")
+        # It may have written its last word between the two looks.
+        if ended := _ended(handle):
+            return ended
+        if not Path(handle["supervisor"]).exists() and time.time() - handle["prepared"] < _START_S:
+            return Status("queued", "is being started")
+        ended = Status("failed", "what watched over the job was killed; its ranks were ended")
+        # Where the disk is full this is found out anew by who asks next.
+        with contextlib.suppress(OSError):
+            _write_end(handle, ended)
+        self._end(handle)
+        return ended
+
+    def cancel(self, handle: Mapping[str, Any]) -> Status:
+        """Ask the supervisor to end the job; without one, end the ranks from here."""
+        if ended := _ended(handle):
+            return ended
+        if handle["host"] != platform.node():
+            raise CampaignError(f"the job runs on {handle['host']}: cancel it there")
+        if not supervisor_alive(handle):
+            # One that comes up only now reads this before it starts anything.
+            _write_end(handle, Status("cancelled", "cancelled"))
+        self._end(handle)
+        return _ended(handle) or _write_end(handle, Status("cancelled", "cancelled"))
+
+    def _end(self, handle: Mapping[str, Any]) -> None:
+        """End supervisor and ranks, as far as they are there."""
+        if supervisor_alive(handle):
+            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGTERM)
+        until = time.monotonic() + _SUPERVISOR_PATIENCE
+        while supervisor_alive(handle) and time.monotonic() < until:
+            reap()
+            time.sleep(_POLL_S)
+        if supervisor_alive(handle):
+            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGKILL)
+        if left := processes.end_marked(handle["mark"], PATIENCE):
+            raise CampaignError(f"processes {left} of the job cannot be ended; end them by hand")
+
+
+def _assignments(environment: Mapping[str, str]) -> list[str]:
+    return [f"{name}={shlex.quote(value)}" for name, value in sorted(environment.items())]
+
+
+def supervisor_alive(handle: Mapping[str, Any]) -> bool:
+    """Whether what watches over a local job still runs."""
+    told = read_json(Path(handle["supervisor"]))
+    # Whoever may write into the folder could name any process of this user.
+    return bool(told) and processes.alive(told["pid"], told["started"]) and processes.was_told(told["pid"], SUPERVISOR)
+
+
+#: Supervisors and the like that this process started: they must be waited for, or they stay as zombies.
+_children: list[int] = []
+
+
+def reap(*started: int) -> None:
+    """Wait for those of the processes started so far that have ended; `started` are further ones."""
+    _children.extend(started)
+    for pid in list(_children):
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                continue
+        # Another thread may have done the same meanwhile.
+        with contextlib.suppress(ValueError):
+            _children.remove(pid)
+
+
+def _ended(handle: Mapping[str, Any]) -> Status | None:
+    return read_end(Path(handle["end"]))
+
+
+def _write_end(handle: Mapping[str, Any], status: Status) -> Status:
+    write_json(Path(handle["end"]), asdict(status))
+    return status
