@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -61,7 +61,7 @@ def interpreted_if_sooner(first: Callable[..., Any], work: int) -> Iterator[None
     sooner = _spent + work * CASE_S < AFFORDED_S and not _compiled(first)
     token, start = _interpreting.set(sooner), time.perf_counter()
     try:
-        with np.errstate(all="ignore" if sooner else "warn"):
+        with np.errstate(all="ignore") if sooner else nullcontext():
             yield
     finally:
         _interpreting.reset(token)
