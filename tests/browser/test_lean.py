@@ -122,7 +122,7 @@ def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: Watch
     watched_page.page.evaluate("window.Bokeh = {require: () => ({StyleSheet: class {}, InlineStyleSheet: class {}})}")
     watched_page.page.add_script_tag(content=EARLY)
     watched_page.page.evaluate(f"() => {{ {LATE} }}")
-    assert [each.partition(":")[0] for each in said] == ["colltune"] * 2
+    assert [each.partition(":")[0] for each in said] == ["colltune"] * 3
     assert watched_page.errors == []
 
 
@@ -136,6 +136,7 @@ def test_all_pages_leave_the_document_small_and_come_back_as_they_were(page: Pag
         counts = page.evaluate(COUNT)
         assert counts["elements"] <= MOST_ELEMENTS, name
         assert counts["styles"] <= MOST_STYLES, name
+    assert page.locator(".bk-CanvasPanel.bk-above > div:empty:not([class])").count() == 0
     # Drawn again; the outlines of regions may have come since the first look, so pixels are not compared.
     settled_pixels(page, EXACT)
     # What other pages began is still computed: the guide of the page Data goes when the server has come to it.

@@ -2,7 +2,8 @@
 
 Bokeh 3.9 writes each style sheet of each part of the page into a `<style>` of its own, some thousands of the same few
 texts, and a hidden page stays in the document; every style that is asked for goes over all of it. Here a text is made
-into a style sheet once, which all parts adopt, and what is hidden leaves the document until it is shown, as it was.
+into a style sheet once, which all parts adopt; what is hidden leaves the document until it is shown, as it was; and a
+figure that is laid out anew takes with it what it had made before.
 
 This is the one module that changes what Bokeh does in the browser. It was made for `MADE_FOR`; where what it takes hold
 of is not there, it says so in the browser's console and leaves everything as Bokeh has it. Once Bokeh shares its style
@@ -246,12 +247,27 @@ const leave = () => {{
 }}
 """
 
+#: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty.
+ROWS = """
+const sweep = (plot) => {
+    const lay_out = plot._update_layout
+    if (typeof lay_out !== 'function') throw new Error('PlotView._update_layout')
+    plot._update_layout = function () {
+        lay_out.call(this)
+        for (const each of [...this.top_panel.shadow_el.children])
+            if (each.className === '' && each.shadowRoot === null && !each.hasChildNodes()) each.remove()
+    }
+}
+"""
+
 EARLY = f"""(() => {{
-{SHARED_STYLES}
+{SHARED_STYLES}{ROWS}
     try {{
         share(Bokeh.require('core/dom'))
         window.colltune_lean = true
     }} catch (error) {{ console.warn('colltune: style sheets are not shared:', error) }}
+    try {{ sweep(Bokeh.require('models/plots/plot_canvas').PlotView.prototype) }}
+    catch (error) {{ console.warn('colltune: empty rows stay in the document:', error) }}
 }})()"""
 
 #: For the browser, once the page is drawn.
