@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+#: What is measured between two processes stands beside the collectives under this name.
+POINT_TO_POINT = "pt2pt"
+
 #: What a process brings or gets: a vector of the message size, its own block, a block of every process, or nothing.
 Part = Literal["vector", "block", "blocks", "nothing"]
 #: Whether all blocks are equal, each process has a count of its own, or each pair of processes has.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
 from loaders.pooling import Axes, means_by_source
@@ -20,8 +21,6 @@ from loaders.rows import CollectiveRows
 
 #: What a file that tells no device ran on, beside others that tell one.
 HOST = "host"
-#: Ping-pongs of which each file is a campaign of its own where nothing else tells them apart.
-POINT_TO_POINT = "pt2pt"
 _NAMED = 4
 
 Told = Mapping[str, str]

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from loaders import numbers
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facets import Choice
 from loaders.names import collective_name
@@ -268,7 +268,7 @@ class FileHints:
         told = table[name]
         if name != "collective" and "collective" in table:
             # A ping-pong of two is no collective; both often stand in one folder.
-            told = told[(table["collective"] != "pt2pt").to_numpy()]
+            told = told[(table["collective"] != POINT_TO_POINT).to_numpy()]
         if (told == self._given[name]).any():
             self._used.add(name)
         elif len(told):

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from loaders import text
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
 
 #: Columns of times, with their kind and what they are.
@@ -141,7 +141,7 @@ def benchmark_name(name: str) -> tuple[str | None, str | None, bool]:
     """
     plain = name.lower().removeprefix("multi-")
     if (match := _PATTERN.fullmatch(plain)) is not None:
-        return "pt2pt", match[1] + (f"_{match[2]}" if match[2] else ""), False
+        return POINT_TO_POINT, match[1] + (f"_{match[2]}" if match[2] else ""), False
     if (match := _COLLECTIVE.fullmatch(plain)) is not None:
         return match[1] + match[2] + ("_persistent" if match[3] else ""), None, bool(match[4])
     return None, None, False
@@ -179,7 +179,7 @@ def _fault(state: _State, fields: Mapping[str, str], column: str, line: text.Lin
                 state.name is not None and collective is None,
                 f"{(state.name or '')[:40]} is no collective and no point-to-point pattern",
             ),
-            (collective != "pt2pt" and text.whole(fields.get("#bytes", "1")) == 0, "size 0: no data"),
+            (collective != POINT_TO_POINT and text.whole(fields.get("#bytes", "1")) == 0, "size 0: no data"),
             (sizeless, "no message size"),
             (text.whole(fields["#repetitions"]) == 0, "no repetitions"),
             (text.positive(fields[column]) is None, "the time is not positive"),

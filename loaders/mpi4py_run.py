@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from loaders import text
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
 
 STATISTIC = "mean over iterations of the time on rank 0"
@@ -115,11 +115,11 @@ def parse_title(line: str) -> Title:
     if "bandwidth" in what or "message rate" in what:
         return Title(refused="a bandwidth, not a time")
     if what == "pingpong":
-        return Title("pt2pt", "pingpong", 2)
+        return Title(POINT_TO_POINT, "pingpong", 2)
     kind, latency = re.subn(r" ?\blatency$", "", what)
     if latency and kind in _PATTERNS:
         algorithm, processes = _PATTERNS[kind]
-        return Title("pt2pt", algorithm, processes)
+        return Title(POINT_TO_POINT, algorithm, processes)
     name = kind.replace("all-to-all", "alltoall").replace("broadcast", "bcast")
     if latency and name in COLLECTIVES:
         return Title(name)
@@ -149,7 +149,7 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
     size, time = text.whole(words[0]), text.positive(words[1])
     if text.cut_off(line):
         return "cut off"
-    if size == 0 and title.collective not in ("barrier", "pt2pt"):
+    if size == 0 and title.collective not in ("barrier", POINT_TO_POINT):
         return "size 0: no data"
     if time is None:
         return "the time is not positive"
@@ -176,7 +176,7 @@ def _pingpong(state: _State, match: re.Match[str], line: text.Line) -> str:
     if std is None or std < 0:
         return "the standard deviation is not a number"
     state.programs["mpi4py.bench pingpong"] = None
-    row = {"collective": "pt2pt", "algorithm": "pingpong", "comm_size": 2, "message_size": int(match["size"])}
+    row = {"collective": POINT_TO_POINT, "algorithm": "pingpong", "comm_size": 2, "message_size": int(match["size"])}
     state.rows.append({**row, "time": mean, "time_std": std, "repetitions": int(match["count"])})
     return ""
 
@@ -188,7 +188,7 @@ def _ring(state: _State, match: re.Match[str]) -> str:
     if int(match["processes"]) == 0:
         return "no processes"
     state.programs["mpi4py.bench ringtest"] = None
-    row = {"collective": "pt2pt", "algorithm": "ring", "comm_size": int(match["processes"])}
+    row = {"collective": POINT_TO_POINT, "algorithm": "ring", "comm_size": int(match["processes"])}
     state.rows.append({**row, "message_size": int(match["size"]), "time": elapsed / loops, "repetitions": loops})
     return ""
 

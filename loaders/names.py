@@ -7,7 +7,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from loaders.collectives import COLLECTIVES, plain_name
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT, plain_name
 
 _ALIASES = {
     "broadcast": "bcast",
@@ -33,7 +33,7 @@ def collective_name(text: str) -> str | None:
     ``MPI_Bcast_init`` and ``bcast_persistent`` are ``bcast_persistent``.
     """
     plain = re.sub(r"[\s\-]+", "_", text.strip().lower())
-    if plain == "pt2pt":
+    if plain == POINT_TO_POINT:
         return plain
     match = _FORM.fullmatch(plain)
     if match is None:

@@ -13,6 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from loaders import facets
+from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError
 from loaders.files import Found, Paths, detect, find
@@ -251,7 +252,7 @@ class _Collector:
 
     def _unless_other(self, name: str, told: dict[str, dict[str, str]]) -> xr.Dataset | None:
         """The cube of a collective; ping-pongs that differ are left out, with a remark, beside collectives."""
-        if name != facets.POINT_TO_POINT:
+        if name != POINT_TO_POINT:
             return self._cube(name, told)
         try:
             return self._cube(name, {path: {"campaign": Path(path).name} | each for path, each in told.items()})

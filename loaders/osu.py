@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from loaders import text
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
 
 _MEAN = "mean over processes"
@@ -168,7 +168,7 @@ def parse_title(line: str) -> Title:
     what = re.sub(r"\bpersistent\b|\bpersonalized\s+exchange\b", "", what).strip()
     if what in _PATTERNS:
         algorithm, processes = _PATTERNS[what]
-        return Title(line, "pt2pt", algorithm + "_persistent" * persistent, processes)
+        return Title(line, POINT_TO_POINT, algorithm + "_persistent" * persistent, processes)
     what, nonblocking = re.subn(r"^non-?blocking\s+", "", what)
     what, neighbours = re.subn(r"^neighborhood\s+", "", what)
     name = what.replace("all-to-all", "alltoall").replace("broadcast", "bcast").strip()
@@ -211,7 +211,7 @@ def _fault(title: Title, fields: Mapping[str, str], column: str, line: text.Line
             (text.cut_off(line) and fields.get("validation") != line.text.split()[-1], "cut off"),
             (fields.get("validation") == "Fail", "validation failed"),
             (text.whole(fields.get("iterations", "1")) == 0, "no repetitions"),
-            (text.whole(fields.get("size", "1")) == 0 and collective != "pt2pt", "size 0: no data"),
+            (text.whole(fields.get("size", "1")) == 0 and collective != POINT_TO_POINT, "size 0: no data"),
             ("size" not in fields and bool(collective) and "barrier" not in collective, "no message size"),
             (text.positive(fields[column]) is None, "the time is not positive"),
         )

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
 
 STATISTIC = "SKaMPI result: per repetition the maximum over processes, mean of the middle half of the repetitions"
@@ -192,7 +192,7 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Turn loop variables, microseconds and standard errors into the columns of `COLUMNS`."""
     collective, algorithm = block_name(name)
     unit = 1e-6
-    if collective == "pt2pt":
+    if collective == POINT_TO_POINT:
         unit /= 2
         source.note("ping-pong: SKaMPI's full round trip was halved, as the other benchmarks report it")
     count = table["_count"].to_numpy()
@@ -228,7 +228,7 @@ def block_name(name: str) -> tuple[str | None, str | None]:
     base = name.partition("-")[0].strip().lower()
     if base.startswith("pingpong"):
         kind = base.removeprefix("pingpong").strip("_")
-        return "pt2pt", "pingpong" if kind in ("", "send_recv") else f"pingpong_{kind}"
+        return POINT_TO_POINT, "pingpong" if kind in ("", "send_recv") else f"pingpong_{kind}"
     if base == "reduce_scatterv":
         return "reduce_scatter", "reduce_scatterv"
     own = base.removeprefix("mpi_")

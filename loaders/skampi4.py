@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from loaders import text
+from loaders.collectives import POINT_TO_POINT
 from loaders.skampi import block_name
 from loaders.source import Format, Source
 
@@ -109,7 +110,7 @@ def parse_block(family: str, name: str) -> Block:
     if family.lower() == "p2p":
         kind = re.sub(r"mpi_", "", name.lower()).replace("-", "_")
         pattern = "pingpong" if kind == "send_recv" else f"pingpong_{kind}"
-        return Block(whole, "pt2pt", pattern, "nodes" if _NODES.search(name) else "bytes")
+        return Block(whole, POINT_TO_POINT, pattern, "nodes" if _NODES.search(name) else "bytes")
     collective, algorithm = block_name(name)
     argument = "nodes" if _NODES.search(name) else "bytes" if _BYTES.search(name) else ""
     return Block(whole, collective, algorithm, argument)
@@ -155,7 +156,7 @@ def _keep(state: _State, block: Block, words: list[str], argument: int, count: i
             row["block"] = block.name
     else:
         row[text.size_column(block.collective)] = argument
-        if block.collective == "pt2pt":
+        if block.collective == POINT_TO_POINT:
             row["comm_size"] = 2
     row.update(time=float(words[1]) * 1e-6, time_std=float(words[2]) * 1e-6, repetitions=count)
     state.rows.append(row)

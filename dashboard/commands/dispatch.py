@@ -18,6 +18,7 @@ from dashboard.commands import trust as cli_trust
 from dashboard.commands.load import file_report, hints_of, load
 from dashboard.commands.output import Loading, refuse_same, say, show
 from dashboard.commands.usage import Usage
+from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +44,7 @@ def info(args: argparse.Namespace) -> None:
         if not any(file["error"] for file in files):
             say(f"note: {error}")
         examples = error.examples if isinstance(error, MissingHintError) else {}
-    args.first = next((name for name in cubes if name != "pt2pt"), None)
+    args.first = next((name for name in cubes if name != POINT_TO_POINT), None)
     files = [file_report(file) for file in files]
     if args.first is None:
         lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)

@@ -12,6 +12,7 @@ from dashboard.commands.load import load
 from dashboard.commands.output import Working, finite, say, show
 from dashboard.commands.usage import Usage
 from loaders import disk
+from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,9 +52,9 @@ def _of_pingpong(args: argparse.Namespace) -> ParameterSet:
 
     args.collective = args.ppn = None
     results = load(args)
-    if "pt2pt" not in results.children:
+    if POINT_TO_POINT not in results.children:
         raise Usage(f"these results hold no ping-pong, but {', '.join(results.children)}")
-    measured = pingpong_of(results["pt2pt"].to_dataset())
+    measured = pingpong_of(results[POINT_TO_POINT].to_dataset())
     name = args.name or Path(args.paths[0]).stem
     return parameters_of_pingpong(measured, args.how, gamma=args.gamma, name=name)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import Loading, say
 from dashboard.commands.usage import Usage
+from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,7 +93,7 @@ def cubes_of(
     there = list(results.children)
     if not names:
         # A ping-pong is measured beside the collectives; nothing is decided about it.
-        candidates = [name for name in there if name != "pt2pt"] or there
+        candidates = [name for name in there if name != POINT_TO_POINT] or there
         if len(candidates) > 1:
             raise Usage(f"these results hold {', '.join(there)}; choose with -c, such as -c {candidates[0]}")
         names = candidates

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands.load import load
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
+from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +65,7 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     cubes = {name: renamed(cube, names) for name, cube in cubes.items()}
     wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
     for name in wanted:
-        if name in cubes and name != "pt2pt":
+        if name in cubes and name != POINT_TO_POINT:
             without = lacking(TARGETS[args.to], cubes[name], options)
             _say(args, name, dict.fromkeys(method.algorithm for method in without))
             args.without = [*args.without, *(method.label for method in without if args.only)]

@@ -18,6 +18,7 @@ from dashboard.commands.output import Working, finite, say, show, write
 from dashboard.commands.tune_check_again import Again
 from dashboard.commands.tune_check_text import LISTED, lines_of, records
 from dashboard.commands.usage import Usage
+from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.libraries.library import Installation
@@ -229,7 +230,7 @@ def _grown(args: argparse.Namespace, version: str) -> _Given:
     name, _, options = args.tree.partition(":")
     chosen = family(name)
     known = cli_trees.read(chosen, [word for word in options.split(",") if word])
-    names = args.collective or [one for one in load(args).children if one != "pt2pt"]
+    names = args.collective or [one for one in load(args).children if one != POINT_TO_POINT]
     decisions, cubes = [], {}
     for collective in names:
         prepared = preparation(argparse.Namespace(**{**vars(args), "collective": [collective]}))

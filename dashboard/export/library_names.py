@@ -79,6 +79,11 @@ class Choice:
     requests: int | None = None
 
 
+def algorithm_names(collective: str, version: str | None = None) -> tuple[str, ...]:
+    """Open MPI's names of a collective's algorithms; empty where it has no choice."""
+    return tuple(algorithms(collective, version or DEFAULT_VERSION).values())
+
+
 def normal(name: str, collective: str = "*") -> str:
     """Bring an algorithm's name into one form, so that the names of all sources can be compared."""
     plain = re.sub(r"[-\s]+", "_", name.strip().lower())

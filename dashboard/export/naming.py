@@ -13,9 +13,6 @@ from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.decisions.grown.default import NAMES
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.target import ExportError, Target
-from dashboard.export.targets.mpich.selection import NAMES as MPICH_NAMES
-from dashboard.export.targets.settings import UCC_NAMES
-from loaders.openmpi import DEFAULT_VERSION, algorithms
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,10 +23,7 @@ _DEFAULT = Method("the library's own decision", "default")
 
 def known(target: Target, collective: str, version: str | None = None) -> tuple[str, ...]:
     """Names of the algorithms that a target has; empty where it takes any, or none of these."""
-    if target.name.startswith("openmpi") or target.name in ("preload", "mpirun"):
-        return tuple(algorithms(collective, version or DEFAULT_VERSION).values())
-    names = {"mpich": MPICH_NAMES, "ucc": UCC_NAMES}.get(target.name, {})
-    return tuple(names.get(collective, ()))
+    return tuple(target.names(collective, version)) if target.names else ()
 
 
 def near(target: Target, collective: str, algorithm: str, version: str | None = None) -> list[str]:

@@ -48,6 +48,8 @@ class Target:
         What of `dashboard.export.holds` a file says of where its decisions hold, such as ``device``.
     segments
         Whether a method's segment size can be said; a segmented method is one that the target lacks otherwise.
+    names
+        ``names(collective, version)``: what its library calls the algorithms of a collective; None where it takes any.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Target:
     own_methods: bool = False
     segments: bool = True
     says: tuple[str, ...] = ()
+    names: Callable[[str, str | None], Sequence[str]] | None = None
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:
         """Tell how a file of this name, which decides some collectives, is used."""

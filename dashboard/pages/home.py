@@ -26,7 +26,7 @@ from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
 from dashboard.session.samples import sample_start
 from dashboard.session.state import DRAWN, ResultsOrState, State
-from loaders.facets import POINT_TO_POINT
+from loaders.collectives import POINT_TO_POINT
 
 PAGE = "Home"
 _ABOUT = (

@@ -18,7 +18,7 @@ from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
 from dashboard.session.treatment import OPTIONS, Treatment, Workload
 from dashboard.session.view import Grown, View
-from loaders.facets import POINT_TO_POINT
+from loaders.collectives import POINT_TO_POINT
 from loaders.openmpi import DEFAULT_VERSION, VERSIONS
 
 PAGES = ("Home", "Tune", "Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Online", "Data")

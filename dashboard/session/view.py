@@ -26,7 +26,7 @@ from dashboard.session.choice import QUADTREE, RULES, Choice, titles
 from dashboard.session.prepared import MODEL, Decided, Prepared
 from dashboard.session.registry import COMPUTED
 from dashboard.session.treatment import Treatment
-from loaders.facets import POINT_TO_POINT
+from loaders.collectives import POINT_TO_POINT
 
 Grown = decisions.DecisionFunction
 Job = Callable[[Progress | None], Any]

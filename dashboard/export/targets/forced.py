@@ -17,7 +17,7 @@ from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summaris
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.library_names import COMPARED, radix_of
+from dashboard.export.library_names import COMPARED, algorithm_names, radix_of
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import ExportError, Target
@@ -255,4 +255,5 @@ TARGET = Target(
     to_mpirun,
     ("cubes", "version", "weights"),
     use=usage.mpirun,
+    names=algorithm_names,
 )

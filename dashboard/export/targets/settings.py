@@ -191,4 +191,5 @@ UCC = Target(
     own_methods=True,
     segments=False,
     says=("device",),
+    names=lambda collective, _: tuple(UCC_NAMES.get(collective, ())),
 )

@@ -25,7 +25,7 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
 from dashboard.session.state import State
-from loaders.facets import POINT_TO_POINT
+from loaders.collectives import POINT_TO_POINT
 
 WIDTH = 300
 #: Seconds after which the figures beside the sliders follow; the slider that moves has its own at once.

@@ -228,4 +228,5 @@ TARGET = Target(
     readable=True,
     own_methods=True,
     segments=False,
+    names=lambda collective, _: tuple(NAMES.get(collective, ())),
 )

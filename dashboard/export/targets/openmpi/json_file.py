@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.export import provenance as origin
 from dashboard.export import usage
+from dashboard.export.library_names import algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, wrapped
 from dashboard.export.target import ExportError, Target
@@ -120,4 +121,5 @@ TARGET = Target(
     ("cubes", "most_rules", "weights"),
     use=usage.open_mpi,
     readable=True,
+    names=algorithm_names,
 )

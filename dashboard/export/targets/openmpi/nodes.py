@@ -20,6 +20,7 @@ from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
 from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, named
+from dashboard.export.library_names import algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
 from dashboard.export.target import ExportError, Target
@@ -144,4 +145,5 @@ TARGET = Target(
     ("cubes", "version", "most_rules", "weights"),
     use=usage.open_mpi_nodes,
     readable=True,
+    names=algorithm_names,
 )

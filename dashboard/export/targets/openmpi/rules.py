@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.library_names import Choice
+from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.c.text import comment_text
@@ -145,4 +145,5 @@ TARGET = Target(
     ("cubes", "version", "most_rules", "weights"),
     use=usage.open_mpi,
     readable=True,
+    names=algorithm_names,
 )

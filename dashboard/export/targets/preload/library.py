@@ -18,7 +18,7 @@ from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.library_names import Choice, normal, radix_of, takes_fan_out, takes_segments
+from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about
 from dashboard.export.target import ExportError, Target
@@ -339,4 +339,5 @@ TARGET = Target(
     to_preload,
     ("cubes", "version", "weights"),
     use=usage.preload,
+    names=algorithm_names,
 )
