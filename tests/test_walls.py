@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,10 +53,17 @@ def within(name: str, packages: tuple[str, ...] | set[str]) -> bool:
     return any(name == package or name.startswith(package + ".") for package in packages)
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """What of a module's syntax the tests look at: imports and calls."""
+    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)]
+
+
 def imports(name: str, file: Path) -> Iterator[tuple[int, str]]:
     """Yield line and full name of everything that a module imports, inside its functions too."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+    for node in nodes(file):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -70,6 +78,13 @@ def layer(name: str) -> int | None:
 
 BELOW_THE_WALL = [name for name, _ in modules() if not within(name, MAY_DRAW) and not name.endswith("__main__")]
 NO_MPI = [name for name, _ in modules() if not within(name, (KNOWS_MPI,))]
+
+
+@cache
+def without_mpi() -> dict[str, list[str]]:
+    """What each module outside the benchmarks brings along, those below the wall before those that may draw."""
+    names = [name for name in NO_MPI if name != "dashboard.main" and not name.endswith("__main__")]
+    return loaded_by(sorted(names, key=lambda name: name not in BELOW_THE_WALL))
 
 
 def loaded_by(names: list[str]) -> dict[str, list[str]]:
@@ -91,8 +106,8 @@ def loaded_by(names: list[str]) -> dict[str, list[str]]:
 
 
 def test_nothing_below_the_plots_brings_a_drawing_library_along() -> None:
-    brought = loaded_by(BELOW_THE_WALL)
-    assert {name: DRAWING & set(packages) for name, packages in brought.items() if DRAWING & set(packages)} == {}
+    brought = without_mpi() | loaded_by([name for name in BELOW_THE_WALL if name not in NO_MPI])
+    assert {name: met for name in BELOW_THE_WALL if (met := DRAWING & set(brought[name]))} == {}
 
 
 def test_the_command_starts_without_a_drawing_library() -> None:
@@ -111,8 +126,7 @@ def test_no_module_outside_the_benchmarks_names_mpi4py() -> None:
 
 
 def test_no_page_and_no_plot_brings_mpi4py_along() -> None:
-    brought = loaded_by([name for name in NO_MPI if name != "dashboard.main"])
-    assert [name for name, packages in brought.items() if "mpi4py" in packages] == []
+    assert [name for name, packages in without_mpi().items() if "mpi4py" in packages] == []
 
 
 def test_no_module_imports_from_a_layer_above_its_own() -> None:
@@ -176,7 +190,7 @@ OPENS |= {"loaders.storage", "dashboard.measuring.tunings"}
 
 def written(name: str, file: Path) -> Iterator[str]:
     """Yield the places at which a module writes a file by another way than `loaders.disk`, which writes aside first."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+    for node in nodes(file):
         if not isinstance(node, ast.Call):
             continue
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -14,34 +14,20 @@ import bokeh
 import pytest
 
 from dashboard.pages.frame.lean import EARLY, LATE, MADE_FOR
-from dashboard.session.state import BEGIN, PAGES
-from tests.benchmarks.bench_tour import COUNT, MOST_ELEMENTS, MOST_STYLES
-from tests.browser.maps import settled_pixels, wait_until_drawn
+from tests.browser.maps import wait_until_drawn
+from tests.browser.tour import THERE, seen
 from tests.conftest import ROOT, WatchedPage
 from tests.serving import Served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
 EXACT = "Exact decision map"
 BOKEH = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js"
-#: What each page has once it stands.
-THERE = {
-    "Home": "Bring your files",
-    "Tune": "Start, safety check, proof",
-    "Decisions": "Accuracy threshold",
-    "Compare": "Compare all approaches",
-    "Frontier": "Left out for judging",
-    "Models": "Time line",
-    "Export": "Write a report",
-    "Measure": "Campaign",
-    "Online": "Learning from what programs call",
-    "Data": "Load the sample data",
-}
 #: How Bokeh itself installs a style sheet, in a document without this module's script.
 _OWN_WAY = """() => {
     const {InlineStyleSheet} = Bokeh.require('core/dom'), part = document.createElement('div')
@@ -91,11 +77,6 @@ def own_server() -> Iterator[Served]:
     served.stop()
 
 
-def seen(page: Page, text: str) -> Locator:
-    """Find a text that can be seen."""
-    return page.get_by_text(text).locator("visible=true").first
-
-
 def test_it_was_made_for_the_releases_that_are_installed() -> None:
     assert {name: ".".join(version(name).split(".")[:2]) for name in MADE_FOR} == MADE_FOR
 
@@ -123,28 +104,6 @@ def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: Watch
     watched_page.page.add_script_tag(content=EARLY)
     watched_page.page.evaluate(f"() => {{ {LATE} }}")
     assert [each.partition(":")[0] for each in said] == ["colltune"] * 3
-    assert watched_page.errors == []
-
-
-def test_all_pages_leave_the_document_small_and_come_back_as_they_were(page: Page, watched_page: WatchedPage) -> None:
-    slider = page.get_by_role("slider", name="Accuracy threshold")
-    before = slider.bounding_box()
-    settled_pixels(page, EXACT)
-    for name in [*(name for name in PAGES if name != BEGIN), BEGIN]:
-        page.get_by_role("button", name=name, exact=True).click()
-        seen(page, THERE[name]).wait_for()
-        counts = page.evaluate(COUNT)
-        assert counts["elements"] <= MOST_ELEMENTS, name
-        assert counts["styles"] <= MOST_STYLES, name
-    assert page.locator(".bk-CanvasPanel.bk-above > div:empty:not([class])").count() == 0
-    # Drawn again; the outlines of regions may have come since the first look, so pixels are not compared.
-    settled_pixels(page, EXACT)
-    # What other pages began is still computed: the guide of the page Data goes when the server has come to it.
-    for _ in range(100):
-        if slider.bounding_box() == before:
-            break
-        page.wait_for_timeout(100)
-    assert slider.bounding_box() == before
     assert watched_page.errors == []
 
 
