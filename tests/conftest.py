@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+import xarray as xr
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import sync_playwright
 
-from loaders import open_results
+from loaders import open_results, save_results
 from tests.serving import Served
 
 if TYPE_CHECKING:
-    import xarray as xr
     from playwright.sync_api import Browser, Page, Route
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -204,3 +204,16 @@ def serve_dashboard() -> Iterator[Callable[..., Served]]:
             return running[wanted]
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def small_dashboard(
+    serve_dashboard: Callable[..., Served], fast_ethernet: xr.DataTree, tmp_path_factory: pytest.TempPathFactory
+) -> Served:
+    """Serve a third of the sample data's sizes, for tests that look at all pages: none has to compute for long."""
+    path = tmp_path_factory.mktemp("small") / "small.nc"
+    cubes = {
+        f"/{name}": node.to_dataset().isel(comm_size=slice(None, None, 2), message_size=slice(None, None, 3))
+        for name, node in fast_ethernet.children.items()
+    }
+    return serve_dashboard("--args", str(save_results(xr.DataTree.from_dict(cubes), path)))

@@ -43,7 +43,9 @@ def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
     for name in [*(name for name in PAGES if name != BEGIN), BEGIN]:
         page.get_by_role("button", name=name, exact=True).click()
         seen(page, THERE[name]).wait_for()
-        settled(page)
+        # It goes on computing for as long as it is on show.
+        if name != "Frontier":
+            settled(page)
         violations[name] = grave(page)
         counts = page.evaluate(COUNT)
         assert counts["elements"] <= MOST_ELEMENTS, name

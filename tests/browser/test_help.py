@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
@@ -20,12 +18,12 @@ _UNNAMED = """() => {
 
 
 def test_help_opens_by_keyboard_also_in_a_tab_that_is_shown_later(
-    serve_dashboard: Callable[..., Served], watched_page: WatchedPage
+    small_dashboard: Served, watched_page: WatchedPage
 ) -> None:
     page = watched_page.page
     page.set_default_timeout(180_000)
     # Opened at once with this page: its tabs are there before their controls can be given names.
-    page.goto(f"{serve_dashboard().url}?page=Models&tree=quadtree")
+    page.goto(f"{small_dashboard.url}?page=Models&tree=quadtree")
     page.get_by_role("tab", name="Decision", exact=True).click()
     page.get_by_role("combobox", name="Written as").focus()
     page.keyboard.press("Shift+Tab")
