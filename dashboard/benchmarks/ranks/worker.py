@@ -25,7 +25,7 @@ from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH
 from dashboard.benchmarks.libraries.methods import LIBRARY, Method
-from dashboard.benchmarks.libraries.own_settings import ADDED
+from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import cellrun, selection, surroundings
@@ -210,6 +210,7 @@ class Worker:
         """Make ready for message graphs, where they are wished for and the library counts."""
         if not self._plan.graph_counters:
             return
+        problem = problem or os.environ.get(UNCOUNTED, "")
         try:
             if self._tools is not None and not problem:
                 address = self._mpi._addressof(self._mpi.COMM_WORLD)  # noqa: SLF001 - mpi4py's own way to the handle
