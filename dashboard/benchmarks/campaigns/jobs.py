@@ -104,7 +104,7 @@ def _starts(campaign: Campaign, library: Library, *, listen: bool) -> tuple[tupl
         starts = (Start(selection.ENVIRONMENT, ("--selection",)), *starts)
     # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
     if order is not None and Records.read(campaign.safety).missing(order):
-        starts = (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
+        starts = (Start(order.environment, ("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
     return starts, apart
 
 
