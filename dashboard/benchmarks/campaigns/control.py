@@ -351,6 +351,6 @@ def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any 
 
 
 def _worker_said(campaign: Campaign) -> str:
-    """The worker's own reason at the end of the log, if it gave one."""
+    """What the worker itself said at the end of the log, if anything."""
     said = [line.partition(_SAID_BY_WORKER)[2] for line in campaign.tail(_TAIL) if _SAID_BY_WORKER in line]
-    return said[-1] if said else ""
+    return "; ".join(dict.fromkeys(said))
