@@ -102,7 +102,7 @@ def _beside(args: argparse.Namespace) -> list[str]:
 
 
 def _after_check(args: argparse.Namespace) -> list[str] | None:
-    if not args.paths:
+    if not args.paths or args.han:
         return None
     if args.output:
         return ["prove", args.output]

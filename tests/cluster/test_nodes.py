@@ -87,6 +87,27 @@ def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(slow: Slu
     assert {point["comm_size"] for one in proof["regions"] for point in one["points"]} == {4, 6, 8}
 
 
+def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: Path) -> None:
+    grid = ["--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "1KiB,256KiB"]
+    how = ["--repetitions", "5-9", "-c", "bcast"]
+    methods = ["--algorithms", "default,pipeline,basic,han,tuned", "--segment-sizes", "8KiB", "--unchecked"]
+    in_an_allocation(slow, tmp_path, "bench", "run", str(tmp_path / "c"), *grid, *how, *methods)
+    results, rules = str(tmp_path / "c" / "results.jsonl"), str(tmp_path / "rules.conf")
+    order = [sys.executable, "-m", "dashboard.cli", "export", results, "-c", "bcast", "--to", "openmpi-nodes"]
+    subprocess.run([*order, "--tree", "exact", "--allow-loss", "50", "-o", rules], cwd=ROOT, check=True)
+    files = [rules, "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "used")]
+    check = ["tune-check", *files, *grid, *how, "--launches", "2", "--decided", results, "--json"]
+    told = in_an_allocation(slow, tmp_path, *check)
+    found, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
+    cells = {cell["message_size"]: cell for cell in found["decided"]["bcast"]}
+    assert set(cells) == {1024, 256 << 10}
+    # There the wires say how long it takes, and not who else uses the cores.
+    large = cells[256 << 10]
+    assert large["method"] == "pipeline 8KiB", told
+    assert large["decided"] > 20, told
+    assert abs(large["measured"] - large["decided"]) < 20, told
+
+
 def measured(campaign: Campaign, installation: Installation, launcher: Any) -> dict[str, Any]:
     """Run a campaign to its end."""
     control.start(campaign, launcher, installation, 120.0)
