@@ -53,8 +53,9 @@ def held_against(
     frames = {}
     for name in (name for name in found if name in decisions and name in results.children):
         cube = without_doubtful(results[name].to_dataset())
-        known = {"between_launches": spread.get(name, 0.0), "launches": launches}
-        frames[name] = reproduced(found[name], fitted(decisions[name], cube, version), cube, **known)
+        decision = fitted(decisions[name], cube, version)
+        between = spread.get(name, 0.0)
+        frames[name] = reproduced(found[name], decision, cube, between_launches=between, launches=launches)
     return frames
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,14 +51,19 @@ def slow(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def in_an_allocation(slurm: Slurm, folder: Path, *words: str) -> str:
     """Run a command in a job of all nodes, two ranks on each; what it printed."""
-    log, script = folder / "job.txt", folder / "job.sh"
-    script.write_text(f"#!/bin/sh\ncd {ROOT} && exec {sys.executable} -m dashboard.cli {' '.join(words)} 2>&1\n")
+    log, script, ended = folder / "job.txt", folder / "job.sh", folder / "ended"
+    ended.unlink(missing_ok=True)
+    command = f"{sys.executable} -m dashboard.cli {' '.join(words)} 2>&1"
+    script.write_text(f"#!/bin/sh\ncd {ROOT} && {command}\necho $? >{ended}.new && mv {ended}.new {ended}\n")
     order = [f"--nodes={NODES}", "--ntasks-per-node=2", f"--output={log}", str(script)]
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [slurm.commands / "sbatch", "--wait", *order], env=environment, timeout=240, capture_output=True, check=False
-    )
-    assert done.returncode == 0, log.read_text()
+    # Slurm's own --wait looks every ten seconds and less often.
+    subprocess.run([slurm.commands / "sbatch", *order], env=environment, timeout=60, capture_output=True, check=True)
+    limit = time.monotonic() + 240
+    while not ended.exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert ended.exists(), log.read_text()
+    assert ended.read_text().strip() == "0", log.read_text()
     return log.read_text()
 
 
@@ -88,24 +94,22 @@ def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(slow: Slu
 
 
 def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: Path) -> None:
-    grid = ["--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "1KiB,256KiB"]
-    how = ["--repetitions", "5-9", "-c", "bcast"]
-    methods = ["--algorithms", "default,pipeline,basic,han,tuned", "--segment-sizes", "8KiB", "--unchecked"]
+    grid = ["--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "256KiB"]
+    how = ["--repetitions", "3-5", "--rounds", "1", "-c", "bcast"]
+    methods = ["--algorithms", "default,pipeline,basic", "--segment-sizes", "8KiB", "--unchecked"]
     in_an_allocation(slow, tmp_path, "bench", "run", str(tmp_path / "c"), *grid, *how, *methods)
     results, rules = str(tmp_path / "c" / "results.jsonl"), str(tmp_path / "rules.conf")
     order = [sys.executable, "-m", "dashboard.cli", "export", results, "-c", "bcast", "--to", "openmpi-nodes"]
     subprocess.run([*order, "--tree", "exact", "--allow-loss", "50", "-o", rules], cwd=ROOT, check=True)
     files = [rules, "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "used")]
-    check = ["tune-check", *files, *grid, *how, "--launches", "2", "--decided", results, "--json"]
+    check = ["tune-check", *files, *grid, *how, "--launches", "1", "--decided", results, "--json"]
     told = in_an_allocation(slow, tmp_path, *check)
     found, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
-    cells = {cell["message_size"]: cell for cell in found["decided"]["bcast"]}
-    assert set(cells) == {1024, 256 << 10}
-    # There the wires say how long it takes, and not who else uses the cores.
-    large = cells[256 << 10]
-    assert large["method"] == "pipeline 8KiB", told
-    assert large["decided"] > 20, told
-    assert abs(large["measured"] - large["decided"]) < 20, told
+    (cell,) = found["decided"]["bcast"]
+    # Of so long a message the wires say how long it takes, and not who else uses the cores.
+    assert cell["method"] == "pipeline 8KiB", told
+    assert cell["decided"] > 20, told
+    assert abs(cell["measured"] - cell["decided"]) < 20, told
 
 
 def measured(campaign: Campaign, installation: Installation, launcher: Any) -> dict[str, Any]:
