@@ -10,7 +10,8 @@ Sizes are bytes by the project's convention, times seconds. Instead of ``samples
 ``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
 object of further method parameters), ``launch`` (from 1, where there are several; a point then stands in
 one line for each), ``late`` (repetitions left out since a process started late), ``seconds`` (what the point
-took with all that was done around its repetitions), ``graph`` (an object: ``digest`` of the messages of one call
+took with all that was done around its repetitions), ``again`` (text: why it was measured once more; the lines of
+the same point and launch before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call
 and ``programs``, see `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong
 result; such a point is not timed). A resumed campaign may repeat
 the header. A line that a crash cut off is passed over; the next one starts anew.
@@ -43,7 +44,7 @@ from loaders.source import RESERVED, Format, Source
 _SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 _POINTS = 20_000
 #: Points with one of these are read before all others.
-_LOOKED_AT = ('"graph"', '"launch"', '"late"')
+_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"')
 #: Launches of one point disagree when one takes more than so many times another one.
 _DISAGREE = 3.0
 #: Attribute of a cube: points that are doubtful by themselves, as JSON: ``collective, method, comm_size,
@@ -62,12 +63,12 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read all whole points; see `loaders.source.Format`."""
     source.attrs.setdefault("statistic_kind", "completion")
-    double_of = _whole_run(source)
+    double_of, since = _whole_run(source)
     held: list[dict[str, Any]] = []
     for number, line in source.lines():
         if not line.strip():
             continue
-        fault = _take(source, line, held, double_of)
+        fault = _take(source, line, held, double_of, since, number)
         if fault:
             source.skip(number, line, fault)
         if len(held) >= _POINTS:
@@ -78,7 +79,12 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         raise source.fail(f"the run holds no finished point ({source.skipped} lines passed over)")
 
 
-def _whole_run(source: Source) -> dict[tuple[Hashable, Hashable], str]:
+def _of_launch(record: Mapping[str, Any]) -> Hashable:
+    launch = record.get("launch")
+    return (*_place(record), launch if type(launch) is int else 1)
+
+
+def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], dict[Hashable, tuple[int, str]]]:
     """What only all points together tell, in a pass of its own.
 
     Returns
@@ -86,13 +92,19 @@ def _whole_run(source: Source) -> dict[tuple[Hashable, Hashable], str]:
     dict
         Methods that ran as another one by cell and method: a double may stand before the other. Launches that stand
         out are noted.
+    dict
+        Line from which on a point of a launch counts, with the reason, where it was measured once more.
     """
+    since: dict[Hashable, tuple[int, str]] = {}
     cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
     medians: dict[Hashable, dict[int, float]] = {}
-    late: dict[Hashable, str] = {}
+    late: dict[Hashable, tuple[Hashable, str]] = {}
     for number, line in source.lines():
         with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
             record = json.loads(line) if any(word in line for word in _LOOKED_AT) else {}
+            if isinstance(record.get("again"), str):
+                since[_of_launch(record)] = number, record["again"]
+                late.pop(_of_launch(record), None)
             if "error" in record or "samples" not in record or _check(record):
                 continue
             cell, method = _place(record)
@@ -101,13 +113,14 @@ def _whole_run(source: Source) -> dict[tuple[Hashable, Hashable], str]:
             if type(record.get("launch")) is int:
                 medians.setdefault((cell, method), {})[record["launch"]] = median(record["samples"])
             if type(record.get("late")) is int and record["late"] > len(record["samples"]):
-                late[cell, method] = f"{record['late']} starts were late, and {len(record['samples'])} were not"
+                why = f"{record['late']} starts were late, and {len(record['samples'])} were not"
+                late[_of_launch(record)] = (cell, method), why
     _note_launches(source, medians)
-    _note_doubts(source, late | _disagreeing(medians))
+    _note_doubts(source, dict(late.values()) | _disagreeing(medians))
     ordered = {
         cell: [one for _, one in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
     }
-    return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}
+    return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}, since
 
 
 def _disagreeing(medians: Mapping[Hashable, Mapping[int, float]]) -> dict[Hashable, str]:
@@ -162,6 +175,8 @@ def _take(
     line: str,
     held: list[dict[str, Any]],
     double_of: Mapping[tuple[Hashable, Hashable], str],
+    since: Mapping[Hashable, tuple[int, str]],
+    number: int,
 ) -> str:
     try:
         record = json.loads(line)
@@ -178,8 +193,7 @@ def _take(
         return ""
     if "error" in record:
         return f"not timed: {record['error']}"[:120]
-    fault = _check(record)
-    if fault:
+    if fault := _check(record) or _replaced(record, since, number):
         return fault
     row = {k: record[k] for k in ("collective", "algorithm", *_SIZES) if record.get(k) is not None}
     row["collective"] = plain_collective(row["collective"])
@@ -199,6 +213,12 @@ def _take(
         )
     source.loaded(1)
     return ""
+
+
+def _replaced(record: Mapping[str, Any], since: Mapping[Hashable, tuple[int, str]], number: int) -> str:
+    """Why a point does not count, as it was measured once more further down; empty where it was not."""
+    later, why = since.get(_of_launch(record), (0, "")) if since else (0, "")
+    return f"measured again: {why}"[:120] if number < later else ""
 
 
 def _check(record: Mapping[str, Any]) -> str:

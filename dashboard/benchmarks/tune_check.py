@@ -18,6 +18,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.export.bundle import files_of
+from dashboard.export.components import parameters
 from dashboard.export.library_names import COMPARED
 from dashboard.export.usage import han_name
 from loaders import disk
@@ -29,8 +30,6 @@ RULES_NAME = "rules.conf"
 
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _FILE = "coll_tuned_dynamic_rules_filename"
-_HAN_DYNAMIC = "coll_han_use_dynamic_file_rules"
-_HAN_FILE = "coll_han_dynamic_rules_filename"
 _PRIORITY, _HIGHEST = "coll_tuned_priority", 100
 
 
@@ -63,8 +62,9 @@ class WithRules(OpenMpi):
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Variables of a launch that heeds both files, or none: HAN heeds its own on all communicators."""
-        heeded = "0" if method.algorithm == DEFAULT else "1"
-        said = {_DYNAMIC: heeded, _FILE: self.rules, _HAN_DYNAMIC: heeded, _HAN_FILE: self.han}
+        said = parameters(self.rules, self.han)
+        if method.algorithm == DEFAULT:
+            said = {name: "0" for name in said if "_use_dynamic_" in name}
         return {f"OMPI_MCA_{name}": value for name, value in said.items()}
 
     def component(self, collective: str, method: Method) -> str:

@@ -278,6 +278,7 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     for job in now["jobs"]:
         details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
+    lines += [f"note: {now['note']}"] if now["note"] else []
     lines += _chosen_lines(campaign)
     lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []

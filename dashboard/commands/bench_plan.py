@@ -197,7 +197,7 @@ def planned(
     plan = make_plan(wish, installation)
     if plan.components:
         known = ", ".join(plan.components)
-        say(f"note: parts of the library as methods: {known} (--components); message graphs are not recorded with han")
+        say(f"note: parts of the library as methods: {known} (--components)")
     return plan
 
 

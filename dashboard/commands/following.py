@@ -91,11 +91,18 @@ def _linted(args: argparse.Namespace) -> bool:
 
 
 def _after_lint(args: argparse.Namespace) -> list[str] | None:
-    return ["prove", args.rules] if getattr(args, "found_format", "").startswith(_PROVEN) else None
+    if not getattr(args, "found_format", "").startswith(_PROVEN):
+        return None
+    return ["prove", args.rules, *_beside(args)]
+
+
+def _beside(args: argparse.Namespace) -> list[str]:
+    """HAN's rules that belong to the rules file, if there are some."""
+    return ["--han", args.han] if getattr(args, "han", None) else []
 
 
 def _after_check(args: argparse.Namespace) -> list[str] | None:
-    if not args.paths:
+    if not args.paths or args.han:
         return None
     if args.output:
         return ["prove", args.output]
@@ -127,7 +134,7 @@ _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
     "export": _after_export,
     "translate": lambda args: ["lint", args.output] if _linted(args) else None,
     "lint": _after_lint,
-    "prove": lambda args: ["tune-check", args.rules],
+    "prove": lambda args: ["tune-check", args.rules, *_beside(args)],
     "tune-check": _after_check,
     "bench": _after_bench,
     "check-methods": lambda args: ["tune", "tuned", *_collectives(args)],

@@ -39,6 +39,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI (version 1 or 2) or MPICH (JSON)")
     parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on another one")
+    parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to it: both are proven as one decision")
     cli_arguments.start_command(parser)
     cli_arguments.collectives(parser)
     parser.add_argument(
@@ -96,6 +97,7 @@ def _proven(args: argparse.Namespace) -> Proof:
         seconds=args.time_limit,
         collectives=tuple(dict.fromkeys(args.collective)),
         library={"openmpi": "Open MPI", "mpich": "MPICH"}.get(args.library, ""),
+        han=Path(args.han) if args.han else None,
         **({"python": beside} if args.mpiexec and beside.exists() else {}),
     )
     with Working() as progress:

@@ -13,10 +13,11 @@ from dashboard.commands import bench_plan
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import launching as cli_launching
 from dashboard.commands import trees as cli_trees
+from dashboard.commands import tune_check_decided as cli_decided
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, finite, say, show, write
+from dashboard.commands.output import Working, say, show, write
 from dashboard.commands.tune_check_again import Again
-from dashboard.commands.tune_check_text import LISTED, lines_of, records
+from dashboard.commands.tune_check_text import LISTED, described, lines_of
 from dashboard.commands.usage import Usage
 from loaders.collectives import POINT_TO_POINT
 
@@ -77,6 +78,12 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         metavar="PCT",
         help="standard deviation by which launches of one method differ beyond their repetitions (default 0)",
     )
+    judged.add_argument(
+        "--decided",
+        nargs="+",
+        metavar="FILE",
+        help="results that the rules were decided from: tell cell by cell whether they gain as much in use",
+    )
     judged.add_argument("--all-cells", action="store_true", help=f"list all cells also where they are over {LISTED}")
     judged.add_argument(
         "--drop-slower",
@@ -136,6 +143,8 @@ def tune_check(args: argparse.Namespace) -> None:
         raise Usage("--han FILE goes with a rules file that is measured as it is, without --tree and --drop-slower")
     if args.drop_slower != bool(args.output):
         raise Usage("--drop-slower and -o FILE go together: the rules without the slower ones are written there")
+    if args.decided and not args.paths:
+        raise Usage("--decided FILE… goes with the rules file that was decided from these results")
     if not args.paths and (args.drop_slower or not args.results):
         raise Usage("name a rules file or a saved decision function; or benchmark files with --tree")
     try:
@@ -153,6 +162,9 @@ def _checked(args: argparse.Namespace) -> None:
         files = [_measured(args, given, installation)]
     found = _compared(args, files)
     verdicts = {} if given is None else _judged(given, found)
+    held = {}
+    if given is not None and args.decided:
+        held = cli_decided.held_against(args.decided, found, given.decisions, files, version)
     left, again = None, None
     if given is not None and args.drop_slower:
         left = _left(args, given, found, verdicts, version)
@@ -160,12 +172,17 @@ def _checked(args: argparse.Namespace) -> None:
     result = {
         "results": [str(file) for file in files],
         "rules": None if given is None else args.paths,
-        "collectives": {name: _described(one, verdicts.get(name, [])) for name, one in found.items()},
+        "collectives": {name: described(one, verdicts.get(name, [])) for name, one in found.items()},
         "dropped": None if left is None else left.dropped,
         "cut": None if left is None else left.cut,
         "left": None if again is None else again.to_dict(),
+        **({"decided": cli_decided.described(held)} if args.decided else {}),
     }
-    show(args, result, lambda: lines_of(found, verdicts, all_cells=args.all_cells))
+    show(
+        args,
+        result,
+        lambda: [*lines_of(found, verdicts, all_cells=args.all_cells), *cli_decided.lines_of(held)],
+    )
     if again is not None:
         again.say(args.output)
     slower = sum(one.outcome == "slower" for each in verdicts.values() for one in each)
@@ -392,23 +409,3 @@ def _is_default(decision: DecisionFunction) -> bool:
     """Whether it leaves everything to the library."""
     used = {int(code) for code in decision.tree.codes if code >= 0}
     return all(decision.methods[place].algorithm == "default" for place in used)
-
-
-def _described(one: Improvement, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    return {
-        "level": one.level,
-        "table": records(one.table()),
-        "cells": records(one.by_size()),
-        "rules": [
-            {
-                "method": each.method,
-                "bounds": {name: [finite(end) for end in ends] for name, ends in each.bounds.items()},
-                "cells": each.cells,
-                **{name: finite(getattr(each, name)) for name in ("mean", "min", "max", "p")},
-                "slower_cells": each.slower,
-                "outcome": each.outcome,
-                "default": each.default,
-            }
-            for each in verdicts
-        ],
-    }

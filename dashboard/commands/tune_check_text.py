@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
+from dashboard.commands.output import finite
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _collective_lines(name: str, one: Improvement, verdicts: Sequence[Verdict], 
         [
             row["comm_size"] or "all",
             row["cells"],
-            *(_signed(row[key]) for key in ("min", "max", "mean")),
+            *(signed(row[key]) for key in ("min", "max", "mean")),
             *(row[key] for key in ("faster", "slower", "same")),
         ]
         for row in records(one.table())
@@ -61,7 +62,7 @@ def _cell_lines(cells: Sequence[Mapping[str, Any]]) -> list[str]:
             format_bytes(cell["message_size"]),
             cli_text.time(cell["default"]),
             cli_text.time(cell["tuned"]),
-            *(_signed(cell[key]) for key in ("improvement", "low", "high")),
+            *(signed(cell[key]) for key in ("improvement", "low", "high")),
             "-" if cell["p"] is None else f"{cell['p']:.2g}",
             _WORDS[cell["outcome"]] + (", same messages" if cell["same"] else ""),
         ]
@@ -80,7 +81,7 @@ def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
             region(one.bounds),
             one.method,
             one.cells,
-            *(_signed(value) for value in (one.mean, one.min, one.max)),
+            *(signed(value) for value in (one.mean, one.min, one.max)),
             f"{one.p:.2g}",
             _WORDS[one.outcome] + (f", {one.slower:,} cells slower" if one.slower else ""),
         ]
@@ -91,5 +92,27 @@ def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
     return lines + ([f"{left:,} rules without a measured cell"] if left else [])
 
 
-def _signed(value: float | None) -> str:
+def signed(value: float | None) -> str:
+    """A share in percent with its sign."""
     return cli_text.percent(value) if value is None or value <= 0 else f"+{cli_text.percent(value)}"
+
+
+def described(one: Improvement, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """A collective as JSON takes it."""
+    return {
+        "level": one.level,
+        "table": records(one.table()),
+        "cells": records(one.by_size()),
+        "rules": [
+            {
+                "method": each.method,
+                "bounds": {name: [finite(end) for end in ends] for name, ends in each.bounds.items()},
+                "cells": each.cells,
+                **{name: finite(getattr(each, name)) for name in ("mean", "min", "max", "p")},
+                "slower_cells": each.slower,
+                "outcome": each.outcome,
+                "default": each.default,
+            }
+            for each in verdicts
+        ],
+    }

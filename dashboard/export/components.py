@@ -35,6 +35,22 @@ NUMBERS: Mapping[str, int] = {"self": 0, "basic": 1, "libnbc": 2, TUNED: 3, "sm"
 HINT = "ompi_comm_coll_preference"
 
 
+#: With this adapt is selected for every communicator, so that HAN's rules can name it: by itself it comes first, finds
+#: nobody below that reduces, and drops out. Above libnbc it answers MPI_Ibcast and MPI_Ireduce, too.
+_SELECTED = {"coll_adapt_priority": "11"}
+
+
+def parameters(tuned: str, han: str) -> dict[str, str]:
+    """Parameters with which rules of tuned and HAN's act together, by the names of their files."""
+    return {
+        "coll_tuned_use_dynamic_rules": "1",
+        "coll_tuned_dynamic_rules_filename": tuned,
+        "coll_han_use_dynamic_file_rules": "1",
+        "coll_han_dynamic_rules_filename": han,
+        **_SELECTED,
+    }
+
+
 def preference(name: str) -> str:
     """Value of `HINT` with which a component answers, if it can.
 

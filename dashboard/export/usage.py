@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dashboard.export.components import parameters
 from dashboard.export.target import Step
 
 #: Makes a library to preload of its source.
@@ -171,17 +172,17 @@ def han_name(name: str) -> str:
 
 def open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
     """Two rules files of Open MPI."""
-    tuned, han = "coll_tuned_use_dynamic_rules", "coll_han_use_dynamic_file_rules"
+    other = han_name(name)
+    told = parameters(f"$PWD/{name}", f"$PWD/{other}")
     return [
         Step(
-            "Both files belong together; every process must be able to read them:",
-            f"export OMPI_MCA_{tuned}=1\n"
-            f"export OMPI_MCA_coll_tuned_dynamic_rules_filename=$PWD/{name}\n"
-            f"export OMPI_MCA_{han}=1\n"
-            f"export OMPI_MCA_coll_han_dynamic_rules_filename=$PWD/{han_name(name)}",
+            "Both files belong together; every process must be able to read them. The last line is needed where HAN's "
+            "rules name adapt, which then answers MPI_Ibcast and MPI_Ireduce, too; leave it out where they do not:",
+            "\n".join(f"export OMPI_MCA_{each}={value}" for each, value in told.items()),
         ),
         Step(
-            "Open MPI drops a file with a fault without a word. Check both, and measure them on several nodes:",
-            f"colltune lint {name} --han {han_name(name)}\ncolltune tune-check {name} --han {han_name(name)}",
+            "Open MPI drops a file with a fault without a word. Check both, see that they act, and measure them, in an "
+            "allocation of several nodes:",
+            "\n".join(f"colltune {each} {name} --han {other}" for each in ("lint", "prove", "tune-check")),
         ),
     ]

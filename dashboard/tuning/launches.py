@@ -50,6 +50,11 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
     return found
 
 
+def launches_of(results: Path) -> int:
+    """How many launches a run file holds."""
+    return len({number for each in _medians(results).values() for number in each}) or 1
+
+
 def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
     """Median seconds by cell and algorithm, then launch."""
     found: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
@@ -33,9 +33,14 @@ def run(campaign: Campaign, installation: Installation, seconds: float = PATIENC
 
 
 def points(campaign: Campaign) -> list[dict[str, Any]]:
-    """Points as they stand in the run file."""
-    lines = campaign.results.read_text(encoding="utf-8").splitlines()
-    return [record for line in lines if "colltune_run" not in (record := json.loads(line))]
+    """Points as they stand in the run file, without those that were measured again: a busy machine may need it."""
+    found: list[dict[str, Any]] = []
+    for line in campaign.results.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if "again" in record:
+            found = [one for one in found if key_of(one) != key_of(record)]
+        found += [record] if "colltune_run" not in record else []
+    return found
 
 
 def double(node: Any, method: str, comm_size: int, size: int) -> str | None:

@@ -121,13 +121,13 @@ def test_cancelled_no_process_is_left_after_five_seconds(slurm: Slurm, submitted
 
 def test_a_time_limit_holds_to_the_second(slurm: Slurm, submitted: Submitted) -> None:
     # The worker would stop by itself before: it is held up, as by a network that hangs.
-    late = submitted(wish=LONG, seconds=8.0)
+    late = submitted(wish=LONG, seconds=12.0)
     mark = late.campaign.state()["handle"]["mark"]
     late.measures()
     for pid in processes.marked(mark):
         os.kill(pid, signal.SIGSTOP)
     now = late.end()
-    assert (now["state"], now["reason"]) == ("timed out", "ended at its time limit of 8 s")
+    assert (now["state"], now["reason"]) == ("timed out", "ended at its time limit of 12 s")
     until(lambda: not processes.marked(mark))
 
 

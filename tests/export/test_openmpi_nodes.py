@@ -62,6 +62,15 @@ def test_each_file_is_read_by_itself_too() -> None:
     assert [name for name, _ in files_of("rules.conf", joined(first, second))] == ["rules.conf", "rules-han.conf"]
 
 
+def test_of_what_han_s_rules_do_not_name_han_decides_whatever_the_rules_of_tuned_say() -> None:
+    first, second = parted(to_openmpi_nodes([mixed("bcast", 5), mixed("reduce", 6)]))
+    alone = parted(to_openmpi_nodes(mixed("bcast", 5)))[1]
+    read = read_text(joined(first, alone))
+    assert [one.algorithm for one in read.decisions["reduce"].methods] == ["han"]
+    assert [fault.text for fault in read.faults] == ["HAN's rules say nothing of reduce"]
+    assert not read_text(joined(first, second)).faults
+
+
 def test_the_library_s_own_decision_across_nodes_is_han_s() -> None:
     decision = DecisionFunction("bcast", [DEFAULT, BINOMIAL], Split((Test("message_size", 4095),), (Leaf(0), Leaf(1))))
     first, second = parted(to_openmpi_nodes(decision))

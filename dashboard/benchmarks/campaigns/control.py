@@ -25,7 +25,6 @@ from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher, launcher_of
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose
-from dashboard.export.components import HAN
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES
 
@@ -33,6 +32,8 @@ _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
 _SAID_BY_WORKER = "colltune worker: "
+#: Lines at the end of a log in which the worker's own words are looked for.
+_TAIL = 200
 #: Exit codes with which the worker says why it cannot measure.
 _WORKER_FAILED = (3, CANNOT_SWITCH)
 
@@ -103,8 +104,7 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         memory=wish.memory,
         settings=settings if not apart and any(any(each) for each in settings.values()) else {},
         strict={} if apart else library.strict,
-        # Ranks of 5.0.11 crash when they free what HAN has answered while messages are counted.
-        graph_counters=library.graph_counters if wish.graphs and HAN not in components else (),
+        graph_counters=library.graph_counters if wish.graphs else (),
         seed=wish.seed,
         launches=wish.launches,
         apart=apart,
@@ -267,7 +267,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     -------
     dict
         ``state`` (one of `dashboard.benchmarks.campaigns.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
-        ``measured``, ``refused``, ``remaining`` (seconds, None when not known), ``now``, ``attempt``.
+        ``measured``, ``refused``, ``remaining`` (seconds, None when not known), ``now``, ``attempt``, ``note`` (what
+        the ranks of a finished one could not do).
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
@@ -281,7 +282,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
             plan, done = campaign.plan(), campaign.done()
         counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
-    answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": []}
+    answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": [], "note": ""}
     if found is None:
         return answer
     if found.state == "finished" and progress.get("ended") == "time limit":
@@ -299,6 +300,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
         answer["remaining"] = round(progress["elapsed"] / progress["done"] * left, 1)
     elif found.state in ENDED and done is not None:
         answer["remaining"] = left_of(campaign, plan, done)
+    answer["note"] = _worker_said(campaign) if found.state == "finished" else ""
     return answer
 
 
@@ -349,6 +351,6 @@ def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any 
 
 
 def _worker_said(campaign: Campaign) -> str:
-    """The worker's own reason at the end of the log, if it gave one."""
-    said = [line.partition(_SAID_BY_WORKER)[2] for line in campaign.tail(40) if _SAID_BY_WORKER in line]
-    return said[-1] if said else ""
+    """What the worker itself said at the end of the log, if anything."""
+    said = [line.partition(_SAID_BY_WORKER)[2] for line in campaign.tail(_TAIL) if _SAID_BY_WORKER in line]
+    return "; ".join(dict.fromkeys(said))

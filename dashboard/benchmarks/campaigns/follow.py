@@ -15,6 +15,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -93,7 +94,7 @@ class Filling:
 
     collective: str
     plan: Plan
-    samples: dict[tuple[int, ...], array[float]] = field(default_factory=dict)
+    samples: dict[tuple[int, ...], dict[int, array[float]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.methods = self.plan.methods[self.collective]
@@ -108,7 +109,7 @@ class Filling:
         self._unsettled: set[tuple[int, int, int]] = set()
 
     def add(self, key: PointKey, samples: list[float], record: Mapping[str, Any]) -> None:
-        """Take a point in; one that was measured before is pooled.
+        """Take a point in; one that was measured before is pooled, unless it was measured again for its times.
 
         Parameters
         ----------
@@ -117,13 +118,16 @@ class Filling:
         record
             As it stands in the run file.
         """
-        _, method, comm_size, message_size, ppn, _ = key
+        _, method, comm_size, message_size, ppn, launch = key
         wanted = (method, comm_size, message_size, ppn if self.ppns else None)
         if any(value not in places for value, places in zip(wanted, self._places, strict=True)):
             return
         place = tuple(places[value] for value, places in zip(wanted, self._places, strict=True))
-        pooled = self.samples.setdefault(place, array("d"))
-        pooled.extend(samples)
+        launches = self.samples.setdefault(place, {})
+        if launch not in launches or "again" in record:
+            launches[launch] = array("d")
+        launches[launch].extend(samples)
+        pooled = list(chain.from_iterable(launches.values()))
         # Plain Python: for the few samples of a point, arrays would take ten times as long.
         ordered, count = sorted(pooled), len(pooled)
         mean = math.fsum(ordered) / count

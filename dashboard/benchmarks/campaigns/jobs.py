@@ -16,17 +16,21 @@ from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.mpicc import build, compiler
-from dashboard.benchmarks.libraries.own_settings import ADDED, added, words
+from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED, added, words
 from dashboard.benchmarks.ranks import selection
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
 from dashboard.benchmarks.safety.order import Records
+from dashboard.export.components import HAN
 
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.worker")
 #: The worker starts no cell in the last part of the time limit, so that it mostly ends by itself.
 _LAST_PART, _LAST_SECONDS = 0.05, 10.0
 #: Seconds in which the slowest of common machines has made its communicators and verified a method.
 _QUIET_S = 60.0
+#: Why messages are not counted across nodes: ranks of 5.0.11 end with a segmentation fault when communicators go for
+#: which HAN has answered; with one rank on each node they do not.
+_CRASHES = "while it counts messages, Open MPI crashes where its component han answers, as it does across nodes"
 #: Threads of numerical libraries would compete with the ranks for the cores.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -54,13 +58,16 @@ def jobs_of(
         folder, ranks = part.folder.resolve(), part.plan().ranks
         program: tuple[str, ...] = (sys.executable, *_WORKER, str(folder))
         program += ("--seconds", f"{soft:g}", "--attempt", str(attempt))
-        one_node, graphs = launcher.one_node(ranks), bool(plan.graph_counters)
+        one_node = launcher.one_node(ranks)
+        several = not one_node and HAN in installation.library.components
+        uncounted = {UNCOUNTED: _CRASHES} if plan.graph_counters and several and launcher.ppn != 1 else {}
+        graphs = bool(plan.graph_counters) and not uncounted
         program += ("--native", str(native)) if native else ()
         own = added({**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)})
-        environment = {**own, ADDED: words(own)}
+        environment = {**own, ADDED: words(own), **uncounted}
         watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
-        starts, otherwise = _starts(part, installation.library)
+        starts, otherwise = _starts(part, installation.library, listen=several or bool(plan.components))
         jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
     return jobs
 
@@ -76,8 +83,14 @@ def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
         return None
 
 
-def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
-    """How the ranks must be started for what is missing, and how if they find that methods cannot be switched."""
+def _starts(campaign: Campaign, library: Library, *, listen: bool) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
+    """How the ranks must be started for what is missing, and how if they find that methods cannot be switched.
+
+    Parameters
+    ----------
+    listen
+        Whether one more launch is to hear who answers, where that is not known yet.
+    """
     plan = campaign.plan()
     todo = missing(plan, campaign.done().all)
     apart = _apart(plan, todo, library) if plan.apart or plan.settings else ()
@@ -87,11 +100,11 @@ def _starts(campaign: Campaign, library: Library) -> tuple[tuple[Start, ...], tu
     # One start for each method would measure the whole grid.
     apart = () if plan.goal is not None else apart
     order = order_of_plan(plan)
-    if plan.components and not (campaign.folder / selection.NAME).exists():
+    if listen and not (campaign.folder / selection.NAME).exists():
         starts = (Start(selection.ENVIRONMENT, ("--selection",)), *starts)
     # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
     if order is not None and Records.read(campaign.safety).missing(order):
-        starts = (Start(arguments=("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
+        starts = (Start(order.environment, ("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
     return starts, apart
 
 

@@ -126,6 +126,10 @@ class Launcher(Protocol):
         """How many jobs of an array may run at once; 0 when a campaign is one job."""
 
     @property
+    def ppn(self) -> int | None:
+        """Ranks on each node; None: as the library or the scheduler places them."""
+
+    @property
     def folder(self) -> str:
         """For files of jobs that are nobody's campaign; empty: where `workplace` finds best."""
 

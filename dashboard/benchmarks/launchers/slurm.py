@@ -97,6 +97,11 @@ class SlurmLauncher:
         """Time limit a little before Slurm's whole minutes."""
         return min(seconds, 60 * minutes(seconds) - GRACE_S)
 
+    @property
+    def ppn(self) -> int | None:
+        """Ranks on each node, as the request says."""
+        return self.request.tasks_per_node
+
     def one_node(self, ranks: int) -> bool:
         """Whether the request puts so many ranks on one node."""
         return self.request.nodes_for(ranks) == 1

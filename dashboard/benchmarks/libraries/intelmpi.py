@@ -28,6 +28,7 @@ class IntelMpi:
     name: str = NAME
     graph_counters: tuple[str, ...] = ()
     apart: bool = True
+    components: tuple[str, ...] = ()
 
     @property
     def strict(self) -> dict[str, int]:

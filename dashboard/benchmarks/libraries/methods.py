@@ -113,6 +113,10 @@ class Library(Protocol):
         """Control variables with which a method that cannot work is refused, beside those of `settings`."""
 
     @property
+    def components(self) -> tuple[str, ...]:
+        """Parts that answer blocking collectives by themselves; none where the library has no such."""
+
+    @property
     def apart(self) -> bool:
         """Whether a method can be forced from the start of the ranks on only, so that each needs a launch."""
 
@@ -142,6 +146,7 @@ class Fixed:
     extra: Mapping[str, str] = field(default_factory=dict)
     graph_counters: tuple[str, ...] = ()
     apart: bool = False
+    components: tuple[str, ...] = ()
 
     @property
     def strict(self) -> dict[str, int]:

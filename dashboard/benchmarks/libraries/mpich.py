@@ -75,6 +75,7 @@ class Mpich:
     name: str = NAME
     graph_counters: tuple[str, ...] = ()
     apart: bool = False
+    components: tuple[str, ...] = ()
 
     @property
     def strict(self) -> dict[str, int]:

@@ -28,6 +28,8 @@ _COUNTS = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "FLUX_JOB_NNODES")
 _FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "OAR_NODEFILE")
 #: In the environment of a job: what was added, for its record.
 ADDED = "COLLTUNE_ADDED"
+#: Likewise: why messages are not counted though the plan says so.
+UNCOUNTED = "COLLTUNE_UNCOUNTED"
 
 
 def allocated_nodes(environment: Mapping[str, str] | None = None) -> int:

@@ -14,6 +14,8 @@ from loaders import disk
 #: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.
 Evidence = Literal["messages", "sockets"]
 Key = tuple[Cell, str]
+#: Error of a call that went well, but is not known by what it sends.
+NOT_STEADY = "what it sent changed from call to call"
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,15 @@ class Order:
         Whether control variables act on all communicators at once, else on those that are made afterwards.
     calls
         By the sizes at which they are called.
+    listens
+        Whether the library says of every call who answers it.
     """
 
     evidence: Evidence
     counters: tuple[str, ...]
     set_at_call: bool
     calls: Mapping[Cell, tuple[Call, ...]]
+    listens: bool = False
 
     def without(self, done: Sequence[Key]) -> Order:
         """What is left when some of it is done."""
@@ -74,7 +79,8 @@ class Order:
     def save(self, path: Path) -> None:
         """Write it for the ranks."""
         calls = [[asdict(cell), [asdict(call) for call in each]] for cell, each in self.calls.items()]
-        record = {"evidence": self.evidence, "counters": self.counters, "set_at_call": self.set_at_call}
+        names = ("evidence", "counters", "set_at_call", "listens")
+        record = {name: getattr(self, name) for name in names}
         disk.write_text(path, json.dumps({**record, "calls": calls}))
 
     @classmethod
@@ -82,7 +88,7 @@ class Order:
         """Read what `save` wrote."""
         record = json.loads(path.read_text(encoding="utf-8"))
         calls = {Cell(**cell): tuple(Call(**call) for call in each) for cell, each in record["calls"]}
-        return cls(record["evidence"], tuple(record["counters"]), record["set_at_call"], calls)
+        return cls(record["evidence"], tuple(record["counters"]), record["set_at_call"], calls, record["listens"])
 
 
 @dataclass(frozen=True)
@@ -95,15 +101,26 @@ class Seen:
         Why it failed, or that its result was wrong; empty when all went well.
     graph
         As `dashboard.benchmarks.ranks.cellrun.graph_of` gives it.
+    who, lacking
+        Component of the library that the call was given to, by the library's own word, and why it did not answer;
+        empty where nothing was said.
+    placed
+        Processes of the communicator on each node.
     """
 
     error: str = ""
     graph: Mapping[str, Any] = field(default_factory=dict)
+    who: str = ""
+    lacking: str = ""
+    placed: Sequence[int] = (1,)
 
     @property
     def digest(self) -> str:
         """Of the message graph; empty when there is none."""
         return str(self.graph.get("digest", "")) if not self.error else ""
+
+
+_KEYS = ("cell", "call")
 
 
 def line_of(cell: Cell, call: str, seen: Seen | None) -> str:
@@ -119,7 +136,8 @@ def read_lines(path: Path) -> tuple[dict[Key, Seen], Key | None]:
     for record in _records(path):
         key = (Cell(**record["cell"]), record["call"])
         if "error" in record:
-            found[key], begun = Seen(record["error"], record["graph"]), None
+            told = {name: value for name, value in record.items() if name not in _KEYS}
+            found[key], begun = Seen(**{**told, "placed": tuple(record["placed"])}), None
         else:
             begun = key
     return found, begun

@@ -17,12 +17,17 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
 from dashboard.benchmarks.proof.regions import Region, regions_of
 from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
+from dashboard.benchmarks.proof.who import by_word, taken_by_word
+from dashboard.export.components import TUNED
+from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
+from dashboard.export.targets.openmpi.nodes import component_of
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series
 
@@ -59,6 +64,8 @@ class Wish:
     ----------
     rules
         The file.
+    han
+        HAN's rules that belong to it; both are proven as one decision, across nodes.
     mpiexec
         Start command of the library.
     python
@@ -86,6 +93,7 @@ class Wish:
     seconds: float = 300.0
     collectives: tuple[str, ...] = ()
     library: str = ""
+    han: Path | None = None
 
     def __post_init__(self) -> None:
         if self.ranks < 2:
@@ -105,10 +113,10 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
         When there is no library to prove it on, or nothing that can be called; the message says what to do.
     """
     began = time.monotonic()
-    target, version = _target(wish.mpiexec)
-    rules = read_rules(wish.rules, version=version)
+    target, version = _target(wish.mpiexec, wish.han)
+    rules = read_beside(wish.rules, wish.han, version)[1] if wish.han else read_rules(wish.rules, version=version)
     _fits(rules, target, wish)
-    regions, notes = _regions(rules, wish)
+    regions, notes = _regions(rules, wish, _per_node(wish) if wish.han else 1)
     asked = [(region, _asked(target, region)) for region in regions]
     calls = _calls(asked, target)
     runner = _Runner(wish, target, asked, progress)
@@ -117,6 +125,13 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     how = wish.mpiexec, wish.python, runner.launcher
     unsafe = faulty(target, *how, regions, wish.ranks, left, progress) if results else ()
     named = [(region, call.name if call else None) for region, call in asked]
+    verdicts = _judged(named, calls, results, runner)
+    acts = taken(named, results)
+    if target.listens:
+        verdicts = tuple(
+            by_word(one, component_of(one.region.method, one.region.collective), results) for one in verdicts
+        )
+        acts = taken_by_word(results, acts)
     title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
     return Proof(
         rules=str(wish.rules),
@@ -124,8 +139,9 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
         library=target.name,
         how=target.how,
         ranks=wish.ranks,
-        taken=taken(named, results),
-        verdicts=_judged(named, calls, results, runner),
+        taken=acts,
+        verdicts=verdicts,
+        nodes=max((len(seen.placed) for seen in results.values()), default=1),
         notes=(*notes, *(f"right only for operations that commute: {one}" for one in unsafe if one.only_commutative)),
         unsafe=tuple(one for one in unsafe if one.excluded),
         seconds=time.monotonic() - began,
@@ -146,11 +162,13 @@ def _judged(
     return tuple(by_parts(one, results, alone, names[one.region.collective]) if alone else one for one in found)
 
 
-def _target(mpiexec: Path) -> tuple[Target, str]:
+def _target(mpiexec: Path, han: Path | None) -> tuple[Target, str]:
     """The library that belongs to a start command, and the version that rules of Open MPI are read for."""
     library = library_of(mpiexec)
     if isinstance(library, OpenMpi):
-        return open_mpi(library), series(library.version)
+        return open_mpi(library, han.resolve() if han else None), series(library.version)
+    if han is not None:
+        raise BenchError(f"{mpiexec} is of {library.name}, which has no HAN; name the start command of an Open MPI 5.0")
     if isinstance(library, Mpich):
         return OnMpich(library), DEFAULT_VERSION
     raise NoMpiError(f"{mpiexec} is of {library.name}; rules are proven on Open MPI and MPICH")
@@ -167,7 +185,14 @@ def _fits(rules: RulesFile, target: Target, wish: Wish) -> None:
         )
 
 
-def _regions(rules: RulesFile, wish: Wish) -> tuple[list[Region], list[str]]:
+def _per_node(wish: Wish) -> int:
+    """Processes on each node, as far as is known; else 1."""
+    if wish.launcher is not None and wish.launcher.ppn:
+        return wish.launcher.ppn
+    return max(1, wish.ranks // allocated_nodes())
+
+
+def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region], list[str]]:
     """Regions of the collectives that can be called, and what is left out; of a file that is dropped as it is meant."""
     decisions = rules.decisions or rules.meant
     named = wish.collectives or tuple(decisions)
@@ -181,11 +206,13 @@ def _regions(rules: RulesFile, wish: Wish) -> tuple[list[Region], list[str]]:
     notes += [str(fault) for fault in rules.faults if fault.severity != "note"][:_TOLD]
     if not rules.decisions:
         notes.append("the reader expects that the library drops this file; looked for is what its author meant")
-    return [region for name in able for region in regions_of(decisions[name], wish.ranks, wish.memory)], notes
+    return [region for name in able for region in regions_of(decisions[name], wish.ranks, wish.memory, per_node)], notes
 
 
 def _asked(target: Target, region: Region) -> Call | None:
-    """The call that forces what a region asks for."""
+    """The call that forces what a region asks for; None too where the library's word is enough."""
+    if target.listens and component_of(region.method, region.collective) != TUNED:
+        return None
     if left_to_library(region.method):
         return target.plain(region.collective)[1]
     return target.forced(region.collective, region.method)
@@ -275,7 +302,8 @@ class _Runner:
             return self._jobs(folder, "alone", self._order(left), None, sum(map(len, left.values())))
 
     def _order(self, calls: Mapping[Cell, tuple[Call, ...]]) -> Order:
-        return Order(self._target.evidence, self._target.counters, self._target.set_at_call, calls)
+        target = self._target
+        return Order(target.evidence, target.counters, target.set_at_call, calls, target.listens)
 
     def _jobs(self, folder: Path, name: str, order: Order, rules: Path | None, total: int) -> dict[Key, Seen]:
         """Launch until everything is called; each launch goes on after the call that the one before did not survive."""

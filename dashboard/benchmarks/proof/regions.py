@@ -50,7 +50,7 @@ class Region:
     needs: int = 0
 
 
-def regions_of(decision: DecisionFunction, ranks: int, memory: int) -> list[Region]:
+def regions_of(decision: DecisionFunction, ranks: int, memory: int, per_node: int = 1) -> list[Region]:
     """Give the regions of a decision function, by communicator and message size.
 
     Parameters
@@ -61,8 +61,10 @@ def regions_of(decision: DecisionFunction, ranks: int, memory: int) -> list[Regi
         Processes that there are.
     memory
         Bytes of buffers that one process may hold.
+    per_node
+        Processes on each node: where a region has communicators of whole nodes, several of them, these are watched.
     """
-    found = [_region(decision, rule, ranks, memory) for rule in decision.rules()]
+    found = [_region(decision, rule, ranks, memory, per_node) for rule in decision.rules()]
     return sorted(found, key=lambda region: [_start(region.bounds, name) for name in (COMM_SIZE, MESSAGE_SIZE, _TOTAL)])
 
 
@@ -70,12 +72,13 @@ def _start(bounds: Bounds, name: str) -> float:
     return bounds.get(name, (-math.inf, math.inf))[0]
 
 
-def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int) -> Region:
+def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int, per_node: int) -> Region:
     name, method = decision.collective, decision.methods[rule.method]
     if decision.needs:
         why = f"depends on {', '.join(decision.needs)}, which one node cannot show"
         return Region(name, rule.bounds, method, (), why)
-    sizes = [size for size in range(2, ranks + 1) if _within(rule.bounds, size)]
+    every = [size for size in range(2, ranks + 1) if _within(rule.bounds, size)]
+    sizes = [size for size in every if per_node > 1 and size > per_node and not size % per_node] or every
     found: list[Cell] = []
     reasons: list[str] = []
     for size in sizes:

@@ -60,9 +60,10 @@ def _between(low: int, high: int) -> str:
 
 
 def _head(proof: Proof) -> list[str]:
+    where = f"{proof.nodes} nodes" if proof.nodes > 1 else "this machine"
     return [
         f"{proof.rules}: {proof.format}",
-        f"{proof.library}, up to {proof.ranks} processes on this machine, {proof.seconds:.0f} s",
+        f"{proof.library}, up to {proof.ranks} processes on {where}, {proof.seconds:.0f} s",
         f"evidence: {proof.how}",
         _TAKEN[proof.taken],
         *(f"note: {note}" for note in proof.notes),

@@ -14,6 +14,7 @@ from dashboard.benchmarks.proof.target import Target, left_to_library
 from dashboard.benchmarks.safety.check import MOST_RANKS, check
 from dashboard.benchmarks.safety.order import Forced, Order
 from dashboard.benchmarks.safety.verdict import Finding
+from dashboard.export.components import named
 
 #: Small communicators and the largest one: even, odd, a power of two and none.
 _SIZES = (2, 3, 4, 5)
@@ -49,17 +50,11 @@ def faulty(
     BenchError
         When no job can be run.
     """
-    methods: dict[str, dict[tuple[tuple[str, int], ...], Forced]] = {}
+    methods: dict[str, dict[tuple[str, tuple[tuple[str, int], ...]], Forced]] = {}
     for region in regions:
-        call = None if left_to_library(region.method) else target.forced(region.collective, region.method)
-        if call is None:
-            continue
-        number = region.method.parameters.get("library_id")
-        method = Method(
-            region.method.algorithm, region.method.segment_size, (), None if number is None else int(number)
-        )
-        one = Forced(method, call.settings)
-        methods.setdefault(region.collective, {}).setdefault(tuple(call.settings.items()), one)
+        one = _forced(target, region)
+        if one is not None:
+            methods.setdefault(region.collective, {}).setdefault((one.component, tuple(one.settings.items())), one)
     if not methods:
         return ()
     sizes = {size for size in (*_SIZES, min(ranks, MOST_RANKS)) if size <= ranks}
@@ -70,3 +65,17 @@ def faulty(
     known: dict[str, Any] = {"python": python, "launcher": launcher, "environment": _ENVIRONMENT}
     found = check(installation, order, seconds=seconds, progress=progress, **known)
     return found.faulty
+
+
+def _forced(target: Target, region: Region) -> Forced | None:
+    """The method of a region with what makes the library take it; None where that is its own, or cannot be."""
+    asked = region.method
+    if target.listens and (component := named(asked)):
+        one = Method(component)
+        return Forced(one, target.library.settings(region.collective, one), component)
+    call = None if left_to_library(asked) else target.forced(region.collective, asked)
+    if call is None:
+        return None
+    number = asked.parameters.get("library_id")
+    method = Method(asked.algorithm, asked.segment_size, (), None if number is None else int(number))
+    return Forced(method, call.settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,12 +12,16 @@ from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.proof.order import Call, Evidence
+from dashboard.benchmarks.ranks.selection import EVERY_CALL
+from dashboard.export.components import TUNED, named, parameters
 from dashboard.export.library_names import takes_fan_out
 from dashboard.export.targets.mpich.selection import PARAMETERS
 
 if TYPE_CHECKING:
     from dashboard.decisions import Method as Decided
 
+#: All messages go where Linux counts them.
+_THROUGH_TCP = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1"}
 #: Names of the two calls that force nothing.
 RULES, OWN = "the rules file", "the library's own decision"
 
@@ -55,6 +59,10 @@ class Target(Protocol):
         """Whether a method can be forced in a job that holds a rules file; else the rules go first."""
 
     @property
+    def listens(self) -> bool:
+        """Whether the library says of every call which part of it answers."""
+
+    @property
     def name(self) -> str:
         """Name and version."""
 
@@ -85,6 +93,7 @@ class OnOpenMpi:
     set_at_call: bool = False
     own_beside_rules: bool = True
     forced_beside_rules: bool = True
+    listens: bool = False
 
     @property
     def name(self) -> str:
@@ -107,11 +116,10 @@ class OnOpenMpi:
 
     def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
         """See `Target`."""
-        said = added(self.library.environment(one_node=one_node, graphs=True))
+        said = added(self.library.environment(one_node=one_node, graphs=self.evidence == "messages"))
         said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         if self.evidence == "sockets":
-            said.pop("OMPI_MCA_pml_monitoring_enable", None)
-            said |= {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1"}
+            said |= _THROUGH_TCP
         return said | ({"OMPI_MCA_coll_tuned_dynamic_rules_filename": str(rules)} if rules else {})
 
     def plain(self, collective: str) -> tuple[Call, Call]:
@@ -140,8 +148,66 @@ class OnOpenMpi:
         return [Call(one.algorithm, self.library.settings(collective, one)) for one in methods]
 
 
-def open_mpi(library: OpenMpi) -> OnOpenMpi:
-    """An Open MPI with the evidence that it gives: 4.1 hides its counters, and heeds rules before what is forced."""
+@dataclass(frozen=True)
+class AcrossNodes(OnOpenMpi):
+    """Open MPI with HAN's rules beside those of tuned: HAN says of every call to whom its rules give it.
+
+    Messages are not counted, since ranks of 5.0.11 crash when HAN has answered meanwhile; and HAN heeds its rules on
+    all communicators of a job, or on none.
+
+    Attributes
+    ----------
+    han
+        HAN's rules.
+    """
+
+    han: Path = Path()
+    evidence: Evidence = "sockets"
+    counters: tuple[str, ...] = ()
+    own_beside_rules: bool = False
+    forced_beside_rules: bool = False
+    listens: bool = True
+
+    @property
+    def how(self) -> str:
+        """What kind of evidence it is."""
+        return (
+            "by the library's own word and by effect: HAN says of every call to which component its rules give it; all "
+            "messages go through TCP, and where tuned answers the bytes that each process sends to each other are read "
+            "from Linux, and compared with those of the algorithm forced in a second job without the files"
+        )
+
+    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
+        """See `Target`."""
+        said = {**added(self.library.environment(one_node=one_node, graphs=False)), **_THROUGH_TCP}
+        if rules is None:
+            return said
+        told = parameters(str(rules), str(self.han))
+        return {**said, **EVERY_CALL, **{f"OMPI_MCA_{name}": value for name, value in told.items()}}
+
+    def plain(self, collective: str) -> tuple[Call, Call]:
+        """See `Target`; HAN is asked first in both."""
+        own = self.library.settings(collective, Method(DEFAULT, library_id=0))
+        return Call(RULES, {**own, "coll_tuned_use_dynamic_rules": 1}), Call(OWN, own)
+
+    def forced(self, collective: str, method: Decided) -> Call | None:
+        """See `Target`; also tuned's own decision, by the number 0."""
+        if named(method) == TUNED:
+            _, own = super().plain(collective)
+            return replace(own, name=method.label)
+        return super().forced(collective, method)
+
+
+def open_mpi(library: OpenMpi, han: Path | None = None) -> OnOpenMpi:
+    """An Open MPI with the evidence that it gives: 4.1 hides its counters, and heeds rules before what is forced.
+
+    Parameters
+    ----------
+    han
+        HAN's rules that belong to the rules of tuned, if any.
+    """
+    if han is not None:
+        return AcrossNodes(library, han=han)
     if library.version.startswith("4."):
         return OnOpenMpi(library, "sockets", (), own_beside_rules=False, forced_beside_rules=False)
     return OnOpenMpi(library)
@@ -165,6 +231,7 @@ class OnMpich:
     set_at_call: bool = True
     own_beside_rules: bool = False
     forced_beside_rules: bool = True
+    listens: bool = False
 
     @property
     def name(self) -> str:

@@ -83,6 +83,8 @@ class Proof:
         Methods that it asks for and that are wrong in some way of calling them.
     seconds
         That it took.
+    nodes
+        That the processes were on.
     """
 
     rules: str
@@ -95,6 +97,7 @@ class Proof:
     notes: tuple[str, ...] = field(default=())
     unsafe: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    nodes: int = 1
 
     def count(self, *states: State) -> int:
         """Number of regions in one of these states."""
@@ -113,7 +116,7 @@ class Proof:
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
-        told = ("rules", "format", "library", "how", "ranks", "taken", "holds")
+        told = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "holds")
         return {
             **{name: getattr(self, name) for name in told},
             "counts": {state: self.count(state) for state in STATES},
@@ -163,11 +166,11 @@ def _compared(
     points = tuple(_point(cell, asked, results, names) for cell in called)
     for cell in called:
         if error := results[cell, RULES].error:
-            return Verdict(region, "failed", why=f"{_at(cell)}: {error}", points=points)
+            return Verdict(region, "failed", why=f"{at(cell)}: {error}", points=points)
     forced = [cell for cell in called if not results[cell, asked].error]
     for cell, point in zip(called, points, strict=True):
         if cell in forced and point["seen"] != asked:
-            return Verdict(region, "other", str(point["seen"]), why=f"at {_at(cell)}", points=points)
+            return Verdict(region, "other", str(point["seen"]), why=f"at {at(cell)}", points=points)
     if not forced:
         why = f"to compare it with, it cannot be forced: {results[called[0], asked].error}"
         return Verdict(region, "not run", str(points[0]["seen"]), why=why, points=points)
@@ -237,7 +240,8 @@ def _runs(cell: Cell, one: Seen, asked: str, results: Mapping[Key, Seen], names:
     return f"{found}, as the library decides by itself" if OWN in same and found not in (asked, OWN) else found
 
 
-def _at(cell: Cell) -> str:
+def at(cell: Cell) -> str:
+    """Sizes of a cell in words."""
     return f"{cell.comm_size} processes, {cell.message_size} bytes"
 
 

@@ -6,8 +6,11 @@ known; what each process sent to each other is counted meanwhile.
 
 from __future__ import annotations
 
+import platform
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -16,11 +19,12 @@ from typing import Any, TextIO
 import numpy as np
 
 from dashboard.benchmarks.campaigns.protocol import Cell
-from dashboard.benchmarks.proof.order import Call, Order, Seen, line_of
+from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
 from dashboard.benchmarks.ranks.cellrun import graph_of
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface
 from dashboard.benchmarks.ranks.operations import Operation, Types
+from dashboard.benchmarks.ranks.selection import answered, heard
 from dashboard.benchmarks.ranks.subset import subset
 
 #: What a process sent in one call: ``(to, messages, bytes)``.
@@ -28,7 +32,6 @@ Sent = list[tuple[int, int, int]]
 Todo = list[tuple[Cell, tuple[Call, ...]]]
 _MOST_TURNS = 6
 _FAILED = 3
-_NOT_STEADY = "what it sent changed from call to call"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -61,6 +64,7 @@ class Worker:
     def __init__(self, mpi: Any, order: Order, lines: TextIO) -> None:
         self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
         self._rank = int(self._world.Get_rank())
+        self._told = ""
         self._tools = ToolInterface()
         self._types = Types(mpi.BYTE, mpi.UINT8_T, mpi.SUM)
         address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
@@ -81,6 +85,7 @@ class Worker:
     def _block(self, block: Todo, comm: Any) -> None:
         """Make the calls of one communicator size."""
         counts: Counts = Messages(self._counters) if self._counters else Sockets(comm)
+        placed = tuple(Counter(comm.allgather(platform.node())).values())
         made: dict[tuple[tuple[str, int], ...], Any] = {}
         for cell, calls in block:
             operation = Operation(cell, comm.Get_rank(), self._types, "uint8")
@@ -88,7 +93,10 @@ class Worker:
                 self._write(line_of(cell, call.name, None))
                 one = self._communicator(comm, call, made)
                 step = partial(self._call, operation, one, call)
-                self._write(line_of(cell, call.name, _seen(operation, step, comm, counts)))
+                self._told = ""
+                seen = _seen(operation, step, comm, counts)
+                who, lacking = answered(self._told, cell.collective)
+                self._write(line_of(cell, call.name, replace(seen, who=who, lacking=lacking, placed=placed)))
             comm.Barrier()
         for one in made.values():
             one.Free()
@@ -108,7 +116,10 @@ class Worker:
     def _call(self, operation: Operation, comm: Any, call: Call) -> None:
         """Make a call; settings that act on all communicators at once are there for nothing else."""
         if not self._order.set_at_call:
-            operation.call(comm)
+            if self._order.listens and not self._rank:
+                _, self._told = heard(partial(operation.call, comm))
+            else:
+                operation.call(comm)
             return
         self._tools.write(call.settings)
         try:
@@ -158,8 +169,10 @@ class Sockets(Counts):
     def __init__(self, comm: Any) -> None:
         self._comm = comm
         self._empty: dict[int, int] = {}
-        for _ in range(2):  # the first one makes connections
-            self._empty = self._sent(lambda: None)
+        for _ in range(_MOST_TURNS):  # the first one makes connections
+            last, self._empty = self._empty, self._sent(lambda: None)
+            if all(comm.allgather(last == self._empty)):
+                break
 
     def around(self, call: Callable[[], None]) -> Sent:
         """See `Counts`; collective."""
@@ -215,7 +228,7 @@ def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: 
         if counts.turns == 1 or rows == last:
             return Seen("", graph_of(rows))
         last = rows
-    return Seen(_NOT_STEADY)
+    return Seen(NOT_STEADY)
 
 
 if __name__ == "__main__":

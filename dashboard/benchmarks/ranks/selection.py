@@ -17,7 +17,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.campaigns.plan import Plan, placed
 from dashboard.benchmarks.providers.switched import preferring
-from dashboard.export.components import answers
+from dashboard.export.components import HAN, answers
 from loaders import disk
 
 NAME = "components.json"
@@ -25,11 +25,35 @@ NAME = "components.json"
 ENVIRONMENT: Mapping[str, str] = {"OMPI_MCA_coll_base_verbose": "10"}
 _SELECTED = re.compile(r"selecting\s+(?P<name>\w+), priority\s+-?\d+, Enabled")
 _STDERR = 2
+#: With these HAN says of every call which rule it found, and whether it could follow it.
+EVERY_CALL: Mapping[str, str] = {"OMPI_MCA_coll_han_verbose": "100"}
+_SEARCHED = r"HAN searched (?:a rule )?for collective \d+ \({collective}\)(?P<what>.*)"
+_RULE = re.compile(r"on topological level 2 .* Found a rule .* : component \d+ \((?P<name>\w+)\)")
+_LACKING = r"(?:any valid module for|this module cannot handle this) collective.*{collective}.*level 2 "
 
 
 def parse(told: str) -> list[str]:
     """Components of a communicator in the order in which they were selected; the last one answers first."""
     return [match["name"] for match in _SELECTED.finditer(told)]
+
+
+def answered(told: str, collective: str) -> tuple[str, str]:
+    """Component that a call was given to, and why that one did not answer it; empty: HAN was not asked, or it did.
+
+    Parameters
+    ----------
+    told
+        What HAN said meanwhile on a process, where `EVERY_CALL` is set.
+    collective
+        That was called. Calls inside of it are not looked at.
+    """
+    searched = re.search(_SEARCHED.format(collective=collective), told)
+    if searched is None:
+        return "", ""
+    rule = _RULE.search(searched["what"])
+    name = rule["name"] if rule else HAN
+    lacking = re.search(_LACKING.format(collective=collective), told)
+    return name, f"{name} is not selected for this communicator, so HAN falls back to another one" if lacking else ""
 
 
 def heard(make: Callable[[], Any]) -> tuple[Any, str]:

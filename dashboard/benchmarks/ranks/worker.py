@@ -14,21 +14,21 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan, missing, placed, point_key
-from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH
 from dashboard.benchmarks.libraries.methods import LIBRARY, Method
-from dashboard.benchmarks.libraries.own_settings import ADDED
+from dashboard.benchmarks.libraries.own_settings import UNCOUNTED
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
-from dashboard.benchmarks.ranks import cellrun, selection, surroundings
+from dashboard.benchmarks.ranks import again, cellrun, header, selection, surroundings
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.ranks.operations import Types
 from dashboard.benchmarks.ranks.plain import Plain
@@ -43,11 +43,6 @@ from dashboard.export.components import TUNED
 if TYPE_CHECKING:
     from loaders import RunWriter
 
-_STATISTICS = {
-    "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), or none could "
-    "start in time, the longest time of a process after a barrier",
-    "occ": "maximum over processes of a barrier-separated loop, per repetition, less the barrier's time",
-}
 _TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 _FAILED = 3
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
@@ -155,6 +150,7 @@ class Worker:
         self._refused: dict[tuple[Any, ...], str] = {}
         self._faulty: tuple[Finding, ...] = ()
         self._selection = Selection()
+        self._again: dict[PointKey, str] = {}
         self._done = self._points = 0
         self._now = ""
 
@@ -210,6 +206,7 @@ class Worker:
         """Make ready for message graphs, where they are wished for and the library counts."""
         if not self._plan.graph_counters:
             return
+        problem = problem or os.environ.get(UNCOUNTED, "")
         try:
             if self._tools is not None and not problem:
                 address = self._mpi._addressof(self._mpi.COMM_WORLD)  # noqa: SLF001 - mpi4py's own way to the handle
@@ -249,6 +246,8 @@ class Worker:
         try:
             self._tell("")
             ended = self._adaptively(writer) if self._plan.goal else self._all_of(todo, writer)
+            if ended == _COMPLETE:
+                self._once_more(todo[0][0].launch if todo else 1, writer)
             self._tell("", ended)
         finally:
             if writer is not None:
@@ -278,6 +277,19 @@ class Worker:
             if self._all_of(todo, writer) != _COMPLETE:
                 return _TIME_LIMIT
 
+    def _once_more(self, launch: int, writer: RunWriter | None) -> None:
+        """Measure again what cannot be trusted; what stays so decides nothing."""
+        one = self._only
+        only = None if one is None else (one.collective, self._plan.methods[one.collective][one.number])
+        doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, only)
+        while True:
+            self._again = self._world.bcast(doubts.next() if self.rank == 0 else None)
+            self._points += len(self._again)
+            if not self._again or self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
+                break
+        if doubts.told:
+            _say(doubts.words())
+
     def _remember_memory(self) -> None:
         """Write down the shared memory of this machine's ranks, which stays when they are killed."""
         found = self._world.gather(leftovers.mapped())
@@ -288,7 +300,19 @@ class Worker:
     def _writer(self) -> RunWriter:
         from loaders import RunWriter  # noqa: PLC0415 - the other ranks do without all that it brings along
 
-        return RunWriter(self._campaign.results, self._attrs())
+        attrs = {**header.attrs_of(self._plan, self._nodes, self._only.forced if self._only else None), **self._own()}
+        return RunWriter(self._campaign.results, attrs)
+
+    def _own(self) -> dict[str, Any]:
+        """What of the header holds for this start."""
+        version = " ".join(self._mpi.Get_library_version().split())[:60]
+        return {
+            "library": self._plan.library or version,
+            "library_version": self._plan.library_version or version,
+            "attempt": self._attempt,
+            **({"executor": self._executor.name} if self._executor else {}),
+            **({UNSAFE: as_attr(self._faulty)} if self._faulty else {}),
+        }
 
     def _todo(self) -> tuple[Todo, dict[tuple[Any, ...], str]]:
         """Cells to measure in this launch, and points that were refused in an earlier one, without its number."""
@@ -345,7 +369,9 @@ class Worker:
                 seconds = self._took(sum(not why for why in known.values()))
                 if writer is not None:
                     for method, point in zip(methods, measured, strict=True):
-                        writer.append({**point, **self._answered(cell, method), "seconds": seconds})
+                        why = self._again.get(point_key(cell, method))
+                        further = {"again": why} if why else {}
+                        writer.append({**point, **self._answered(cell, method), "seconds": seconds, **further})
                 self._done += len(methods)
                 gc.collect()
         finally:
@@ -389,34 +415,6 @@ class Worker:
         record["calling"] = calling
         record["elapsed"] = round(time.monotonic() - self._started, 3)
         write_json(self._campaign.progress_file, record)
-
-    def _attrs(self) -> dict[str, Any]:
-        """What holds for the whole run."""
-        plan, nodes = self._plan, len(set(self._nodes))
-        version = " ".join(self._mpi.Get_library_version().split())
-        return {
-            "system": surroundings.system(),
-            "network": surroundings.network(nodes),
-            "library": plan.library or version[:60],
-            "library_version": plan.library_version or version[:60],
-            "benchmark": f"colltune bench, {plan.protocol.name}",
-            "statistic": _STATISTICS[plan.protocol.name],
-            "statistic_kind": "completion",
-            "datatype": plan.datatype,
-            "ranks": self._world.Get_size(),
-            "nodes": nodes,
-            "rank_nodes": surroundings.rank_nodes(self._nodes),
-            "cores_per_node": os.cpu_count() or 0,
-            "seed": plan.seed,
-            "attempt": self._attempt,
-            "date": surroundings.now(),
-            "protocol": " ".join(f"{name}={value}" for name, value in asdict(plan.protocol).items()),
-            "environment": surroundings.settings(self._only.forced if self._only else ()),
-            **({"executor": self._executor.name} if self._executor else {}),
-            "added_settings": os.environ.get(ADDED, ""),
-            "launch_per_method": int(self._only is not None),
-            **({UNSAFE: as_attr(self._faulty)} if self._faulty else {}),
-        }
 
 
 if __name__ == "__main__":

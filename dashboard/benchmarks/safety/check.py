@@ -15,7 +15,7 @@ from dashboard.benchmarks.errors import BenchError, PlanError
 from dashboard.benchmarks.launchers.launch import Job, Launcher, Start, start_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import Library, Method, Variants
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, Library, Method, Variants
 from dashboard.benchmarks.libraries.mpich import NAME as MPICH
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.safety.order import Forced, Order, Records
@@ -24,7 +24,7 @@ from loaders.collectives import COLLECTIVES
 
 WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.safety.worker")
 #: Whole messages, and segments that cut those of the cases: the code of all others is the same.
-VARIANTS = Variants(segment_sizes=(0, 1024))
+VARIANTS = Variants(segment_sizes=(0, 1024), components=(ALL_COMPONENTS,))
 #: Of a campaign's plan: beyond so many processes a fault would have shown before.
 MOST_RANKS = 9
 #: Seconds without a call coming back after which a method hangs; so many of them may be passed by.
@@ -107,7 +107,10 @@ def order_of(library: Library, methods: Mapping[str, Iterable[Method]], comm_siz
     PlanError
         When it cannot be switched.
     """
-    chosen = {name: tuple(Forced(one, library.settings(name, one)) for one in each) for name, each in methods.items()}
+    chosen = {
+        name: tuple(Forced(one, library.settings(name, one), library.component(name, one)) for one in each)
+        for name, each in methods.items()
+    }
     if not any(one.settings for each in chosen.values() for one in each):
         raise PlanError(
             f"methods of {library.name} cannot be switched within one job, so they cannot be checked; install Open "
@@ -122,7 +125,9 @@ def order_of_plan(plan: Plan) -> Order | None:
         return None
     methods = {
         name: tuple(
-            Forced(one, settings) for one, settings in zip(each, plan.settings[name], strict=True) if one.library_id
+            Forced(one, settings, plan.component_of(one))
+            for one, settings in zip(each, plan.settings[name], strict=True)
+            if one.library_id or plan.component_of(one)
         )
         for name, each in plan.methods.items()
         if name in plan.settings
@@ -202,7 +207,7 @@ def check(
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
         own = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
-        said = {**added(own), **(environment or {})}
+        said = {**added(own), **order.environment, **(environment or {})}
         log = folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
         reason = _run(launcher, job, records, order, progress)

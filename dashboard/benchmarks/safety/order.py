@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks.selection import ENVIRONMENT
 from loaders import disk
 
 #: Collective, number of the method, communicator size.
@@ -21,10 +22,19 @@ ENDED = "COLLTUNE_ENDED"
 
 @dataclass(frozen=True)
 class Forced:
-    """A method with the control variables that make the library take it."""
+    """A method with what makes the library take it.
+
+    Attributes
+    ----------
+    settings
+        Control variables.
+    component
+        Part of the library that is to answer; empty: the one that it finds first.
+    """
 
     method: Method
     settings: Mapping[str, int]
+    component: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,11 @@ class Order:
     set_at_call: bool = False
 
     @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables with which the ranks must be started: where components are called, the library says whom it has."""
+        return ENVIRONMENT if any(one.component for each in self.methods.values() for one in each) else {}
+
+    @property
     def steps(self) -> list[Step]:
         """In the order in which they are made: small communicators first, where faults are cheap to look into."""
         return [
@@ -58,7 +73,10 @@ class Order:
     def save(self, path: Path) -> None:
         """Write it."""
         methods = {
-            name: [{"method": one.method.to_json(), "settings": dict(one.settings)} for one in each]
+            name: [
+                {"method": one.method.to_json(), "settings": dict(one.settings), "component": one.component}
+                for one in each
+            ]
             for name, each in self.methods.items()
         }
         record = {"comm_sizes": list(self.comm_sizes), "methods": methods, "set_at_call": self.set_at_call}
@@ -69,7 +87,7 @@ class Order:
         """Read it."""
         record = json.loads(path.read_text(encoding="utf-8"))
         methods = {
-            name: tuple(Forced(Method.from_json(one["method"]), one["settings"]) for one in each)
+            name: tuple(Forced(Method.from_json(one["method"]), one["settings"], one["component"]) for one in each)
             for name, each in record["methods"].items()
         }
         return cls(tuple(record["comm_sizes"]), methods, record["set_at_call"])

@@ -10,21 +10,26 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dashboard.benchmarks.providers.switched import preferring
 from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.plain import Plain
+from dashboard.benchmarks.ranks.selection import heard, parse
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.safety.calls import Handles, problem_of
 from dashboard.benchmarks.safety.cases import Case, cases
 from dashboard.benchmarks.safety.order import ENDED, At, Forced, Order, Records, Step
+from dashboard.export.components import answers
 
 _FAILED = 3
 _REFUSED = "refused: "
+_NOT_ASKED = f"{_REFUSED}not answered by"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -93,6 +98,9 @@ class Worker:
             self._write({"at": at})
             count += 1
             problem = self._called(name, case, forced, comm, made)
+            if place and problem.startswith(_NOT_ASKED):
+                count -= 1
+                continue
             if not problem:
                 continue
             # What is left of the call in these communicators must not reach the next one.
@@ -103,7 +111,7 @@ class Worker:
             self._fault(at, case, problem)
         self._write({"done": step, "cases": count})
         self._tools.restore()
-        for one in made.values():
+        for one, _ in made.values():
             one.Free()
 
     def _called(self, name: str, case: Case, forced: Forced, comm: Any, made: dict[str, Any]) -> str:
@@ -113,8 +121,13 @@ class Worker:
             made[case.made] = self._made(case, comm)
         self._tools.write(forced.settings)
         if case.made not in made:
-            made[case.made] = self._made(case, comm)
-        problem = problem_of(self._handles, name, case, made[case.made])
+            made[case.made] = self._made(case, comm, forced.component)
+        one, selected = made[case.made]
+        who = answers(selected, name)
+        if forced.component not in ("", who):
+            problem = f"{_NOT_ASKED} {forced.component}: on this communicator {who or 'another part'} answers {name}"
+        else:
+            problem = problem_of(self._handles, name, case, one)
         if self._order.set_at_call:
             self._tools.restore()
         flag, most = np.array([bool(problem)], np.uint8), np.zeros(1, np.uint8)
@@ -123,11 +136,23 @@ class Worker:
             return ""
         return next((one for one in Plain(comm).allgather(problem) if one), "")
 
-    def _made(self, case: Case, comm: Any) -> Any:
+    def _made(self, case: Case, comm: Any, component: str = "") -> tuple[Any, Sequence[str]]:
+        """A communicator of its own for a case, and the components that the library says it has selected for it."""
+        make = partial(self._preferring, case, comm, component)
+        one, told = heard(make) if self._order.environment else (make(), "")
+        return one, parse(told)
+
+    def _preferring(self, case: Case, comm: Any, component: str) -> Any:
         rank = comm.Get_rank()
         if case.made == "reversed":
-            return comm.Split(0, -rank)
-        return comm.Split(rank % 2, rank) if case.made == "halves" else comm.Dup()
+            one = comm.Split(0, -rank)
+        else:
+            one = comm.Split(rank % 2, rank) if case.made == "halves" else comm.Dup()
+        if not component:
+            return one
+        preferred = preferring(one, component)
+        one.Free()
+        return preferred
 
     def _fault(self, at: At, case: Case, text: str, *, dead: bool = False) -> dict[str, Any]:
         line = {"fault": at, "kind": case.kind, "words": case.words(at[0], at[2]), "text": text, "dead": dead}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 REST = "the library drops this and the rest of the file without a word; what stands before it acts"
 _LEVELS = 3
+_FACTS = {"library": "Open MPI", "library_version": "5.0"}
 _WORD = re.compile(r"[^\s#]\S*|#[^\n]*|\n")
 #: What its words look like: numbers, and names of components where those of tuned have numbers alone.
 _LOOKS = re.compile(r"^\s*\d+\s+(?:han|tuned|basic|adapt|libnbc|sm|self|xhc)\b", re.MULTILINE)
@@ -73,7 +74,12 @@ def read_both(text: str, version: str) -> RulesFile:
     first, second = parted(text)
     tuned, han = openmpi_text.read(first, version), _simulated(second)
     skipped = first.count("\n") + 1
-    faults = [*tuned.faults, *(_moved(fault, skipped) for fault in han.faults)]
+    silent = sorted({*tuned.decisions} & SERVES[HAN] - {*han.bands})
+    faults = [
+        *tuned.faults,
+        *(_moved(fault, skipped) for fault in han.faults),
+        *(Fault(None, "warning", f"HAN's rules say nothing of {name}", "HAN answers it, by itself") for name in silent),
+    ]
     title = f"{tuned.title}, with HAN's rules"
     acting, meant = (_both(one, han) for one in (tuned.decisions, tuned.meant))
     return RulesFile("openmpi-nodes", title, acting, meant, in_order(faults))
@@ -86,6 +92,8 @@ def _moved(fault: Fault, lines: int) -> Fault:
 def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, DecisionFunction]:
     """Each collective's decision: where HAN's rules say tuned, the rules of tuned; where these leave it, its own."""
     found = dict(tuned)
+    for name in {*tuned} & SERVES[HAN] - {*han.bands}:
+        found[name] = _only_han(name)
     for name, bands in han.bands.items():
         methods = [Method(each, each) for each in han.names]
         nodes: list[Node] = [Leaf(place) for place in range(len(methods))]
@@ -99,6 +107,11 @@ def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, Decisi
         provenance = {**facts, "library": "Open MPI"}
         found[name] = DecisionFunction(name, methods, root, kind="openmpi-nodes", provenance=provenance)
     return found
+
+
+def _only_han(name: str) -> DecisionFunction:
+    """Of a collective of which HAN's rules say nothing HAN asks nobody, and answers by itself."""
+    return DecisionFunction(name, [Method(HAN, HAN)], Leaf(0), kind="openmpi-nodes", provenance=_FACTS)
 
 
 def _shifted(decision: DecisionFunction, by: int) -> Node:
@@ -118,8 +131,7 @@ def _leaves(names: Sequence[str]) -> tuple[list[Method], list[Node]]:
 
 def _decision(name: str, bands: Sequence[Band], leaves: tuple[list[Method], list[Node]]) -> DecisionFunction:
     methods, nodes = leaves
-    facts = {"library": "Open MPI", "library_version": "5.0"}
-    return DecisionFunction(name, methods, _root(bands, nodes), kind="openmpi-han", provenance=facts)
+    return DecisionFunction(name, methods, _root(bands, nodes), kind="openmpi-han", provenance=_FACTS)
 
 
 def _root(bands: Sequence[Band], nodes: Sequence[Node]) -> Node:

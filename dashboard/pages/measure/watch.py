@@ -126,6 +126,7 @@ def _progress(now: Mapping[str, Any]) -> str:
 
 def _reason(now: Mapping[str, Any]) -> str:
     said = [now["reason"]] if now["reason"] not in ("", now["state"]) else []
+    said += [now["note"]] if now.get("note") else []
     if now["state"] == "failed" and (now["exit_code"] or 0) > 0:
         code = f"exit code {now['exit_code']}"
         said += [code] if code not in now["reason"] else []

@@ -156,7 +156,7 @@ def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, tmp_p
     allgather = DecisionFunction("allgather", methods, Split((Test("total_size", 600),), (Leaf(1), Leaf(0))))
     path = tmp_path / "selection.json"
     path.write_text(to_mpich([bcast, allgather], base=held[0]))
-    wish = Wish(path, mpich, mpich.parent / "python", 4, seconds=SECONDS, collectives=("bcast", "allgather"))
+    wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("bcast", "allgather"))
     found = prove(wish)
     assert found.taken == "yes"
     assert found.holds
@@ -178,7 +178,7 @@ def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path
     bcast = DecisionFunction("bcast", [Method("tree", "tree", 0, {"radix": 4})], Leaf(0))
     path = tmp_path / "selection.json"
     path.write_text(to_mpich([allreduce, bcast], base=held[0]))
-    wish = Wish(path, mpich, mpich.parent / "python", 4, seconds=SECONDS, collectives=("allreduce", "bcast"))
+    wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("allreduce", "bcast"))
     found = prove(wish)
     assert found.count("proven", "same graph") == len(found.verdicts) == 3
     assert found.holds

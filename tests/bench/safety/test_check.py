@@ -12,6 +12,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.safety.cases import cases
 from dashboard.benchmarks.safety.check import Report, check, methods_of, order_of
 from dashboard.cli import main
 from dashboard.export.known_faults import FAULTS, PROGRAMS
@@ -48,6 +49,17 @@ def test_rings_are_found_to_need_operations_that_commute(report: Report) -> None
 def test_what_the_library_refuses_for_more_than_two_processes_is_no_fault(report: Report) -> None:
     refused = {(one["collective"], one["label"]): one["comm_sizes"] for one in report.not_for}
     assert refused[("allgather", "two_proc")] == [3, 4, 5]
+
+
+def test_a_component_goes_through_the_same_cases_where_it_answers_and_nowhere_else(installation: Installation) -> None:
+    chosen = methods_of(installation.library, ("bcast",), ("han", "adapt", "basic"))
+    found = check(installation, order_of(installation.library, chosen, (4, 5)))
+    assert found.safe
+    # On one node HAN leaves it to others: what they do right says nothing of it.
+    (refused,) = found.not_for
+    assert (refused["label"], refused["comm_sizes"]) == ("han", [4, 5])
+    assert refused["why"] == "not answered by han: on this communicator tuned answers bcast"
+    assert found.cases == 2 * sum(len(cases("bcast", size)) for size in (4, 5)) + len(refused["comm_sizes"])
 
 
 def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(tmp_path: Path, installation: Installation) -> None:

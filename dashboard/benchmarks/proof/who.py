@@ -1,0 +1,63 @@
+"""What the library's own word on who answered says of each region, where its rules choose between its components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dashboard.benchmarks.proof.order import NOT_STEADY, Key, Seen
+from dashboard.benchmarks.proof.target import RULES
+from dashboard.benchmarks.proof.verdict import Taken, Verdict, at
+from dashboard.export.components import HAN, SERVES, TUNED
+
+_NOT_ASKED = "HAN is asked where processes are on several nodes, equally many on each, and these are not"
+
+
+def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdict:
+    """Judge a region anew by who answered.
+
+    Parameters
+    ----------
+    verdict
+        By the messages that were sent, which tell one algorithm of tuned from another.
+    wanted
+        Component that the rules ask for.
+    results
+        What each call did.
+    """
+    region = verdict.region
+    called = [(cell, results[cell, RULES]) for cell in region.cells if (cell, RULES) in results]
+    if region.why_not or not called:
+        return verdict if wanted == TUNED or region.why_not else replace(verdict, why="the time was up before")
+    # A component that goes by who comes first need not send the same twice.
+    steady = () if wanted == TUNED else (NOT_STEADY,)
+    if wrong := next(((cell, one) for cell, one in called if one.error and one.error not in steady), None):
+        return replace(verdict, state="failed", why=f"{at(wrong[0])}: {wrong[1].error}")
+    asked = [(cell, one) for cell, one in called if _asked(region.collective, one)]
+    for cell, one in asked:
+        if one.lacking or one.who != wanted:
+            told = one.lacking or (f"{one.who} answers" if one.who else "HAN does not say who answers")
+            return replace(verdict, state="other", seen=told, like=(), why=f"at {at(cell)}")
+    if wanted == TUNED:
+        return verdict
+    if not asked:
+        return replace(verdict, state="not run", why=_NOT_ASKED)
+    cells = [cell for cell, _ in asked]
+    points = tuple({"comm_size": one.comm_size, "message_size": one.message_size, "seen": wanted} for one in cells)
+    lost = len(region.cells) - len(asked)
+    why = f"{lost} of {len(region.cells)} sizes were not reached, or HAN is not asked there" if lost else ""
+    return replace(verdict, state="proven", seen=wanted, why=why, points=points)
+
+
+def taken_by_word(results: Mapping[Key, Seen], otherwise: Taken) -> Taken:
+    """Tell whether the library took HAN's rules; what the messages say where HAN was not asked."""
+    asked = [one for (cell, call), one in results.items() if call == RULES and _asked(cell.collective, one)]
+    if not asked:
+        return otherwise
+    return "yes" if any(one.who for one in asked) else "no"
+
+
+def _asked(collective: str, seen: Seen) -> bool:
+    """Whether HAN is to be asked; it takes itself out of a communicator whose nodes hold different numbers of ranks."""
+    spread = collective in SERVES[HAN] and len(seen.placed) > 1
+    return spread and (len(set(seen.placed)) == 1 or bool(seen.who))

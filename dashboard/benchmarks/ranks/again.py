@@ -1,0 +1,119 @@
+"""What is measured once more at the end of a job: points whose times cannot be trusted, and no more than a few."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
+from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
+from dashboard.benchmarks.libraries.methods import Method
+from loaders.cube import method_label
+from loaders.rows import MethodKey
+
+#: So often a job comes back to what is still doubtful; and to one point of so many at most, if these are more than few.
+ROUNDS, SHARE, FEW = 2, 4, 12
+_NAMED = 3
+Todo = list[tuple[Cell, list[Method]]]
+
+
+@dataclass
+class Doubts:
+    """Points of a launch whose times cannot be trusted, as far as this job can measure them again.
+
+    Parameters
+    ----------
+    results
+        Run file of the campaign.
+    plan
+        Which points it has.
+    nodes
+        Name of each rank's node.
+    launch
+        Number of the launch that can be measured again now: of launches that disagree it is this one's point.
+    only
+        Collective and method that alone can be measured; None: all.
+
+    Attributes
+    ----------
+    told
+        What was given to be measured again, with the reason.
+    left
+        What was doubtful when it was looked last.
+    """
+
+    results: Path
+    plan: Plan
+    nodes: Sequence[str]
+    launch: int
+    only: tuple[str, Method] | None = None
+    told: dict[PointKey, str] = field(default_factory=dict)
+    left: dict[PointKey, str] = field(default_factory=dict)
+    turns: int = 0
+
+    def next(self) -> dict[PointKey, str]:
+        """What is measured again now; empty when nothing is doubtful, or that was done often enough."""
+        self.left = self._doubtful()
+        self.turns += 1
+        if self.turns > ROUNDS:
+            return {}
+        most = max(FEW, len(list(self.plan.points())) // SHARE)
+        chosen = dict(itertools.islice(self.left.items(), most))
+        self.told |= chosen
+        return chosen
+
+    def _doubtful(self) -> dict[PointKey, str]:
+        reasons = _reasons(self.results)
+        found: dict[PointKey, str] = {}
+        for cell in self.plan.cells() if reasons else ():
+            if cell.launch != self.launch or placed(self.nodes, cell.comm_size, cell.ppn) is None:
+                continue
+            for method in self.plan.methods_of(cell):
+                at = (cell.collective, label(method), cell.comm_size, cell.message_size)
+                reason = reasons.get((*at, cell.ppn)) or reasons.get((*at, None))
+                if reason and self.only in (None, (cell.collective, method)):
+                    found[point_key(cell, method)] = reason
+        return found
+
+    def words(self) -> str:
+        """What was measured again, and what of it did not get better."""
+        shown = "; ".join(
+            f"{collective} {label(method)}, {comm_size} processes, {size} B: {reason}"
+            for (collective, method, comm_size, size, *_), reason in itertools.islice(self.told.items(), _NAMED)
+        )
+        count, stays = len(self.told), len(set(self.left))
+        points = "1 point was" if count == 1 else f"{count} points were"
+        outcome = f"{stays} cannot be trusted yet and decide nothing" if stays else "all can be trusted now"
+        more = "; …" if count > _NAMED else ""
+        return f"{points} measured again, since the times cannot be right ({shown}{more}); {outcome}"
+
+
+def _reasons(results: Path) -> dict[tuple[Any, ...], str]:
+    """Why times of a run file cannot be trusted, by collective, method, sizes and processes per node."""
+    from dashboard.decisions.measured.trust import doubtful  # noqa: PLC0415 - the first process alone needs it
+    from loaders import LoadError, open_results  # noqa: PLC0415
+
+    try:
+        found = open_results([results])
+    except LoadError:
+        return {}
+    return {
+        (name, str(row["method"]), int(row["comm_size"]), int(row["message_size"]), row.get("ppn")): str(row["reason"])
+        for name, node in found.children.items()
+        for row in doubtful(node.to_dataset()).to_dict("records")
+    }
+
+
+def label(method: Method) -> str:
+    """A method as a cube names it."""
+    parameters: Mapping[str, Any] = method.to_json().get("parameters", {})
+    return method_label(MethodKey(method.algorithm, method.segment_size, tuple(sorted(parameters.items()))))
+
+
+def todo_of(plan: Plan, points: Mapping[PointKey, str]) -> Todo:
+    """These points by cells, in the order of the plan."""
+    found = [(cell, [one for one in plan.methods_of(cell) if point_key(cell, one) in points]) for cell in plan.cells()]
+    return [(cell, methods) for cell, methods in found if methods]

@@ -1,0 +1,87 @@
+"""``colltune tune-check --decided``: whether the rules gain in use what they gained when they were decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+from dashboard.commands.tune_check_text import records, signed
+from dashboard.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.judged.improvement import Improvement
+
+Frames = Mapping[str, "pd.DataFrame"]
+
+
+def held_against(
+    files: Sequence[str],
+    found: Mapping[str, Improvement],
+    decisions: Mapping[str, DecisionFunction],
+    measured: Sequence[Path | str],
+    version: str,
+) -> dict[str, pd.DataFrame]:
+    """Each collective's cells as decided and as measured.
+
+    Parameters
+    ----------
+    files
+        Results that were decided from.
+    found
+        What was measured through the rules file.
+    decisions
+        What it decides.
+    measured
+        Run files of that.
+    version
+        Of the Open MPI that reads the rules.
+    """
+    from dashboard.decisions.judged.reproduced import reproduced
+    from dashboard.decisions.measured.trust import without_doubtful
+    from dashboard.export.rules.over import fitted
+    from dashboard.tuning.launches import between_launches, launches_of
+    from loaders import open_results
+
+    results = open_results(list(files))
+    run = Path(measured[0])
+    spread, launches = between_launches(run, "default", "tuned"), launches_of(run)
+    frames = {}
+    for name in (name for name in found if name in decisions and name in results.children):
+        cube = without_doubtful(results[name].to_dataset())
+        decision = fitted(decisions[name], cube, version)
+        between = spread.get(name, 0.0)
+        frames[name] = reproduced(found[name], decision, cube, between_launches=between, launches=launches)
+    return frames
+
+
+def described(frames: Frames) -> dict[str, list[dict[str, Any]]]:
+    """As JSON takes it."""
+    return {name: records(frame) for name, frame in frames.items()}
+
+
+def lines_of(frames: Frames) -> list[str]:
+    """A table of each collective."""
+    lines: list[str] = []
+    head = ["processes", "message", "decided for", "improvement decided", "measured", "p", ""]
+    usual = ("as decided", "not measured")
+    for name, frame in frames.items():
+        count = int((frame["outcome"] == "as decided").sum())
+        lines += ["", f"{name}: as decided at {count} of {len(frame)} cells, within noise", ""]
+        rows = [
+            [
+                row["comm_size"],
+                format_bytes(row["message_size"]),
+                row["method"],
+                *("-" if row[key] is None else signed(row[key]) for key in ("decided", "measured")),
+                "-" if row["p"] is None else f"{row['p']:.2g}",
+                row["outcome"] if row["outcome"] in usual else f"{row['outcome']} than decided",
+            ]
+            for row in records(frame)
+        ]
+        lines += cli_text.table(head, rows, right=(0, 1, 3, 4, 5))
+    return lines

@@ -1,0 +1,107 @@
+"""Whether rules gain in use what they gained when they were decided, cell by cell.
+
+What a machine does to all calls of a job alike drops out where a gain is compared instead of a time: that of the method
+decided over the library's own decision, in the campaign that was decided from, and that of the rules over it, measured
+through the file. Their difference is tested against what repetitions and launches differ by, corrected by Holm's
+procedure.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.judged.improvement import DEFAULT, Improvement, improvement
+from dashboard.decisions.measured.noise import holm
+from dashboard.domain.errors import DecisionError
+
+Outcome = Literal["as decided", "faster", "slower", "not measured"]
+COLUMNS = ("comm_size", "message_size", "method", "decided", "measured", "p", "outcome")
+
+
+def reproduced(
+    found: Improvement,
+    decision: DecisionFunction,
+    cube: xr.Dataset,
+    *,
+    between_launches: float = 0.0,
+    launches: int = 1,
+) -> pd.DataFrame:
+    """Compare the gain of rules with that of the methods that they were decided for.
+
+    Parameters
+    ----------
+    found
+        Rules against the library's own decision, measured through the file.
+    decision
+        What the rules decide, with methods as the cube names them.
+    cube
+        Results that were decided from, with the library's own decision.
+    between_launches
+        Relative standard deviation in percent of a method's mean over all launches of `found`; results that were
+        decided from count as one launch.
+    launches
+        How many these were.
+
+    Returns
+    -------
+    DataFrame
+        One row for each cell of `found` with `COLUMNS`: improvements in percent, ``p`` corrected, ``outcome`` by the
+        level of `found`; ``not measured`` where the results lack the method or the library's own decision.
+    """
+    once = between_launches * math.sqrt(launches)
+    known: dict[str, Improvement | None] = {}
+    rows: list[dict[str, Any]] = []
+    for cell in _cells(found.cells):
+        label = decision.methods[int(decision.predict([cell["comm_size"]], [cell["message_size"]])[0])].label
+        if label not in known:
+            known[label] = _against_default(cube, label, found.level, once)
+        gain, error = _gain(known[label], label, cell)
+        spread = math.sqrt(cell["error"] + 2 * (between_launches / 100) ** 2 + error)
+        apart = cell["gain"] - gain
+        p = float(apart == 0) if spread == 0 else math.erfc(abs(apart) / spread / math.sqrt(2))
+        sizes = {name: int(cell[name]) for name in COLUMNS[:2]}
+        percent = [100 * (1 - math.exp(-value)) for value in (gain, cell["gain"])]
+        row = {**sizes, "method": label, "decided": percent[0], "measured": percent[1], "p": p, "apart": apart}
+        rows.append(row)
+    frame = pd.DataFrame(rows, columns=[*COLUMNS[:-1], "apart"])
+    frame["p"] = holm(frame["p"].to_numpy(dtype=np.float64))
+    frame["outcome"] = [_outcome(p, apart, found.level) for p, apart in zip(frame["p"], frame["apart"], strict=True)]
+    return frame[[*COLUMNS]]
+
+
+def _cells(cells: xr.Dataset) -> list[dict[str, float]]:
+    """Cells that were measured, as rows."""
+    frame = cells[["gain", "error"]].to_dataframe().reset_index().dropna(subset=["gain"])
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _against_default(cube: xr.Dataset, label: str, level: float, between_launches: float) -> Improvement | None:
+    try:
+        return improvement(cube, DEFAULT, label, level=level, between_launches=between_launches)
+    except DecisionError:
+        return None
+
+
+def _gain(decided: Improvement | None, label: str, cell: dict[str, float]) -> tuple[float, float]:
+    """Logarithm of the gain that was decided for at a cell, and its variance; NaN where it was not measured."""
+    if label == DEFAULT:
+        return 0.0, 0.0
+    sizes = {name: int(cell[name]) for name in COLUMNS[:2]}
+    if decided is None or any(value not in decided.cells[name].values for name, value in sizes.items()):
+        return math.nan, math.nan
+    there = decided.cells.sel(sizes)
+    return float(there["gain"]), float(there["error"])
+
+
+def _outcome(p: float, apart: float, level: float) -> Outcome:
+    if math.isnan(p):
+        return "not measured"
+    if p > level:
+        return "as decided"
+    return "faster" if apart > 0 else "slower"

@@ -1,0 +1,125 @@
+"""Points whose times cannot be right are measured once more by the job itself, a few times, and what stays is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.benchmarks.campaigns.follow import Following
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks import again
+from dashboard.decisions.measured.trust import doubtful
+from loaders import RunWriter, open_results
+from tests.bench.campaigns import RANKS, campaign_of, points, run
+
+SIZES = (8, 1024, 16384)
+BINOMIAL, LINEAR = Method("binomial", library_id=6), Method("basic_linear", library_id=1)
+PLAN = Plan(ranks=4, methods={"bcast": (BINOMIAL, LINEAR)}, comm_sizes=(4,), message_sizes=SIZES, checked=False)
+ATTRS = {"benchmark": "colltune bench, skampi"}
+
+
+def point(method: Method, size: int, time: float, **further: Any) -> dict[str, Any]:
+    """A point of a run file whose repetitions are all alike."""
+    sizes = {"collective": "bcast", "comm_size": 4, "message_size": size}
+    return {**sizes, **method.to_json(), "samples": [time, 1.01 * time, 0.99 * time], **further}
+
+
+def written(path: Path, *records: dict[str, Any]) -> Path:
+    """A run file of the points of both methods, one of them a thousand times too long, and further lines."""
+    with RunWriter(path, ATTRS) as writer:
+        for method in (BINOMIAL, LINEAR):
+            for size in SIZES:
+                bad = method == BINOMIAL and size == SIZES[0]
+                writer.append(point(method, size, 8e-3 if bad else 5e-6))
+        for record in records:
+            writer.append(record)
+    return path
+
+
+def doubts(results: Path, **further: Any) -> again.Doubts:
+    return again.Doubts(results, PLAN, ("node",) * 4, **{"launch": 1, **further})
+
+
+def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path: Path) -> None:
+    found = doubts(written(tmp_path / "results.jsonl"))
+    (key,) = found.next()
+    assert key[:4] == ("bcast", BINOMIAL, 4, SIZES[0])
+    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, found.told)] == [(8, [BINOMIAL])]
+    # Nothing came of it: it stays doubtful.
+    assert list(found.next()) == [key]
+    assert not found.next()
+    assert found.words() == (
+        "1 point was measured again, since the times cannot be right (bcast binomial, 4 processes, 8 B: longer than "
+        "messages that are larger: by far); 1 cannot be trusted yet and decide nothing"
+    )
+
+
+def test_only_what_this_job_can_measure_is_measured_again(tmp_path: Path) -> None:
+    results = written(tmp_path / "results.jsonl")
+    assert not doubts(results, launch=2).next()
+    assert not doubts(results, only=("bcast", LINEAR)).next()
+    assert doubts(results, only=("bcast", BINOMIAL)).next()
+    assert not again.Doubts(results, PLAN, ("node",) * 3, 1).next()
+    assert not doubts(tmp_path / "none.jsonl").next()
+
+
+def test_of_many_only_a_share_is_measured_again(tmp_path: Path) -> None:
+    sizes = tuple(8 << number for number in range(20))
+    plan = Plan(ranks=4, methods={"bcast": (BINOMIAL, LINEAR)}, comm_sizes=(2, 3, 4), message_sizes=sizes)
+    with RunWriter(tmp_path / "results.jsonl", ATTRS) as writer:
+        for comm_size in (2, 3, 4):
+            for number, size in enumerate(sizes):
+                writer.append({**point(BINOMIAL, size, 1e-2 if number % 2 else 1e-5), "comm_size": comm_size})
+    found = again.Doubts(tmp_path / "results.jsonl", plan, ("node",) * 4, 1)
+    assert again.FEW < len(found.next()) <= 120 // again.SHARE
+
+
+def test_what_was_measured_again_counts_and_what_it_was_before_is_passed_over(tmp_path: Path) -> None:
+    better = point(BINOMIAL, SIZES[0], 4e-6, again="longer than messages that are larger: by far")
+    results = written(tmp_path / "results.jsonl", better)
+    tree = open_results([results])
+    cube = tree["bcast"].to_dataset()
+    assert float(cube["time"].sel({"method": "binomial", "comm_size": 4, "message_size": 8})) == pytest.approx(4e-6)
+    assert doubtful(cube).empty
+    assert "measured again: longer than messages" in json.dumps(tree.attrs) + json.dumps(cube.attrs, default=str)
+
+
+def test_a_late_point_is_trusted_after_it_was_measured_again_in_time(tmp_path: Path) -> None:
+    late = written(tmp_path / "late.jsonl", point(LINEAR, 8, 5e-6, late=7))
+    assert any(row["reason"].startswith("7 starts were late") for row in rows(late))
+    with RunWriter(late, ATTRS) as writer:
+        writer.append(point(LINEAR, 8, 5e-6, again="7 starts were late"))
+    assert not any("late" in row["reason"] for row in rows(late))
+
+
+def rows(results: Path) -> list[dict[str, Any]]:
+    return doubtful(open_results([results])["bcast"].to_dataset()).to_dict("records")
+
+
+def test_a_campaign_measures_again_by_itself_what_was_garbage(tmp_path: Path, installation: Installation) -> None:
+    wish = {"collectives": ("bcast",), "algorithms": ("binomial",), "message_sizes": SIZES}
+    campaign = campaign_of(tmp_path / "campaign", installation, **wish)
+    (method,) = [one for one in campaign.plan().methods["bcast"] if not one.segment_size]
+    # As a machine leaves it that was busy with something else for a while.
+    with RunWriter(campaign.results, ATTRS) as writer:
+        garbage = {**point(method, SIZES[0], 0.9), "samples": [0.9, 0.91, 0.89, 0.9, 0.9]}
+        writer.append({**garbage, "comm_size": RANKS})
+    now = run(campaign, installation)
+    assert now["state"] == "finished"
+    assert "measured again, since the times cannot be right (bcast binomial" in now["note"]
+    (last,) = [one for one in points(campaign) if "again" in one and one["message_size"] == SIZES[0]][:1]
+    assert last["again"] == "longer than messages that are larger: by far"
+    assert max(last["samples"]) < 0.5
+    cube = open_results([campaign.results])["bcast"].to_dataset()
+    place = {"method": "binomial", "comm_size": RANKS, "message_size": SIZES[0]}
+    time = float(cube["time"].sel(place))
+    assert time < 0.5
+    # The page that follows it shows the same.
+    following = Following(campaign)
+    assert following.look().status["measured"] == len(list(campaign.plan().points()))
+    assert float(following.cube("bcast")["time"].sel(place)) == time

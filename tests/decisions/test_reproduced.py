@@ -1,0 +1,102 @@
+"""Whether rules gain in use what they were decided for, beyond what repetitions and launches differ by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard import cli
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.judged.improvement import improvement
+from dashboard.decisions.judged.reproduced import reproduced
+from dashboard.export.targets.openmpi.rules import to_openmpi
+from loaders import RunWriter, open_results
+
+SIZES = (8, 1024, 65536)
+DEFAULT = Method("default", "default", 0, {"library_id": 0})
+BINOMIAL = Method("binomial", "binomial", 0, {"library_id": 6})
+PIPELINE = Method("pipeline", "pipeline", 0, {"library_id": 3})
+#: Binomial up to 1 KiB, pipeline above.
+DECISION = DecisionFunction(
+    "bcast",
+    [BINOMIAL, PIPELINE],
+    Split((Test("message_size", 1024),), (Leaf(0), Leaf(1))),
+    provenance={"library": "Open MPI", "library_version": "5.0.11", "comm_size": [8, 8]},
+)
+ATTRS = {"benchmark": "colltune bench, skampi", "library": "Open MPI", "library_version": "5.0.11"}
+#: Seconds by algorithm and size: binomial takes half the default's time, pipeline a quarter at the largest.
+CAMPAIGN = {"default": (10e-6, 20e-6, 8e-4), "binomial": (5e-6, 10e-6, 9e-4), "pipeline": (30e-6, 40e-6, 2e-4)}
+
+
+def run_file(path: Path, times: dict[str, tuple[float, ...]], launches: dict[int, float] | None = None) -> Path:
+    """A run file whose repetitions scatter by 2 %; each launch takes so many times as long for "tuned"."""
+    random = np.random.default_rng(3)
+    with RunWriter(path, ATTRS) as writer:
+        for number, factor in (launches or {1: 1.0}).items():
+            for algorithm, each in times.items():
+                for size, time in zip(SIZES, each, strict=True):
+                    mean = time * (factor if algorithm == "tuned" else 1.0)
+                    samples = (mean * np.exp(random.normal(0, 0.02, 20))).tolist()
+                    known: dict[str, Any] = {"collective": "bcast", "algorithm": algorithm, "comm_size": 8}
+                    writer.append({**known, "message_size": size, "samples": samples, "launch": number})
+    return path
+
+
+def cube(path: Path) -> xr.Dataset:
+    return open_results([path])["bcast"].to_dataset()
+
+
+def in_use(path: Path, tuned: tuple[float, ...], slow: float = 1.0) -> Path:
+    """Measured through the file, on a machine that was so many times as slow for both."""
+    default = tuple(slow * time for time in CAMPAIGN["default"])
+    return run_file(path, {"default": default, "tuned": tuple(slow * time for time in tuned)})
+
+
+def test_gains_that_are_as_decided_are_told_from_those_that_are_not(tmp_path: Path) -> None:
+    decided = cube(run_file(tmp_path / "campaign.jsonl", CAMPAIGN))
+    # A machine that takes three times as long for all changes nothing; the rule for 1 KiB did not act.
+    used = improvement(cube(in_use(tmp_path / "used.jsonl", (5e-6, 20e-6, 2e-4), slow=3.0)))
+    frame = reproduced(used, DECISION, decided)
+    assert frame["method"].tolist() == ["binomial", "binomial", "pipeline"]
+    assert frame["outcome"].tolist() == ["as decided", "slower", "as decided"]
+    assert frame["decided"].to_numpy() == pytest.approx([50, 50, 75], abs=2)
+    assert frame["measured"].to_numpy() == pytest.approx([50, 0, 75], abs=2)
+
+
+def test_what_launches_differ_by_is_noise(tmp_path: Path) -> None:
+    decided = cube(run_file(tmp_path / "campaign.jsonl", CAMPAIGN))
+    used = improvement(cube(in_use(tmp_path / "used.jsonl", (6e-6, 12e-6, 2.4e-4))))
+    assert set(reproduced(used, DECISION, decided)["outcome"]) == {"slower"}
+    assert set(reproduced(used, DECISION, decided, between_launches=20.0)["outcome"]) == {"as decided"}
+
+
+def test_a_method_that_was_not_measured_is_not_judged_and_the_default_gains_nothing(tmp_path: Path) -> None:
+    used = improvement(cube(in_use(tmp_path / "used.jsonl", (10e-6, 10e-6, 2e-4))))
+    some = cube(run_file(tmp_path / "some.jsonl", {name: CAMPAIGN[name] for name in ("default", "binomial")}))
+    left = DecisionFunction("bcast", [DEFAULT, PIPELINE], DECISION.tree)
+    frame = reproduced(used, left, some)
+    assert frame["outcome"].tolist() == ["as decided", "faster", "not measured"]
+    assert frame["decided"].tolist()[:2] == [0.0, 0.0]
+
+
+def test_the_command_holds_a_rules_file_against_what_it_was_decided_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rules.conf").write_text(to_openmpi(DECISION))
+    campaign = run_file(tmp_path / "campaign.jsonl", CAMPAIGN)
+    tuned = {"default": CAMPAIGN["default"], "tuned": (5e-6, 20e-6, 2e-4)}
+    used = run_file(tmp_path / "used.jsonl", tuned, {1: 0.98, 2: 1.0, 3: 1.02})
+    order = ["tune-check", str(tmp_path / "rules.conf"), "--results", str(used), "--decided", str(campaign)]
+    assert cli.main([*order, "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["decided"]["bcast"]
+    assert [cell["outcome"] for cell in cells] == ["as decided", "slower", "as decided"]
+    assert cli.main(order) == 0
+    told = capsys.readouterr().out
+    assert "bcast: as decided at 2 of 3 cells, within noise" in told
+    assert "slower than decided" in told
+    assert cli.main(["tune-check", *order[2:]]) == 2
