@@ -19,6 +19,7 @@ from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.unmeasured import UNKNOWN
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -34,9 +35,6 @@ WINDOW = 3
 
 PAYS = 0.1
 """Points of expected penalty that a question beside the sizes must save."""
-
-UNKNOWN = 100.0
-"""Percent that a method costs above the slowest one known, where nothing is known of it."""
 
 
 @dataclass(frozen=True, eq=False)

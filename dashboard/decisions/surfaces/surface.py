@@ -109,7 +109,7 @@ class Surfaces:
         self.kinds = [ALIKE] * len(times)
         self._groups = list(self._by_rows())
         self._row_error = np.full(self._logs.shape, np.nan)
-        self._values, self._known = _along_messages(self._logs, self.message_sizes)
+        self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
         self._column_error = self._left_out_columns()
@@ -219,14 +219,25 @@ class Surfaces:
         return np.asarray(np.sqrt(squares))
 
 
-def _along_messages(logs: FloatArray, sizes: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Every row without gaps, and where that is known: at and between the message sizes a method was measured at."""
+def _between_own(logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Rows that a method was measured in without gaps, and where that is known.
+
+    It is between sizes that the method was measured at: of its row, else of the same message size.
+    """
     there = np.isfinite(logs)
     values = np.where(there, logs, 0.0)
     known = there.copy()
-    asked = scale(sizes)
+    asked = scale(message_sizes)
     for place in zip(*np.nonzero(there.any(axis=2) & ~there.all(axis=2)), strict=True):
         measured = np.flatnonzero(there[place])
         values[place] = np.interp(asked, asked[measured], logs[place][measured])
         known[place][measured[0] : measured[-1] + 1] = True
+    asked, rows = scale(comm_sizes), np.asarray(there.any(axis=2))
+    for method, column in zip(*np.nonzero((rows[..., None] & ~known).any(axis=1)), strict=True):
+        at = np.flatnonzero(known[method, :, column])
+        if at.size > 1:
+            inside = np.arange(at[0], at[-1] + 1)
+            inside = inside[rows[method, inside] & ~known[method, inside, column]]
+            values[method, inside, column] = np.interp(asked[inside], asked[at], values[method, at, column])
+            known[method, inside, column] = True
     return values, known

@@ -122,18 +122,6 @@ def test_lines_close_in_on_the_only_cut_there_is() -> None:
     assert decision.provenance["optimal"] == {"proven": True, "gap": 0.0, "lower_bound": 0.0}
 
 
-def test_blocks_without_any_method_are_said_to_be() -> None:
-    checkers = np.indices((14, 14)).sum(axis=0) % 2
-    time = np.where([checkers == 0, checkers == 1], 1.0, np.nan)
-    patch = restricted()
-    try:
-        for find in (lambda p: optimal(p, leaves=5), lambda p: optimal_price(p, 1.0), lambda p: optimal_depth(p, 3)):
-            with pytest.raises(OptionError, match=r"no method that was measured in all of it.*cuts were tried at"):
-                find(Problem.of(cube_of(time, range(2, 16), range(1, 15))))
-    finally:
-        patch.undo()
-
-
 @given(st.data())
 def test_lines_around_cuts_are_no_more_than_allowed_and_have_the_cuts(data: st.DataObject) -> None:
     extent = data.draw(st.integers(2, 90))

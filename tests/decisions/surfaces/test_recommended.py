@@ -9,7 +9,7 @@ import xarray as xr
 from dashboard.decisions import DecisionFunction, OptionError
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.surfaces import recommended
+from dashboard.decisions.surfaces.family import recommended
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.decisions.surfaces.order import kind_number
 from tests.cubes import cube_of, synthetic_cube
