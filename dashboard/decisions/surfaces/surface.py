@@ -26,6 +26,9 @@ LEAST = 0.01
 WORTH = 0.9
 """Another way to tell curves apart must be off by so much less than the one before: a tenth may be chance."""
 
+GAP = 0.5
+"""How far a method is from its own sizes, of 1 halfway between two, where others were measured and it was not."""
+
 _SLACK = 1e-9
 
 
@@ -200,9 +203,16 @@ class Surfaces:
         return np.asarray((lost < _SLACK) & runs[None, :, None])
 
     def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
-        """Half of the bands: residuals of left-out lines, by how far the next measured ones are."""
+        """Half of the bands: residuals of left-out lines, by how far the next measured ones are.
+
+        A method that was not measured where others were is there at least `GAP` away from its own sizes.
+        """
         near = np.abs(np.arange(self.message_sizes.size)[:, None] - np.arange(self.message_sizes.size)) <= NEAR
-        columns = np.abs(scale(message_sizes)[:, None] - scale(self.message_sizes)).argmin(axis=1)
+        rows, columns = (
+            np.abs(scale(wanted)[:, None] - scale(known)).argmin(axis=1)
+            for wanted, known in ((comm_sizes, self.comm_sizes), (message_sizes, self.message_sizes))
+        )
+        gaps = ~self._measured[:, rows][:, :, columns]
         far = openness(self.comm_sizes, comm_sizes)[:, None], openness(self.message_sizes, message_sizes)[None, :]
         squares = np.full((len(self._logs), comm_sizes.size, message_sizes.size), LEAST**2)
         for errors, distance in ((self._row_error, far[0]), (self._column_error, far[1])):
@@ -215,7 +225,7 @@ class Surfaces:
                 place = part.shape[1] - 1 - np.floor((1 - SURE) * known.sum(axis=1)).astype(int)
                 width = np.take_along_axis(order, np.maximum(place, 0)[:, None], axis=1)[:, 0]
                 widths[:, column] = np.where(np.isfinite(width), width, 0.0)
-            squares = squares + (widths[:, None, columns] * distance[None]) ** 2
+            squares = squares + (widths[:, None, columns] * np.where(gaps, np.maximum(distance, GAP), distance)) ** 2
         return np.asarray(np.sqrt(squares))
 
 
