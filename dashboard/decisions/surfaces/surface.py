@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,18 @@ WORTH = 0.9
 
 GAP = 0.5
 """How far a method is from its own sizes, of 1 halfway between two, where others were measured and it was not."""
+
+FOLDS = 3
+"""Every so-manieth line is left out to see how wide bands must be."""
+
+FEWEST = 20
+"""Times without which that is not told,"""
+
+UNTOLD = 1.5
+"""and how much wider bands are then."""
+
+WIDEST = 12.0
+"""Bands are made no more than so many times wider or narrower by it."""
 
 _SLACK = 1e-9
 
@@ -69,12 +82,15 @@ class Predicted:
     log_time
         ``(method, comm_size, message_size)``: natural logarithm of the seconds that are expected; NaN where nothing
         is known of a method.
-    half_width
-        Likewise: half of the band that holds `SURE` of such times, as a difference of logarithms.
     """
 
     log_time: FloatArray
-    half_width: FloatArray
+    _bands: Callable[[], FloatArray]
+
+    @cached_property
+    def half_width(self) -> FloatArray:
+        """Likewise: half of the band that holds `SURE` of such times, as a difference of logarithms."""
+        return self._bands()
 
 
 class Surfaces:
@@ -178,7 +194,7 @@ class Surfaces:
                 own = np.array([method for method in methods if self.kinds[method] == kind])
                 logs[own] = self._predict(rows, own, kind, comm_sizes) @ across
                 logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
-        return Predicted(logs, self._half_width(comm_sizes, message_sizes))
+        return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, self.factors))
 
     def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
         sizes = self.comm_sizes[rows]
@@ -202,7 +218,34 @@ class Surfaces:
         lost = np.abs(between(sizes, wanted, *alike)) @ unknown @ np.abs(across)
         return np.asarray((lost < _SLACK) & runs[None, :, None])
 
-    def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
+    @cached_property
+    def factors(self) -> tuple[float, float]:
+        """What bands are wider by, along the communicator size and along the message size, so that they hold `SURE`.
+
+        Every `FOLDS`-th line inside is left out in turn, as if it had not been measured, and predicted by the others:
+        what its times are off by, in half widths, tells how much too narrow or wide these are.
+        """
+        return self._factor(0), self._factor(1)
+
+    def _factor(self, axis: int) -> float:
+        sizes = [self.comm_sizes, self.message_sizes]
+        lines, off = sizes[axis], [np.empty(0)]
+        for first in range(min(FOLDS, lines.size - 2) if lines.size > FOLDS else 0):
+            out = np.arange(1, lines.size - 1)[first::FOLDS]
+            kept = np.setdiff1d(np.arange(lines.size), out)
+            learn = [lines[kept] if each == axis else sizes[each] for each in (0, 1)]
+            judge = [lines[out] if each == axis else sizes[each] for each in (0, 1)]
+            others = Surfaces(np.exp(np.take(self._logs, kept, axis + 1)), learn[0], learn[1], self._predictor)
+            error = np.abs(np.take(self._logs, out, axis + 1) - others.at(judge[0], judge[1]).log_time)
+            ratio = error / others._half_width(judge[0], judge[1], (1.0, 1.0))
+            off.append(ratio[np.isfinite(ratio)])
+        ratios = np.concatenate(off)
+        if ratios.size < FEWEST:
+            return UNTOLD
+        share = min(1.0, SURE * (ratios.size + 1) / ratios.size)
+        return float(np.clip(np.quantile(ratios, share), 1 / WIDEST, WIDEST))
+
+    def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray, factors: tuple[float, float]) -> FloatArray:
         """Half of the bands: residuals of left-out lines, by how far the next measured ones are.
 
         A method that was not measured where others were is there at least `GAP` away from its own sizes.
@@ -215,7 +258,7 @@ class Surfaces:
         gaps = ~self._measured[:, rows][:, :, columns]
         far = openness(self.comm_sizes, comm_sizes)[:, None], openness(self.message_sizes, message_sizes)[None, :]
         squares = np.full((len(self._logs), comm_sizes.size, message_sizes.size), LEAST**2)
-        for errors, distance in ((self._row_error, far[0]), (self._column_error, far[1])):
+        for errors, distance, factor in zip((self._row_error, self._column_error), far, factors, strict=True):
             widths = np.zeros((len(errors), self.message_sizes.size))
             for column, around in enumerate(near):
                 part = errors[:, :, around].reshape(len(errors), -1)
@@ -225,7 +268,8 @@ class Surfaces:
                 place = part.shape[1] - 1 - np.floor((1 - SURE) * known.sum(axis=1)).astype(int)
                 width = np.take_along_axis(order, np.maximum(place, 0)[:, None], axis=1)[:, 0]
                 widths[:, column] = np.where(np.isfinite(width), width, 0.0)
-            squares = squares + (widths[:, None, columns] * np.where(gaps, np.maximum(distance, GAP), distance)) ** 2
+            away = np.where(gaps, max(factors) * np.maximum(distance, GAP), factor * distance)
+            squares = squares + (widths[:, None, columns] * away) ** 2
         return np.asarray(np.sqrt(squares))
 
 
