@@ -13,7 +13,6 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, show
 from dashboard.commands.treatment import preparation
-from dashboard.domain.unmeasured import RULE
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.frontier import Frontier
@@ -93,8 +92,6 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], found: Frontier,
     lines += ["", *_below_lines(result["below"], found.value), ""]
     lines += [f"{name} was not tried: {reason}" for name, reason in found.skipped.items()]
     lines += [f"note: {note}" for note in found.notes]
-    if found.table["unmeasured"].any() or found.table["held_out_unmeasured"].any():
-        lines.append(f"unmeasured: {RULE}")
     lines.append(f"* recommended: {chosen.reason}")
     lines.append(f"  {_command(result['points'][chosen.row])}")
     return lines

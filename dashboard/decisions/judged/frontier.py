@@ -24,6 +24,7 @@ from dashboard.decisions.judged.folds import folds_of
 from dashboard.decisions.judged.heldout import HeldOut, figures_of, heldout_many
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.unmeasured import RULE
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -66,7 +67,7 @@ class Frontier:
     skipped
         For families that do not suit the problem, why.
     notes
-        What could not be held out, for people.
+        What could not be held out, and what unmeasured cells count, for people.
     scheme
         What was held out; None when nothing was.
     held
@@ -184,6 +185,8 @@ def _frontier(
     table["dominated"] = dominated(table["leaves"], values) | table.duplicated(["family", "leaves", value]) | ~alike
     decisions, held, _ = zip(*points.values(), strict=True)
     notes = dict.fromkeys(note for each in held if each is not None for note in each.notes)
+    if table[["unmeasured", "held_out_unmeasured"]].to_numpy().any():
+        notes[f"unmeasured: {RULE}"] = None
     return Frontier(table, decisions, value, dict(skipped), tuple(notes), scheme, held, tuple(missing))
 
 
