@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import bench_parameters, bench_plan, bench_submit, launching
+from dashboard.commands import bench_parameters, bench_plan, bench_refine, bench_submit, launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _WATCH_S = 0.25
 
 
-def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
     """Add ``bench`` with its orders to the subcommands of ``colltune``."""
     about = "Measure every algorithm of the installed MPI in one job."
     bench = commands.add_parser("bench", help=about, description=about)
@@ -54,6 +54,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         if name == "status":
             order.add_argument("--log", type=cli_values.count, metavar="N", help="show the last N lines of its log")
             order.add_argument("--follow", action="store_true", help="say so whenever its state changes, to its end")
+    bench_refine.arguments(orders, common, hints)
     bench_parameters.arguments(orders, common)
 
 
@@ -71,7 +72,7 @@ def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
 def bench(args: argparse.Namespace) -> None:
     """Run the order that was given."""
     orders = {"plan": _plan, "run": _run, "submit": _submit, "resume": _resume, "status": _status, "cancel": _cancel}
-    orders |= {"parameters": bench_parameters.run}
+    orders |= {"parameters": bench_parameters.run, "refine": bench_refine.run}
     with _usage():
         orders[args.order](args)
 

@@ -13,6 +13,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, finite, say, show
 from dashboard.commands.treatment import grown, preparation
 from dashboard.commands.usage import Usage
+from dashboard.domain.unmeasured import RULE
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -114,6 +115,8 @@ def _lines(result: Mapping[str, Any], apart: xr.Dataset | None) -> list[str]:
         rows.append([*sizes, *("-" if one is None else f"{one:.2f}" for one in figures), cells, row["unmeasured"]])
     lines = [f"{result['collective']}: penalty of each decision against the best measured method", ""]
     lines += cli_text.table(head, rows, right=range(1, len(head)))
+    if any(row["unmeasured"] for row in result["rows"]):
+        lines.append(f"unmeasured: {RULE}")
     return lines + (["", *_apart_lines(list(result["rows"]), apart)] if apart is not None else [])
 
 

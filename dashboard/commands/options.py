@@ -185,7 +185,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     about = "Write a rules file of one MPI library for another one, or as source code."
     cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
     cli_tune.add_parser(commands, common)
-    cli_bench.add_parser(commands, common)
+    cli_bench.add_parser(commands, common, hints)
     cli_prove.add_parser(commands, common)
     cli_methods.add_parser(commands, common)
     cli_online.add_parser(commands, common, hints)

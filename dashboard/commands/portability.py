@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
+from dashboard.domain.unmeasured import RULE
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
@@ -87,6 +88,8 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
         for row in result["penalties"]
     ]
     lines += ["", f"penalty of {result['tree']} decisions:", *cli_text.table(head, rows, right=range(2, len(head)))]
+    if any(row["unmeasured"] for row in result["penalties"]):
+        lines.append(f"unmeasured: {RULE}; what a campaign does not have at all is left out there")
     ported, own = result["penalties"][1], result["penalties"][3]
     if ported["mean"] is not None and own["mean"] is not None:
         gap = ported["mean"] - own["mean"]

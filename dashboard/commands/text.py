@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.domain.units import format_bytes, format_percent, format_time, size_parts
+from dashboard.domain.unmeasured import unmeasured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +179,7 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
         ("size", f"{answer['leaves']:,} leaves, {answer['nodes']:,} nodes"),
         ("depth", ", ".join(f"{name} {number(depth[name])}" for name in ("max", "min", "mean", "expected"))),
         ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
-        ("not measured", f"{loss['unmeasured']:,} cells whose chosen method was not measured there"),
+        ("not measured", unmeasured(loss["unmeasured"])),
     ]
     rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
     for table in answer["decision"]["provenance"].get("recommended", []):
@@ -204,7 +205,7 @@ def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     text = ", ".join(f"{title} {percent(figures[name])}" for name, title in names.items())
     rows = [("held out", f"{text} ({figures['scheme']}, {len(figures['folds'])} folds)")]
     if figures["unmeasured"]:
-        rows.append(("", f"{figures['unmeasured']:,} cells whose chosen method was not measured there"))
+        rows.append(("", unmeasured(figures["unmeasured"])))
     if figures["floor"] is not None:
         rows.append(("", f"a perfect map of what was decided on: mean {percent(figures['floor']['mean'])}"))
     return rows

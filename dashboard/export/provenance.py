@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from dashboard.domain.unmeasured import unmeasured as unmeasured_words
 from loaders.collectives import plain_name, size_meaning
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _quality(statistics: Mapping[str, Any]) -> list[str]:
     if penalty := statistics.get("penalty"):
         words = [f"{name} {_value(penalty.get(name))} %" for name in ("mean", "median", "min", "max")]
         unmeasured = penalty.get("unmeasured")
-        rest = f"; {unmeasured} cells where the chosen method was not measured" if unmeasured else ""
+        rest = f"; {unmeasured_words(unmeasured)}" if unmeasured else ""
         lines.append(f"Performance penalty against the best measured: {', '.join(words)}{rest}.")
     return lines
 

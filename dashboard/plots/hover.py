@@ -53,13 +53,14 @@ const chosen_time = data.chosen_time[cell], best_time = data.best_time[cell]
 const penalty = 100 * (chosen_time - best_time) / best_time
 const digits = Math.abs(penalty) < 100 ? 2 : 1
 const written = penalty.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits})
-const percent = isFinite(penalty) ? `${penalty === 0 ? 0 : written} %` : 'unknown: the chosen method was not measured'
+const percent = isFinite(penalty) ? `${penalty === 0 ? 0 : written} %` : 'unknown, it is not in these results'
 const name = (method) => method < 0 ? 'not among the methods' : names[method]
 const wide = Math.max(compares ? name(chosen).length : 0, name(best).length)
 const line = (title, method, t, n) =>
     `\\n${title}${name(method).padEnd(wide)}  ${time(t)}` + (n > 0 ? `  (${n.toLocaleString('en')} repetitions)` : '')
+const assumed = data.unmeasured[cell] && isFinite(chosen_time) ? '  (not measured: what it counts)' : ''
 return where
-    + (compares ? line('chosen   ', chosen, chosen_time, data.chosen_repetitions[cell]) : '')
+    + (compares ? line('chosen   ', chosen, chosen_time, data.chosen_repetitions[cell]) + assumed : '')
     + line('best     ', best, best_time, data.best_repetitions[cell])
     + (compares ? `\\npenalty  ${percent}` : '')
     + `\\n${data.measured[cell]} methods measured · tap to pin`
@@ -101,6 +102,7 @@ def cell_columns(cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset) -> d
     columns = {
         "chosen": penalties["chosen"].values.astype(np.int16),
         "chosen_time": penalties["chosen_time"].values.astype(np.float32),
+        "unmeasured": penalties["unmeasured"].values.astype(np.uint8),
         "best": dmap["best"].values.astype(np.int16),
         "best_time": dmap["best_time"].values.astype(np.float32),
         "measured": dmap["measured"].values.astype(np.uint16),

@@ -33,7 +33,8 @@ def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         ``processes``, ``message size [B]``, ``best``, ``best time [µs]``, ``chosen``, ``chosen time [µs]``,
-        ``penalty [%]``, ``methods measured``; empty text or NaN where there is nothing.
+        ``penalty [%]``, ``methods measured``, ``chosen measured`` (whether the chosen time is, or what the method
+        counts); empty text or NaN where there is nothing.
     """
     labels = np.array([*map(str, dmap["method"].values), ""], dtype=object)
     comm, message = dmap["comm_size"].values, dmap["message_size"].values
@@ -47,6 +48,7 @@ def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
             "chosen time [µs]": penalties["chosen_time"].values.ravel() * 1e6,
             "penalty [%]": penalties["penalty"].values.ravel(),
             "methods measured": dmap["measured"].values.ravel(),
+            "chosen measured": ~(penalties["unmeasured"].values.ravel() | (penalties["best"].values.ravel() < 0)),
         }
     )
 
@@ -76,11 +78,11 @@ def table_page(frame: pd.DataFrame, first: int, end: int) -> str:
             escape(best) or "not measured",
             format_time(best_time / 1e6),
             escape(chosen),
-            format_time(chosen_time / 1e6),
+            format_time(chosen_time / 1e6) if known or np.isnan(chosen_time) else f"≈ {format_time(chosen_time / 1e6)}",
             format_percent(penalty),
             f"{measured:,}",
         ]
-        for processes, size, best, best_time, chosen, chosen_time, penalty, measured in frame.iloc[
+        for processes, size, best, best_time, chosen, chosen_time, penalty, measured, known in frame.iloc[
             first:end
         ].itertuples(index=False)
     ]

@@ -17,6 +17,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.domain.units import format_count, format_percent
+from dashboard.domain.unmeasured import unmeasured
 from dashboard.export import TARGETS, ExportError, Target, source_lines
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.plots import coverage, frontier, legend, penalty, source, ties
@@ -272,7 +273,7 @@ def _text(value: Any) -> str:
 def _summary(views: list[View]) -> str:
     heads = [("collective", False), ("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
-    rows = []
+    rows, gaps = [], 0
     for view in views:
         statistics, dmap, cube = view.statistics(), view.decision_map(), view.cube()
         if statistics is None or dmap is None or cube is None:
@@ -284,4 +285,6 @@ def _summary(views: list[View]) -> str:
             value = statistics["penalty"][name]
             cells.append("–" if value is None else format_percent(value))
         rows.append(cells)
-    return legend.table("Decisions", heads, rows)
+        gaps += statistics["penalty"]["unmeasured"]
+    rule = f"<p>{escape(unmeasured(gaps))}.</p>" if gaps else ""
+    return legend.table("Decisions", heads, rows) + rule

@@ -16,7 +16,7 @@ from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.surfaces import recommended
+from dashboard.decisions.surfaces.family import recommended
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_percent
 from dashboard.session.prepared import Prepared, prepare

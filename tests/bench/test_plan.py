@@ -69,6 +69,9 @@ def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
         ({"methods": {"bcast": ()}}, "no method"),
         ({"datatype": "float16"}, "float32"),
         ({"settings": {"bcast": ({},)}}, "one for each method"),
+        ({"only": {"reduce": ((2, 8, (0,)),)}}, "reduce is no collective of this plan"),
+        ({"only": {"bcast": ((3, 8, (0,)),)}}, "3 processes and 8 bytes are not of this plan's grid"),
+        ({"only": {"bcast": ((2, 8, (9,)),)}}, "allowed are 0 to 1"),
     ],
 )
 def test_a_plan_that_cannot_be_measured_says_what_is_allowed(changes: dict[str, Any], told: str) -> None:
@@ -101,8 +104,15 @@ def test_parameters_outside_their_range_are_refused(changes: dict[str, Any]) -> 
         Variants(**changes)
 
 
+def test_only_the_points_that_are_named_are_measured() -> None:
+    plan = plan_of(only={"bcast": ((4, 8, (0,)), (2, 4096, (0, 1)))})
+    sizes = {(key[1], key[2], key[3]) for key in plan.points()}
+    assert sizes == {(LINEAR, 4, 8), (LINEAR, 2, 4096), (PIPELINE, 2, 4096)}
+
+
 def test_a_plan_comes_back_from_json_as_it_was() -> None:
     plan = plan_of(
+        only={"bcast": ((2, 8, (0,)),)},
         ppns=(1, 2),
         protocol=Protocol("occ", seconds=1.5),
         settings={"bcast": ({"a": 1}, {"a": 2})},

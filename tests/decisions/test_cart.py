@@ -141,13 +141,11 @@ def test_without_limits_nothing_is_lost(problem: Problem) -> None:
     for cost_sensitive in (False, True):
         summary = problem.summary(cart(problem, cost_sensitive=cost_sensitive))
         assert summary.mean == 0
-        called = problem.cases().weights > 0
-        assert summary.unmeasured <= (~called).sum()
 
 
 @given(problems, st.one_of(st.none(), st.integers(0, 4)), st.one_of(st.none(), st.integers(1, 9)))
 def test_counting_penalties_never_loses_more(problem: Problem, depth: int | None, leaves: int | None) -> None:
-    """Against the plain tree of the same depth: first in unmeasured cells, then in penalty."""
+    """Against the plain tree of the same depth."""
     table, _ = losses(problem.cases())
     cases = np.arange(len(table))
 
@@ -194,10 +192,10 @@ def test_pruning_finds_the_best_pruned_tree(
     assert tuple(sorted(found)) in {tuple(sorted(ends)) for ends in every}
 
 
-def test_leaves_take_no_method_that_was_not_measured_where_one_was() -> None:
-    """The second method is best where it is measured, but it is not measured everywhere."""
-    time = np.array([[[2.0, 2.0, 2.0, 2.0]], [[1.0, 1.0, 1.0, np.nan]]])
-    problem = Problem.of(cube_of(time, [4], [1, 2, 4, 8]))
+def test_leaves_count_what_was_not_measured_by_the_rule() -> None:
+    """The second method is a third faster where it is measured; the last size is 18 doublings away: 180 %."""
+    time = np.array([[[1.2, 1.2, 1.2, 1.2]], [[1.0, 1.0, 1.0, np.nan]]])
+    problem = Problem.of(cube_of(time, [4], [1, 2, 4, 1 << 20]))
     assert cart(problem, max_depth=0).root == Leaf(1)
     assert cart(problem, max_depth=0, cost_sensitive=True).root == Leaf(0)
     assert problem.summary(cart(problem, max_leaves=2, cost_sensitive=True))[:4] == (0, 0, 0, 0)

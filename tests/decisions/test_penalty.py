@@ -23,6 +23,7 @@ from dashboard.decisions import (
     quadtree,
     summarise,
 )
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan
@@ -43,19 +44,57 @@ def test_it_is_the_percentage_above_the_best_time() -> None:
     assert result["penalty"].attrs["units"] == "%"
 
 
-def test_where_the_chosen_was_not_measured_there_is_none_and_it_is_counted() -> None:
-    cube = cube_of([[[NAN, 1.0, NAN]], [[2.0, 2.0, NAN]]], [4], [1, 2, 3])
-    result = penalty(cube, always(cube, 0))
-    assert np.isnan(result["penalty"].values).tolist() == [[True, False, True]]
-    assert result.attrs["unmeasured"] == 1  # where nothing was measured, nothing was missed
-    assert summarise(result) == (0.0, 0.0, 0.0, 0.0, 1, 1)
+class TestUnmeasured:
+    """Where the chosen method was not measured and another was: `dashboard.domain.unmeasured.RULE`."""
 
+    def test_it_counts_as_its_other_sizes_tell(self) -> None:
+        # Of 1 s at 1 B and 4 s at 4 B, 2 s at 2 B: log-log linear.
+        cube = cube_of([[[1.0, NAN, 4.0]], [[1.0, 1.0, 1.0]]], [4], [1, 2, 4])
+        result = penalty(cube, always(cube, 0))
+        assert result["penalty"].values[0] == pytest.approx([0, 100, 300])
+        assert result["unmeasured"].values.tolist() == [[False, True, False]]
+        assert summarise(result)[4:] == (1, 3)
 
-def test_figures_of_no_cell_are_not_numbers() -> None:
-    cube = cube_of([[[NAN]], [[2.0]]], [4], [1])
-    summary = summarise(penalty(cube, always(cube, 0)))
-    assert all(math.isnan(value) for value in summary[:4])
-    assert summary[4:] == (1, 0)
+    def test_also_those_of_other_communicator_sizes(self) -> None:
+        cube = cube_of([[[1.0, 1.0], [1.0, NAN], [1.0, 4.0]], [[1.0, 1.0]] * 3], [4, 8, 16], [1, 2])
+        assert penalty(cube, always(cube, 0))["penalty"].values[:, 1] == pytest.approx([0, 100, 300])
+
+    def test_it_is_never_faster_than_the_fastest_that_was_measured(self) -> None:
+        cube = cube_of([[[1.0, NAN, 1.0]], [[9.0, 9.0, 9.0]]], [4], [1, 2, 4])
+        assert penalty(cube, always(cube, 0))["penalty"].values.tolist() == [[0, 0, 0]]
+
+    def test_beyond_its_sizes_it_costs_10_points_more_for_each_doubling_from_the_nearest_one(self) -> None:
+        cube = cube_of([[[NAN, 3.0, NAN, NAN]], [[4.0, 2.0, NAN, 3.0]]], [4], [1, 2, 4, 16])
+        result = penalty(cube, always(cube, 0))
+        assert result["penalty"].values[0] == pytest.approx([60, 50, NAN, 80], nan_ok=True)
+        assert result.attrs["unmeasured"] == 2  # where nothing was measured, nothing was missed
+
+    def test_what_was_measured_nowhere_costs_100_points_more_than_the_slowest(self) -> None:
+        cube = cube_of([[[NAN, NAN, NAN]], [[2.0, 2.0, NAN]], [[3.0, 2.0, NAN]]], [4], [1, 2, 3])
+        result = penalty(cube, always(cube, 0))
+        assert result["penalty"].values[0] == pytest.approx([150, 100, NAN], nan_ok=True)
+
+    def test_a_method_that_the_results_do_not_have_has_no_penalty(self) -> None:
+        cube = cube_of([[[1.0, 2.0]]], [4], [1, 2])
+        stranger = DecisionFunction("bcast", [Method("unheard", "of")], Leaf(0))
+        summary = summarise(penalty(cube, stranger))
+        assert all(math.isnan(value) for value in summary[:4])
+        assert summary[4:] == (2, 0)
+
+    @given(st.integers(0, 50), st.floats(0, 0.9), st.integers(0, 3))
+    def test_all_decisions_are_judged_on_all_that_was_measured(self, seed: int, missing: float, method: int) -> None:
+        cube = synthetic_cube(5, 7, 4, seed, missing=missing)
+        result = penalty(cube, always(cube, method))
+        assert np.array_equal(np.isnan(result["penalty"].values), result["best"].values < 0)
+        assert (np.nan_to_num(result["penalty"].values) >= 0).all()
+
+    def test_measured_times_stay_as_they_are(self) -> None:
+        cube = synthetic_cube(5, 7, 4, 1, missing=0.3)
+        before = cube["time"].values.copy()
+        problem = Problem.of(cube)
+        times, measured = problem.slices[0].counted(), ~np.isnan(before)
+        assert np.array_equal(times[measured], before[measured])
+        assert np.array_equal(cube["time"].values, before, equal_nan=True)
 
 
 def test_minimum_maximum_mean_and_median() -> None:

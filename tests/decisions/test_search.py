@@ -215,15 +215,15 @@ def test_one_tree_decides_several_collectives_and_processes_per_node() -> None:
     assert Problem.of({"bcast": cube, "reduce": other}, ppn="all").summary(decision).max == 0
 
 
-def test_no_unmeasured_method_is_taken_where_that_can_be_helped() -> None:
-    """The second method is the best where it is measured; with one leaf the first one must do."""
-    problem = Problem.of(cube_of([[[2.0, 2.0, 2.0, 2.0]], [[1.0, 1.0, 1.0, np.nan]]], [4], [1, 2, 4, 8]))
+def test_what_was_not_measured_counts_by_the_rule() -> None:
+    """The second method is the best where it is measured; the last size is 18 doublings away: 180 %."""
+    problem = Problem.of(cube_of([[[1.2, 1.2, 1.2, 1.2]], [[1.0, 1.0, 1.0, np.nan]]], [4], [1, 2, 4, 1 << 20]))
     assert search(problem, max_leaves=1).root == Leaf(0)
     assert problem.summary(search(problem, max_leaves=2)).max == 0
     nowhere = Problem.of(cube_of([[[1.0, np.nan]], [[np.nan, 1.0]]], [4], [1, 2]))
     decision = search(nowhere, max_leaves=1)
     assert nowhere.summary(decision).unmeasured == 1
-    assert decision.provenance["search"] == {"proven": True, "lower_bound": None, "gap": 0.0}
+    assert decision.provenance["search"] == {"proven": True, "lower_bound": pytest.approx(5), "gap": 0.0}
 
 
 def test_large_sizes_are_told_apart() -> None:

@@ -8,10 +8,10 @@ import pytest
 from dashboard.decisions import (
     DecisionFunction,
     Leaf,
+    Method,
     OptionError,
     decision_map,
     exact,
-    methods_of,
     penalty,
     quadtree,
     statistics,
@@ -49,8 +49,8 @@ def test_missing_cells_do_not_count_for_the_expected_depth() -> None:
 
 
 def test_figures_that_do_not_exist_are_none() -> None:
-    cube = cube_of([[[np.nan]], [[1.0]]], [4], [1])
-    figures = statistics(cube, DecisionFunction("bcast", methods_of(cube), Leaf(0)))
+    cube = cube_of([[[1.0]]], [4], [1])
+    figures = statistics(cube, DecisionFunction("bcast", [Method("unheard", "of")], Leaf(0)))
     assert figures["penalty"] == {"min": None, "max": None, "mean": None, "median": None, "unmeasured": 1}
 
 

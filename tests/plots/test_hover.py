@@ -42,7 +42,7 @@ def test_columns_hold_every_figure_of_every_cell() -> None:
     cube, dmap, found = parts(6)
     columns = cell_columns(cube, dmap, found)
     assert set(columns) == {
-        *("chosen", "chosen_time", "chosen_repetitions"),
+        *("chosen", "chosen_time", "chosen_repetitions", "unmeasured"),
         *("best", "best_time", "best_repetitions"),
         "measured",
     }

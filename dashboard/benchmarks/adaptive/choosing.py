@@ -103,7 +103,9 @@ def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
                     yield step
 
 
-def following(known: Mapping[str, Known], cost: Cost, percent: float | None = None) -> list[Step]:
+def following(
+    known: Mapping[str, Known], cost: Cost, percent: float | None = None, *, gaps: bool = False
+) -> list[Step]:
     """What could be measured next, what tells most for each second first; nothing where nothing is worth it.
 
     Parameters
@@ -114,11 +116,15 @@ def following(known: Mapping[str, Known], cost: Cost, percent: float | None = No
         Seconds of a point.
     percent
         Expected loss of a collective that is low enough.
+    gaps
+        Whether a method that may be the best at a size, and is missing there alone, is measured too: in results from
+        elsewhere it was not left out because it could not be.
     """
     steps: list[Step] = []
     for name, one in known.items():
         if percent is None or one.mean_loss > percent:
             steps += _steps(name, one, cost)
+            steps += _gaps(name, one, cost) if gaps else ()
     return sorted(steps, key=lambda step: -step.loss / max(step.seconds, 1e-9))
 
 
@@ -140,6 +146,16 @@ def _steps(name: str, known: Known, cost: Cost) -> Iterator[Step]:
             step = _line(name, known, row, [column], cost, float(around[row, column]))
             if step is not None:
                 yield step
+
+
+def _gaps(name: str, known: Known, cost: Cost) -> Iterator[Step]:
+    """Methods that may be the best at sizes where others were measured."""
+    loss = known.loss * known.weights / (known.weights.sum() or 1.0)
+    missing = known.rivals & ~known.measured & known.cells
+    for row, column in zip(*np.nonzero(missing.any(axis=0) & (loss >= LEAST)), strict=True):
+        methods = tuple(np.flatnonzero(missing[:, row, column]).tolist())
+        seconds = len(methods) * cost(name, int(row), int(column))
+        yield Step(name, int(row), ((int(column), methods),), seconds, float(loss[row, column]))
 
 
 def _line(

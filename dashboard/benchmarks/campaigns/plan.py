@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +24,10 @@ _VERSION, _MOST_LAUNCHES = 1, 1000
 ROTATED_BYTES = 64 << 20
 #: Whole numbers of a plan are below it; these hold several of them.
 _MOST, _GRIDS = 2**62, ("comm_sizes", "message_sizes", "ppns")
+
+
+Only = tuple[int, int, tuple[int, ...]]
+"""Communicator size, message size and places of methods."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,9 @@ class Plan:
         Whether the methods are called in every way before they are timed (`benchmarks.safety`).
     goal
         When it is enough, of a campaign that chooses its points itself (`benchmarks.adaptive`); None: all are measured.
+    only
+        Of each collective named here, the points that are measured of the grid: communicator size, message size and
+        places of the methods; empty: all of them.
     components
         Names of methods that are parts of the library which answer calls by themselves.
     library, library_version
@@ -81,6 +90,7 @@ class Plan:
     apart: bool = False
     checked: bool = True
     goal: Goal | None = None
+    only: Mapping[str, tuple[Only, ...]] = field(default_factory=dict)
     components: tuple[str, ...] = ()
     library: str = ""
     library_version: str = ""
@@ -106,6 +116,7 @@ class Plan:
         if self.apart and self.settings:
             raise PlanError("settings: there must be none where each method has a launch of its own")
         self._check_launches()
+        self._check_only()
         if self.datatype not in DATATYPES:
             raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
 
@@ -123,6 +134,23 @@ class Plan:
                 "adaptive measuring is one job of one launch at one number of processes per node, in which methods are "
                 "switched; plan without --launches, --launch-per-method and several --ppn, or without --adaptive"
             )
+
+    def _check_only(self) -> None:
+        if unknown := [name for name in self.only if name not in self.methods]:
+            raise PlanError(f"only: {unknown[0]} is no collective of this plan")
+        for name, chosen in self.only.items():
+            for comm_size, size, places in chosen:
+                if comm_size not in self.comm_sizes or size not in self.message_sizes:
+                    raise PlanError(f"only: {comm_size} processes and {size} bytes are not of this plan's grid")
+                most = len(self.methods[name]) - 1
+                if not places or not all(type(place) is int and 0 <= place <= most for place in places):
+                    raise PlanError(f"only: methods {list(places)} of {name}; allowed are 0 to {most}")
+
+    @cached_property
+    def _only(self) -> defaultdict[tuple[str, int, int], tuple[int, ...]]:
+        """Places of methods by collective and sizes."""
+        chosen = {(name, one[0], one[1]): one[2] for name, each in self.only.items() for one in each}
+        return defaultdict(tuple, chosen)
 
     def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
         """Control variables that make the library take a method."""
@@ -146,7 +174,8 @@ class Plan:
                     for size in sizes:
                         cell = Cell(collective, comm_size, size, ppn)
                         level = max(comm_levels[comm_size], size_levels[size])
-                        if self.why_left_out(cell) is None:
+                        chosen = collective not in self.only or self._only[collective, comm_size, size]
+                        if chosen and self.why_left_out(cell) is None:
                             placed.append(((level, comm_size, number), cell))
         once = [cell for _, cell in sorted(placed, key=lambda pair: pair[0])]
         return [replace(cell, launch=launch) for launch in range(1, self.launches + 1) for cell in once]
@@ -175,7 +204,10 @@ class Plan:
 
     def methods_of(self, cell: Cell) -> list[Method]:
         """Methods of a cell that serve it; segments that hold the whole message change nothing and are left out."""
-        here = [m for m in self.methods[cell.collective] if serves(m, cell.comm_size)]
+        every = self.methods[cell.collective]
+        if cell.collective in self.only:
+            every = tuple(every[place] for place in self._only[cell.collective, cell.comm_size, cell.message_size])
+        here = [m for m in every if serves(m, cell.comm_size)]
         return [m for m in here if not 0 < cell.message_size <= m.segment_size]
 
     def points(self) -> Iterator[PointKey]:
@@ -246,11 +278,15 @@ class Plan:
             given["methods"] = {n: tuple(map(Method.from_json, ms)) for n, ms in record["methods"].items()}
             given["protocol"] = Protocol(**record["protocol"])
             given["goal"] = Goal.from_json(record.get("goal"))
+            given["only"] = {
+                name: tuple((one[0], one[1], tuple(one[2])) for one in each)
+                for name, each in record.get("only", {}).items()
+            }
             given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
             for name in ("comm_sizes", "message_sizes", "ppns", "graph_counters", "components"):
                 given[name] = tuple(given.get(name, ()))
             return cls(**given)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError) as error:
             raise PlanError(f"the plan cannot be read: {error!r}") from error
 
 

@@ -23,7 +23,7 @@ PLACES = {
     "optimal": "optimal",
     "intervals": "intervals",
     "search": "search",
-    "recommended": "dashboard.decisions.surfaces",
+    "recommended": "dashboard.decisions.surfaces.family",
     "default": "default",
     "rules": "given",
 }

@@ -53,9 +53,9 @@ def grow(
     options = {"price": price, "least_gain": least_gain, "max_intervals": max_intervals}
     part = problem.single("intervals")
     original = next((n for n, method in enumerate(problem.methods) if method.algorithm == ORIGINAL), None)
-    measured = part.times()
-    times = np.full((len(problem.methods), *measured.shape[1:]), np.nan)
-    times[part.methods] = measured
+    counting = part.counted()
+    times = np.full((len(problem.methods), *counting.shape[1:]), np.nan)
+    times[part.methods] = counting
     weights = np.ones(times.shape[1:]) if part.weights is None else part.weights
     sizes = part.cube[MESSAGE_SIZE].values.tolist()
     rows: list[tuple[int, Node]] = []

@@ -43,9 +43,9 @@ def compare(problem: Problem, decisions: Mapping[str, DecisionFunction]) -> pd.D
         latter over measured cells); ``rules`` (leaves that some sizes lead to); ``tests`` (lines with a
         test when it is written out as nested ifs, what the dissertation calls function size);
         ``penalty_mean``, ``penalty_p95``, ``penalty_max``, ``penalty_median`` (percent, weighted where there is a
-        workload; NaN when no cell has one); ``wrong`` (cells where a faster method or none that is
-        measured was chosen), ``unmeasured`` (those of them where the chosen one is not measured) and
-        ``cells`` (measured ones).
+        workload; NaN when no cell has one); ``wrong`` (cells where another method counts less time than the chosen
+        one), ``unmeasured`` (cells where the chosen one is not measured, which counts by
+        `dashboard.domain.unmeasured.RULE`) and ``cells`` (measured ones).
 
     Raises
     ------
@@ -68,7 +68,7 @@ def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
     figures = figures_of(tables)
     written = decision.simplified()
     depth = expected_depth(decision, tables)
-    slower = sum(int((table["penalty"].values > 0).sum()) for table in tables)
+    wrong = sum(int(((table["penalty"] != 0) & (table["best"] >= 0)).sum()) for table in tables)
     values = (
         decision.leaves,
         decision.depth,
@@ -79,7 +79,7 @@ def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
         figures.p95,
         figures.max,
         figures.median,
-        slower + figures.unmeasured,
+        wrong,
         figures.unmeasured,
         sum(int((table["best"].values >= 0).sum()) for table in tables),
     )
@@ -100,8 +100,8 @@ def difference(problem: Problem, first: DecisionFunction, second: DecisionFuncti
     -------
     Dataset with dims ``comm_size``, ``message_size``
         ``first`` and ``second`` (what they choose, positions along ``method``), ``first_penalty``,
-        ``second_penalty`` and ``difference`` (first less second, percent points; NaN where one is not
-        measured), ``outcome`` (position in `OUTCOMES`, -1 where nothing is measured), ``weight`` where there is
+        ``second_penalty`` and ``difference`` (first less second, percent points; NaN where the results do not have
+        one of both), ``outcome`` (position in `OUTCOMES`, -1 where nothing is measured), ``weight`` where there is
         a workload. Of several tables a dimension ``table`` comes first, with ``ppn`` and ``collective`` along it;
         cells that a table does not have are -1 and NaN. ``attrs`` count the ``cells`` measured and each
         outcome (``first_faster``, …) and give ``mean_difference`` (weighted where there is a workload;

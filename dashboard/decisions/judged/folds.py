@@ -15,6 +15,7 @@ from dashboard.decisions.measured.doubles import DOUBLE_OF
 from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map, methods_of
 from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.decisions.measured.samples import need_samples, of_repetitions
+from dashboard.decisions.surfaces.counted import Window
 from dashboard.domain.errors import DecisionError, OptionError
 
 BoolArray = npt.NDArray[np.bool_]
@@ -126,6 +127,7 @@ def with_cubes(problem: Problem, cubes: Sequence[xr.Dataset]) -> Problem:
             cube=cube,
             dmap=decision_map(cube),
             methods=np.array([place[method.label] for method in methods_of(cube)], dtype=np.int64),
+            window=None,
         )
         for part, cube in zip(problem.slices, cubes, strict=True)
     )
@@ -159,10 +161,12 @@ def penalties_of_labels(learn: Problem, judge: Problem) -> list[xr.Dataset]:
 
 
 def _costs(part: Slice, chosen: IntArray) -> xr.Dataset:
-    picked = np.take_along_axis(part.times(), np.maximum(chosen, 0)[None], axis=0)[0]
+    picked = np.take_along_axis(part.counted(), np.maximum(chosen, 0)[None], axis=0)[0]
     best = np.asarray(part.dmap["best_time"].transpose(*SIZES).values)
     value = np.where(chosen >= 0, 100.0 * (picked - best) / best, np.nan)
-    table = xr.Dataset({"penalty": (SIZES, value), "best": (SIZES, part.labels)})
+    own = np.take_along_axis(np.isfinite(part.times()), np.maximum(chosen, 0)[None], axis=0)[0]
+    missed = (part.labels >= 0) & ~(own & (chosen >= 0))
+    table = xr.Dataset({"penalty": (SIZES, value), "best": (SIZES, part.labels), "unmeasured": (SIZES, missed)})
     return table if part.weights is None else table.assign(weight=(SIZES, part.weights))
 
 
@@ -175,7 +179,7 @@ def _line_fold(problem: Problem, axis: str, out: IntArray) -> Fold:
         axis,
         tuple(out.tolist()),
         replace(problem, slices=tuple(part for part, _ in learn)),
-        replace(problem, slices=tuple(_loaded(part) for part, _ in judge)),
+        replace(problem, slices=tuple(_loaded(problem, part, place) for part, place in judge)),
         tuple(place for _, place in judge),
     )
 
@@ -195,18 +199,23 @@ def _parts(problem: Problem, axis: str, values: IntArray) -> list[tuple[Slice, P
             continue
         kept = {axis: np.flatnonzero(lines[axis])}
         weights = None if part.weights is None else part.weights[np.ix_(lines[COMM_SIZE], lines[MESSAGE_SIZE])]
-        small = replace(part, cube=part.cube.isel(kept), dmap=part.dmap.isel(kept), weights=weights)
+        small = replace(part, cube=part.cube.isel(kept), dmap=part.dmap.isel(kept), weights=weights, window=None)
         found.append((small, (number, lines[COMM_SIZE], lines[MESSAGE_SIZE])))
     return found
 
 
-def _loaded(part: Slice) -> Slice:
-    """A slice to judge by: its measured times, in memory if they are small, since many decisions are judged."""
+def _loaded(problem: Problem, part: Slice, place: Place) -> Slice:
+    """A slice to judge by: its measured times, in memory if they are small, since many decisions are judged.
+
+    What a method counts where it was not measured is known of the whole problem, not of the few lines of a fold.
+    """
+    number, rows, columns = place
+    window = Window(problem.slices[number].known, np.flatnonzero(rows), np.flatnonzero(columns))
     cube = part.cube[[name for name in ("time", DOUBLE_OF) if name in part.cube]]
     if "interpolated" in part.cube:
         cube = cube.assign(time=cube["time"].where(~part.cube["interpolated"]))
         part = replace(part, dmap=decision_map(cube))
-    return replace(part, cube=cube.load() if cube["time"].size * 8 <= BLOCK_BYTES else cube)
+    return replace(part, cube=cube.load() if cube["time"].size * 8 <= BLOCK_BYTES else cube, window=window)
 
 
 def _range(problem: Problem, axis: str) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from dashboard.decisions.judged.folds import folds_of
 from dashboard.decisions.judged.heldout import HeldOut, figures_of, heldout_many
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.unmeasured import RULE
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -52,13 +53,13 @@ class Frontier:
         ``expected_depth`` (levels passed to decide, mean over measured cells: it stands for the time to
         decide, which `time_to_decide` measures);
         ``penalty_mean``, ``penalty_median``, ``penalty_p95`` (what 95 % of the cells do not exceed),
-        ``penalty_max`` in percent; ``cells`` that they are over; ``unmeasured`` (further cells, whose chosen
-        method was not measured there);
+        ``penalty_max`` in percent; ``cells`` that they are over; ``unmeasured`` (those whose chosen method was not
+        measured there, which count by `dashboard.domain.unmeasured.RULE`);
         ``held_out_mean`` … ``held_out_unmeasured`` the same over cells that were not decided on (NaN and 0
         without), ``held_out_error`` (standard error of that mean, from its spread over the
         folds, in points), ``held_out_within`` (mean of those between sizes that were decided on);
         ``dominated`` (another one has no more leaves and no higher `value`, and is better in one of both; or
-        an earlier setting of the family gives as much).
+        an earlier setting of the family gives as much; or it is not `comparable`).
     decisions
         The decision function of each row.
     value
@@ -66,7 +67,7 @@ class Frontier:
     skipped
         For families that do not suit the problem, why.
     notes
-        What could not be held out, for people.
+        What could not be held out, and what unmeasured cells count, for people.
     scheme
         What was held out; None when nothing was.
     held
@@ -179,11 +180,13 @@ def _frontier(
     missing: Sequence[str] = (),
 ) -> Frontier:
     table = pd.DataFrame([point.row for point in points.values()])
-    table["dominated"] = dominated(table["leaves"].to_numpy(), table[value].to_numpy()) | table.duplicated(
-        ["family", "leaves", value]
-    )
+    alike = comparable(table)
+    values = np.where(alike, table[value], np.nan)
+    table["dominated"] = dominated(table["leaves"], values) | table.duplicated(["family", "leaves", value]) | ~alike
     decisions, held, _ = zip(*points.values(), strict=True)
     notes = dict.fromkeys(note for each in held if each is not None for note in each.notes)
+    if table[["unmeasured", "held_out_unmeasured"]].to_numpy().any():
+        notes[f"unmeasured: {RULE}"] = None
     return Frontier(table, decisions, value, dict(skipped), tuple(notes), scheme, held, tuple(missing))
 
 
@@ -218,6 +221,11 @@ def dominated(leaves: npt.ArrayLike, values: npt.ArrayLike) -> BoolArray:
     last = np.searchsorted(size[order], size, side="right") - 1
     below = np.where(first > 0, lowest[np.maximum(first - 1, 0)], np.inf)
     return np.asarray((below <= value) | (lowest[last] < value))
+
+
+def comparable(table: pd.DataFrame) -> BoolArray:
+    """Which settings have a penalty in all cells that any has one in: not those of methods that the results lack."""
+    return np.asarray(table["cells"] == table["cells"].max())
 
 
 class _Tries:

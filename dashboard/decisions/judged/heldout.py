@@ -43,10 +43,8 @@ class Figures(NamedTuple):
     ----------
     mean, median, p95, max
         Over the cells; a cell that was judged twice counts twice.
-    unmeasured
-        Cells where something was measured, but not the chosen method.
-    cells
-        Cells that have a penalty.
+    unmeasured, cells
+        As `dashboard.decisions.judged.penalty.PenaltySummary`.
     """
 
     mean: float
@@ -358,15 +356,15 @@ class _Tally:
 def _bare(table: xr.Dataset) -> xr.Dataset:
     """What the figures need of a table of penalties: much less than there is."""
     kept = {name: (SIZES, table[name].values) for name in ("penalty", "weight") if name in table}
-    missed = np.isnan(table["penalty"].values) & (table["best"].values >= 0)
-    return xr.Dataset({**kept, "missed": (SIZES, missed)}, attrs={"unmeasured": int(missed.sum())})
+    missed = np.asarray(table["unmeasured"].values)
+    return xr.Dataset({**kept, "unmeasured": (SIZES, missed)}, attrs={"unmeasured": int(missed.sum())})
 
 
 def _only_inside(table: xr.Dataset, inside: BoolArray) -> xr.Dataset:
     if inside.all():
         return table
     values = np.where(inside, table["penalty"].values, np.nan)
-    missed = int((table["missed"].values & inside).sum())
+    missed = int((table["unmeasured"].values & inside).sum())
     return table.assign(penalty=(SIZES, values)).assign_attrs(unmeasured=missed)
 
 

@@ -13,6 +13,7 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.measured.doubles import as_run
 from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn, time_blocks
+from dashboard.decisions.surfaces.counted import Counted, Window
 from dashboard.domain.errors import DecisionError
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,9 +29,11 @@ class PenaltySummary(NamedTuple):
     mean, median
         Plain or weighted, as `penalty` was asked for.
     unmeasured
-        Cells where something was measured, but not the chosen method.
+        Cells where something was measured, but not the chosen method; they count by
+        `dashboard.domain.unmeasured.RULE`.
     cells
-        Cells that have a penalty.
+        Cells that have a penalty: all where something was measured, but those whose chosen method these
+        measurements do not have at all.
     """
 
     min: float
@@ -48,10 +51,12 @@ def penalty(
     ppn: int | None = None,
     weights: Any = None,
     dmap: xr.Dataset | None = None,
+    known: Counted | Window | None = None,
 ) -> xr.Dataset:
     """Compare a decision with the best measured method in every cell.
 
-    A method that ran as another one has that one's time.
+    A method that ran as another one has that one's time. Where the chosen method was not measured and another was, it
+    counts by `dashboard.domain.unmeasured.RULE`, so that all decisions are judged on the same cells.
 
     Parameters
     ----------
@@ -66,14 +71,17 @@ def penalty(
         How often each cell is used in a workload, ``(comm_size, message_size)``; 0 or more.
     dmap
         The decision map of this cube, if it is there already.
+    known
+        What methods count where they were not measured, if that is there already or known of more than this cube.
 
     Returns
     -------
     Dataset with dims ``comm_size``, ``message_size``
-        ``penalty`` in percent, ``100 * (chosen_time - best_time) / best_time``, NaN where the chosen
-        method (or any) was not measured; ``chosen`` and ``best`` (indices into the cube's methods;
-        -1 = none), ``chosen_time`` and ``best_time`` in seconds; ``weight`` if given.
-        ``attrs["unmeasured"]`` counts the cells where something but not the chosen was measured.
+        ``penalty`` in percent, ``100 * (chosen_time - best_time) / best_time``, NaN where nothing was
+        measured or the cube does not have the chosen method; ``chosen`` and ``best`` (indices into the cube's methods;
+        -1 = none), ``chosen_time`` and ``best_time`` in seconds; ``unmeasured``, whether something but not the
+        chosen was measured, and ``chosen_time`` is what it counts; ``weight`` if given. ``attrs["unmeasured"]`` is
+        their number.
 
     Raises
     ------
@@ -89,12 +97,18 @@ def penalty(
         picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
         chosen_time[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
     best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
+    unmeasured = np.isnan(chosen_time) & (best >= 0)
+    assumed = unmeasured & (chosen >= 0)
+    if assumed.any():
+        methods, which = np.unique(chosen[assumed], return_inverse=True)
+        chosen_time[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
     found: dict[str, Any] = {
         "penalty": 100.0 * (chosen_time - best_time) / best_time,
         "chosen": chosen,
         "chosen_time": chosen_time,
         "best": best,
         "best_time": best_time,
+        "unmeasured": unmeasured,
     }
     if weights is not None:
         found["weight"] = checked_weights(weights, flat)
@@ -103,7 +117,7 @@ def penalty(
     result = xr.Dataset(
         {name: (SIZES, values) for name, values in found.items()},
         coords=dmap.coords,
-        attrs={**dmap.attrs, "unmeasured": int((np.isnan(chosen_time) & (best >= 0)).sum())},
+        attrs={**dmap.attrs, "unmeasured": int(unmeasured.sum())},
     )
     result["penalty"].attrs["units"] = "%"
     result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"

@@ -61,7 +61,7 @@ def portability(
         Makes the decision.
     common
         Whether decisions are made from, and judged against, the methods that both campaigns measured. Otherwise a
-        decision may take what the other one lacks; such cells have no penalty there, and count as unmeasured.
+        decision may take what the other one lacks; such cells have no penalty there, and are among the unmeasured.
 
     Raises
     ------

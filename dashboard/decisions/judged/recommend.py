@@ -11,13 +11,10 @@ import pandas as pd
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.families import FAMILIES
-from dashboard.decisions.judged.frontier import Frontier
+from dashboard.decisions.judged.frontier import Frontier, comparable
 from dashboard.domain.errors import DecisionError, OptionError
 
 BoolArray = npt.NDArray[np.bool_]
-
-MOST_UNMEASURED = 0.1
-"""Share of the cells whose chosen method may be unmeasured, beyond those that no tree avoids."""
 
 LIMITS = (5.0, 1.0)
 """Penalties in percent at which `falls_below` looks by itself."""
@@ -75,15 +72,15 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
 
     Notes
     -----
-    Penalties leave out cells whose chosen method was not measured there. So that a tree does not win by
-    choosing what nobody measured, trees do not count that have more such cells than the one that has the
-    fewest and one in ten of all cells beyond; the reason says when one of them would have been better.
+    All trees are judged on the same cells (`dashboard.domain.unmeasured.RULE`). Those that choose methods which
+    the results do not have at all, as a rules file may, cannot be: they do not count; the reason says when one of
+    them would have been better.
 
     Of trees of equal size the one of the lowest penalty is taken, of equal ones the first.
     """
     table = frontier.table
     values = table[frontier.value].to_numpy(dtype=float)
-    known = np.isfinite(values) & _measured_enough(frontier)
+    known = np.isfinite(values) & comparable(table)
     if not known.any():
         raise DecisionError("nothing to recommend: no tree has a penalty")
     best = int(np.where(known, values, np.inf).argmin())
@@ -121,12 +118,6 @@ def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.Da
     return found.astype({name: "Int64" for name in found.columns if name not in ("family", "least")})
 
 
-def _measured_enough(frontier: Frontier) -> BoolArray:
-    count = frontier.table["held_out_unmeasured" if frontier.scheme else "unmeasured"].to_numpy()
-    cells = frontier.table["held_out_cells" if frontier.scheme else "cells"].to_numpy()
-    return np.asarray(count <= count.min() + MOST_UNMEASURED * (cells + count))
-
-
 def _points(frontier: Frontier, best: int, within: float | None) -> tuple[float, str]:
     if within is not None:
         if not within >= 0 or not np.isfinite(within):
@@ -152,7 +143,7 @@ def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray
         said.append("no tree that was tried is better")
     unknown = int((values < values[best]).sum())
     if unknown:
-        said.append(f"of lower penalty, but choosing too much that was not measured: {unknown}")
+        said.append(f"of lower penalty, but choosing methods that the results do not have: {unknown}")
     return "; ".join(said)
 
 

@@ -26,7 +26,8 @@ class Cases:
     best
         ``(case,)`` index into `methods`: the class of the case.
     times
-        ``(case, method)`` seconds, NaN where not measured.
+        ``(case, method)`` seconds that count (`dashboard.decisions.surfaces.counted`), NaN of methods that the table of
+        the case does not have.
     weights
         ``(case,)`` how often a workload calls it; 1 without a workload.
     where
@@ -50,6 +51,6 @@ class Cases:
         return int(self.best.size)
 
     def costs(self) -> FloatArray:
-        """Penalty of each method in percent, ``(case, method)``, NaN where not measured."""
+        """Penalty of each method in percent, ``(case, method)``, NaN of those that the table does not have."""
         fastest = np.nanmin(self.times, axis=1, keepdims=True)
         return np.asarray(100.0 * (self.times - fastest) / fastest)

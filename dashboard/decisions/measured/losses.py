@@ -1,4 +1,4 @@
-"""What a leaf loses: penalties summed up so that no method is taken where it was not measured, if that can be."""
+"""What a leaf loses: penalties summed up so that no method is taken that the table does not have, if that can be."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def losses(cases: Cases) -> tuple[FloatArray, float]:
     Returns
     -------
     table
-        ``(case, method)``: penalty in percent times the weight of the case; where the method was not
-        measured, `unmeasured`. Cases without weight lose nothing.
+        ``(case, method)``: penalty in percent times the weight of the case; of a method that the table of the case
+        does not have, `unmeasured`. Cases without weight lose nothing.
     unmeasured
-        More than all penalties together, so that sums compare first the number of cells for which a
-        method was not measured, then penalties.
+        More than all penalties together, so that sums compare first the number of cells that do not have a
+        method, then penalties.
     """
     weighed = cases.costs() * cases.weights[:, None]
     unmeasured = 1.0 + float(np.nanmax(weighed, axis=1).sum())

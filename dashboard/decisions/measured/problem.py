@@ -19,6 +19,7 @@ from dashboard.decisions.judged.penalty import PenaltySummary, checked_weights, 
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.doubles import as_run, is_double
 from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
+from dashboard.decisions.surfaces.counted import Counted, Window
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
 IntArray = npt.NDArray[np.int64]
@@ -44,6 +45,9 @@ class Slice:
         Workload, ``(comm_size, message_size)``; None without.
     methods
         For each method of the cube its position in the problem's methods.
+    window
+        Where this is a part that is judged by only: what methods count where they were not measured, known of
+        more than this part. None: it is known of this one.
     """
 
     cube: xr.Dataset
@@ -51,6 +55,7 @@ class Slice:
     given: dict[str, Any]
     weights: FloatArray | None
     methods: IntArray
+    window: Window | None = None
 
     @classmethod
     def of(
@@ -87,6 +92,22 @@ class Slice:
         times = np.asarray(as_run(self.cube)["time"].transpose(*DIMS).values, dtype=np.float64)
         double = is_double(self.cube)
         return times if double is None else times * np.where(double.transpose(*DIMS).values, _TRACE, 1.0)
+
+    @cached_property
+    def known(self) -> Counted | Window:
+        """What methods count where they were not measured."""
+        return self.window or Counted(self.cube)
+
+    def counted(self) -> FloatArray:
+        """Times as `times`, by which decisions are judged: NaN only where nothing was measured at all."""
+        times = self.times()
+        missing = np.isnan(times) & (self.labels >= 0)
+        if not missing.any():
+            return times
+        methods = np.flatnonzero(missing.any(axis=(1, 2)))
+        filled = times.copy()
+        filled[methods] = np.where(missing[methods], self.known.times(methods), times[methods])
+        return filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +233,7 @@ class Problem:
         for number, part in enumerate(self.slices):
             rows, columns = np.nonzero(part.labels >= 0)
             times = np.full((rows.size, len(self.methods)), np.nan)
-            times[:, part.methods] = part.times()[:, rows, columns].T
+            times[:, part.methods] = part.counted()[:, rows, columns].T
             weights = np.ones(rows.size) if part.weights is None else part.weights[rows, columns]
             where = np.stack([np.full(rows.size, number), rows, columns], axis=1)
             sizes = part.cube[COMM_SIZE].values[rows], part.cube[MESSAGE_SIZE].values[columns]
@@ -235,7 +256,10 @@ class Problem:
 
     def penalties(self, decision: DecisionFunction) -> list[xr.Dataset]:
         """What a decision costs, for each slice as `penalty` gives it, weighted where there is a workload."""
-        found = [penalty(part.cube, decision, ppn=part.given.get("ppn"), dmap=part.dmap) for part in self.slices]
+        found = [
+            penalty(part.cube, decision, ppn=part.given.get("ppn"), dmap=part.dmap, known=part.known)
+            for part in self.slices
+        ]
         # Weighted here, since a slice may have no weight at all where others have.
         return [
             table if part.weights is None else table.assign(weight=(SIZES, part.weights))

@@ -1,6 +1,5 @@
 """Times between the measured sizes, how sure they are, and the trees that are grown over them."""
 
-from dashboard.decisions.surfaces.family import FAMILY, recommended
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predicted, Predictor, Surfaces
 
-__all__ = ["FAMILY", "PREDICTORS", "Predicted", "Predictor", "Surfaces", "recommended"]
+__all__ = ["PREDICTORS", "Predicted", "Predictor", "Surfaces"]

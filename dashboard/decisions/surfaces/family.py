@@ -92,7 +92,9 @@ class _Recommending:
 
     def __init__(self, problem: Problem, part: Slice, most: int, progress: Progress) -> None:
         rows, columns = (np.asarray(part.cube[name].values) for name in SIZES)
-        table = Table(part.times(), rows, columns, part.weights).measured()
+        measured = Table(part.times(), rows, columns, part.weights).measured()
+        table = measured.common()
+        self._brought = (measured.message_sizes.size, table.message_sizes.size)
         self._part, self._folds = part, left_out(table)
         progress(0.0, "times between the sizes")
         self._predictor, self._tried = choose_predictor(self._folds)
@@ -111,6 +113,11 @@ class _Recommending:
         """The tree of at most so many leaves, and what was chosen."""
         size = self._sizes.best(most)
         said = [each.words() for each in (*self._tried, size.judged) if each is not None]
+        if self._brought[0] != self._brought[1]:
+            own, shared = self._brought
+            said.append(
+                f"{own} message sizes that communicator sizes do not share were brought to {shared} common ones"
+            )
         fact = {
             **self._part.given,
             "predictor": self._predictor.name,

@@ -16,9 +16,10 @@ from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.leaves import LeafSearch
 from dashboard.decisions.grown.optimal.tree import Tree
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
-from dashboard.decisions.surfaces.lines import ALIKE, KINDS
+from dashboard.decisions.surfaces.lines import ALIKE, KINDS, scale
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.unmeasured import UNKNOWN
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -32,11 +33,12 @@ COARSE = (10, 24)
 WINDOW = 3
 """Lines on either side of a cut that it may move to then."""
 
+OWN, SHARED = 6, 2
+"""Where there are more than so many times as many message sizes as any communicator size has, these have their own; so
+many times as many are taken then, shared by all."""
+
 PAYS = 0.1
 """Points of expected penalty that a question beside the sizes must save."""
-
-UNKNOWN = 100.0
-"""Percent that a method costs above the slowest one known, where nothing is known of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,25 @@ class Table:
         """Without sizes at which nothing was measured."""
         rows, columns = np.nonzero(np.isfinite(self.times).any(axis=0))
         return self.part(np.unique(rows), np.unique(columns))
+
+    def common(self) -> Table:
+        """With message sizes that all communicator sizes share, where each has its own, as of blocks for each process.
+
+        Twice as many as the communicator size with most of them has, evenly by the logarithm among the measured ones;
+        times between a communicator size's own are predicted, calls go to the nearest size.
+        """
+        most = int(np.isfinite(self.times).any(axis=0).sum(axis=1).max(initial=0))
+        if self.message_sizes.size <= OWN * most:
+            return self
+        logs = scale(self.message_sizes)
+        places = np.unique(np.abs(np.linspace(logs[0], logs[-1], SHARED * most)[:, None] - logs).argmin(axis=1))
+        sizes = self.message_sizes[places]
+        found = Surfaces(self.times, self.comm_sizes, self.message_sizes).at(self.comm_sizes, sizes).log_time
+        calls = None
+        if self.calls is not None:
+            nearest = np.abs(logs[:, None] - logs[places]).argmin(axis=1)
+            calls = np.stack([np.bincount(nearest, row, places.size) for row in self.calls]).astype(np.float64)
+        return Table(np.exp(found), self.comm_sizes, sizes, calls)
 
     def part(self, rows: IntArray, columns: IntArray) -> Table:
         """Some of the sizes."""

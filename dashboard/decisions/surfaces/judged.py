@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.surfaces.counted import counted
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
@@ -37,20 +38,18 @@ class Left:
     learn
         What is decided on.
     judge
-        What is judged at.
+        What is judged at, filled in by `surfaces.counted.counted`.
     """
 
     learn: Table
     judge: Table
 
     def penalty(self, chosen: IntArray) -> float:
-        """Mean penalty of methods chosen at the left-out sizes, percent; an unmeasured one counts as the slowest."""
+        """Mean penalty of methods chosen at the left-out sizes, percent."""
         times = self.judge.times
-        there = np.isfinite(times).any(axis=0)
-        high = np.max(np.where(np.isfinite(times), times, -np.inf), axis=0)
-        low = np.min(np.where(np.isfinite(times), times, np.inf), axis=0)
+        there = np.isfinite(times[0])
+        low = times.min(axis=0)
         took = np.take_along_axis(times, chosen[None], axis=0)[0]
-        took = np.where(np.isfinite(took), took, high)
         weights = there if self.judge.calls is None else there * self.judge.calls
         if not weights.any():
             return np.nan
@@ -85,6 +84,7 @@ class Judged:
 def left_out(table: Table) -> list[Left]:
     """Leave out every `FOLDS`-th line inside the range, along either axis; nothing where there are few."""
     found = []
+    full = replace(table, times=counted(table.times, table.comm_sizes, table.message_sizes))
     lines = np.arange(table.comm_sizes.size), np.arange(table.message_sizes.size)
     for axis in (0, 1):
         if lines[axis].size < FEWEST:
@@ -93,7 +93,8 @@ def left_out(table: Table) -> list[Left]:
             out = lines[axis][1:-1][first::FOLDS]
             kept = np.setdiff1d(lines[axis], out)
             both = [(kept, out) if each == axis else (lines[each], lines[each]) for each in (0, 1)]
-            found.append(Left(*(table.part(both[0][side], both[1][side]) for side in (0, 1))))
+            learn, judge = (whole.part(both[0][n], both[1][n]) for n, whole in enumerate((table, full)))
+            found.append(Left(learn, judge))
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,21 @@ LEAST = 0.01
 
 WORTH = 0.9
 """Another way to tell curves apart must be off by so much less than the one before: a tenth may be chance."""
+
+GAP = 0.5
+"""How far a method is from its own sizes, of 1 halfway between two, where others were measured and it was not."""
+
+FOLDS = 3
+"""Every so-manieth line is left out to see how wide bands must be."""
+
+FEWEST = 20
+"""Times without which that is not told,"""
+
+UNTOLD = 1.5
+"""and how much wider bands are then."""
+
+WIDEST = 12.0
+"""Bands are made no more than so many times wider or narrower by it."""
 
 _SLACK = 1e-9
 
@@ -66,12 +82,15 @@ class Predicted:
     log_time
         ``(method, comm_size, message_size)``: natural logarithm of the seconds that are expected; NaN where nothing
         is known of a method.
-    half_width
-        Likewise: half of the band that holds `SURE` of such times, as a difference of logarithms.
     """
 
     log_time: FloatArray
-    half_width: FloatArray
+    _bands: Callable[[], FloatArray]
+
+    @cached_property
+    def half_width(self) -> FloatArray:
+        """Likewise: half of the band that holds `SURE` of such times, as a difference of logarithms."""
+        return self._bands()
 
 
 class Surfaces:
@@ -109,7 +128,7 @@ class Surfaces:
         self.kinds = [ALIKE] * len(times)
         self._groups = list(self._by_rows())
         self._row_error = np.full(self._logs.shape, np.nan)
-        self._values, self._known = _along_messages(self._logs, self.message_sizes)
+        self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
         self._column_error = self._left_out_columns()
@@ -175,7 +194,7 @@ class Surfaces:
                 own = np.array([method for method in methods if self.kinds[method] == kind])
                 logs[own] = self._predict(rows, own, kind, comm_sizes) @ across
                 logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
-        return Predicted(logs, self._half_width(comm_sizes, message_sizes))
+        return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, self.factors))
 
     def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
         sizes = self.comm_sizes[rows]
@@ -199,13 +218,47 @@ class Surfaces:
         lost = np.abs(between(sizes, wanted, *alike)) @ unknown @ np.abs(across)
         return np.asarray((lost < _SLACK) & runs[None, :, None])
 
-    def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
-        """Half of the bands: residuals of left-out lines, by how far the next measured ones are."""
+    @cached_property
+    def factors(self) -> tuple[float, float]:
+        """What bands are wider by, along the communicator size and along the message size, so that they hold `SURE`.
+
+        Every `FOLDS`-th line inside is left out in turn, as if it had not been measured, and predicted by the others:
+        what its times are off by, in half widths, tells how much too narrow or wide these are.
+        """
+        return self._factor(0), self._factor(1)
+
+    def _factor(self, axis: int) -> float:
+        sizes = [self.comm_sizes, self.message_sizes]
+        lines, off = sizes[axis], [np.empty(0)]
+        for first in range(min(FOLDS, lines.size - 2) if lines.size > FOLDS else 0):
+            out = np.arange(1, lines.size - 1)[first::FOLDS]
+            kept = np.setdiff1d(np.arange(lines.size), out)
+            learn = [lines[kept] if each == axis else sizes[each] for each in (0, 1)]
+            judge = [lines[out] if each == axis else sizes[each] for each in (0, 1)]
+            others = Surfaces(np.exp(np.take(self._logs, kept, axis + 1)), learn[0], learn[1], self._predictor)
+            error = np.abs(np.take(self._logs, out, axis + 1) - others.at(judge[0], judge[1]).log_time)
+            ratio = error / others._half_width(judge[0], judge[1], (1.0, 1.0))
+            off.append(ratio[np.isfinite(ratio)])
+        ratios = np.concatenate(off)
+        if ratios.size < FEWEST:
+            return UNTOLD
+        share = min(1.0, SURE * (ratios.size + 1) / ratios.size)
+        return float(np.clip(np.quantile(ratios, share), 1 / WIDEST, WIDEST))
+
+    def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray, factors: tuple[float, float]) -> FloatArray:
+        """Half of the bands: residuals of left-out lines, by how far the next measured ones are.
+
+        A method that was not measured where others were is there at least `GAP` away from its own sizes.
+        """
         near = np.abs(np.arange(self.message_sizes.size)[:, None] - np.arange(self.message_sizes.size)) <= NEAR
-        columns = np.abs(scale(message_sizes)[:, None] - scale(self.message_sizes)).argmin(axis=1)
+        rows, columns = (
+            np.abs(scale(wanted)[:, None] - scale(known)).argmin(axis=1)
+            for wanted, known in ((comm_sizes, self.comm_sizes), (message_sizes, self.message_sizes))
+        )
+        gaps = ~self._measured[:, rows][:, :, columns]
         far = openness(self.comm_sizes, comm_sizes)[:, None], openness(self.message_sizes, message_sizes)[None, :]
         squares = np.full((len(self._logs), comm_sizes.size, message_sizes.size), LEAST**2)
-        for errors, distance in ((self._row_error, far[0]), (self._column_error, far[1])):
+        for errors, distance, factor in zip((self._row_error, self._column_error), far, factors, strict=True):
             widths = np.zeros((len(errors), self.message_sizes.size))
             for column, around in enumerate(near):
                 part = errors[:, :, around].reshape(len(errors), -1)
@@ -215,18 +268,30 @@ class Surfaces:
                 place = part.shape[1] - 1 - np.floor((1 - SURE) * known.sum(axis=1)).astype(int)
                 width = np.take_along_axis(order, np.maximum(place, 0)[:, None], axis=1)[:, 0]
                 widths[:, column] = np.where(np.isfinite(width), width, 0.0)
-            squares = squares + (widths[:, None, columns] * distance[None]) ** 2
+            away = np.where(gaps, max(factors) * np.maximum(distance, GAP), factor * distance)
+            squares = squares + (widths[:, None, columns] * away) ** 2
         return np.asarray(np.sqrt(squares))
 
 
-def _along_messages(logs: FloatArray, sizes: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Every row without gaps, and where that is known: at and between the message sizes a method was measured at."""
+def _between_own(logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Rows that a method was measured in without gaps, and where that is known.
+
+    It is between sizes that the method was measured at: of its row, else of the same message size.
+    """
     there = np.isfinite(logs)
     values = np.where(there, logs, 0.0)
     known = there.copy()
-    asked = scale(sizes)
+    asked = scale(message_sizes)
     for place in zip(*np.nonzero(there.any(axis=2) & ~there.all(axis=2)), strict=True):
         measured = np.flatnonzero(there[place])
         values[place] = np.interp(asked, asked[measured], logs[place][measured])
         known[place][measured[0] : measured[-1] + 1] = True
+    asked, rows = scale(comm_sizes), np.asarray(there.any(axis=2))
+    for method, column in zip(*np.nonzero((rows[..., None] & ~known).any(axis=1)), strict=True):
+        at = np.flatnonzero(known[method, :, column])
+        if at.size > 1:
+            inside = np.arange(at[0], at[-1] + 1)
+            inside = inside[rows[method, inside] & ~known[method, inside, column]]
+            values[method, inside, column] = np.interp(asked[inside], asked[at], values[method, at, column])
+            known[method, inside, column] = True
     return values, known

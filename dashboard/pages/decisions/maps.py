@@ -77,7 +77,8 @@ def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
     """What stands for penalties while there is no tree."""
     absent = xr.full_like(dmap["best"], -1)
     times = xr.full_like(dmap["best_time"], np.nan)
-    return xr.Dataset({"penalty": times, "chosen": absent, "chosen_time": times, "best": dmap["best"]})
+    found = {"penalty": times, "chosen": absent, "chosen_time": times, "best": dmap["best"]}
+    return xr.Dataset({**found, "unmeasured": xr.zeros_like(absent, dtype=bool)})
 
 
 class Maps(Viewer):

@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.decisions.surfaces.counted import counted
+
 
 def penalties(cube: Any, weights: Any = None) -> np.ndarray:
-    """``(method, row, column)`` percent times weight; inf where only others were measured, 0 where none was."""
-    time = cube["time"].values
-    best = np.where(np.isnan(time).all(axis=0), np.nan, np.nanmin(np.where(np.isnan(time), np.inf, time), axis=0))
-    percent = 100 * (time - best) / best
-    percent[np.isnan(percent)] = math.inf
-    percent[:, np.isnan(best)] = 0.0
-    factor = np.ones(best.shape) if weights is None else weights
-    return np.where(np.isinf(percent), math.inf, np.where(np.isinf(percent), 0, percent) * factor)
+    """``(method, row, column)`` percent times weight, by the times that count; 0 where nothing was measured."""
+    time = counted(cube["time"].values, cube["comm_size"].values, cube["message_size"].values)
+    best = time.min(axis=0)
+    return np.nan_to_num(100 * (time - best) / best * (1.0 if weights is None else weights))
 
 
 def leaf_cost(costs: np.ndarray, top: int, left: int, bottom: int, right: int) -> float:

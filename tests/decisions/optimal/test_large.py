@@ -16,8 +16,10 @@ from dashboard.decisions.grown.optimal import (
     optimal_depth,
     optimal_frontier,
     optimal_price,
+    prices,
 )
 from dashboard.decisions.grown.optimal.costs import Costs
+from dashboard.decisions.grown.optimal.prices import priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
@@ -122,14 +124,16 @@ def test_lines_close_in_on_the_only_cut_there_is() -> None:
     assert decision.provenance["optimal"] == {"proven": True, "gap": 0.0, "lower_bound": 0.0}
 
 
-def test_blocks_without_any_method_are_said_to_be() -> None:
-    checkers = np.indices((14, 14)).sum(axis=0) % 2
-    time = np.where([checkers == 0, checkers == 1], 1.0, np.nan)
-    patch = restricted()
+@given(st.integers(1, 7), st.integers(1, 7), st.integers(1, 5), st.integers(0, 99))
+def test_compiled_code_gives_the_same_to_the_last_digit(rows: int, columns: int, many: int, seed: int) -> None:
+    random, rectangles = np.random.default_rng(seed), Rectangles(rows, columns)
+    leaves = np.where(random.random(rectangles.count) < 0.1, np.inf, random.random(rectangles.count))
+    charged = random.random(many)
+    plain = priced(leaves, rectangles, charged)
+    patch = pytest.MonkeyPatch()
+    patch.setattr(prices, "COMPILED", 0)
     try:
-        for find in (lambda p: optimal(p, leaves=5), lambda p: optimal_price(p, 1.0), lambda p: optimal_depth(p, 3)):
-            with pytest.raises(OptionError, match=r"no method that was measured in all of it.*cuts were tried at"):
-                find(Problem.of(cube_of(time, range(2, 16), range(1, 15))))
+        assert np.array_equal(priced(leaves, rectangles, charged), plain)
     finally:
         patch.undo()
 

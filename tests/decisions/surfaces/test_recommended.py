@@ -9,8 +9,9 @@ import xarray as xr
 from dashboard.decisions import DecisionFunction, OptionError
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.surfaces import recommended
+from dashboard.decisions.surfaces.family import recommended
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
+from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.order import kind_number
 from tests.cubes import cube_of, synthetic_cube
 
@@ -110,3 +111,30 @@ def test_sizes_count_alike_unless_they_crowd_in_a_wide_range() -> None:
 )
 def test_cuts_are_kind_numbers(last: int, following: int, cut: int) -> None:
     assert kind_number(last, following) == cut
+
+
+def test_message_sizes_of_each_communicator_size_are_brought_to_common_ones() -> None:
+    """Blocks for each process: no communicator size has the message sizes of another one."""
+    comm, blocks = np.arange(2, 24), 2 ** np.arange(4, 16)
+    message = np.unique(np.outer(comm, blocks))
+    p, m = comm[:, None], message[None, :]
+    full = 1e-6 * np.stack([p * (1 + m / 4096), 20 * np.log2(p) + m / 1000])
+    own = np.stack([np.isin(message, size * blocks) for size in comm])
+    problem, truth = (Problem.of(cube_of(times, comm, message)) for times in (np.where(own, full, np.nan), full))
+    table = Table(problem.slices[0].times(), comm, message, own.astype(float)).common()
+    assert table.message_sizes.size <= 2 * blocks.size < message.size / 3
+    assert np.isin(table.message_sizes, message).all()
+    assert table.calls is not None
+    assert table.calls.sum() == own.sum()
+    # Straight lines between logarithms of two thirds of an octave at most.
+    known = np.isfinite(table.times)
+    true = full[:, :, np.searchsorted(message, table.message_sizes)]
+    assert np.abs(table.times / true - 1)[known].max() < 0.1
+    decision = recommended(problem, leaves=8)
+    assert truth.summary(decision).mean < 2
+    assert "common ones" in decision.provenance["recommended"][0]["said"]
+
+
+def test_sizes_that_are_shared_stay_as_they_are() -> None:
+    table = Table(np.where(np.eye(6)[None] == 1, np.nan, 1.0), np.arange(2, 8), np.arange(1, 7))
+    assert table.common() is table

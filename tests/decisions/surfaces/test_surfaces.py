@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.surfaces import PREDICTORS, Surfaces
 from dashboard.decisions.surfaces.lines import between, openness
+from dashboard.decisions.surfaces.surface import UNTOLD
+from loaders import open_results
 
 COMM = np.array([2, 3, 4, 6, 7, 8, 12, 16, 20, 32])
 MESSAGE = np.array([0, 1, 8, 64, 1024, 4096, 65536])
@@ -76,25 +81,48 @@ def test_weights_of_known_sizes_sum_to_one(known: set[int], wanted: set[int]) ->
     assert (openness(sizes, sizes) == 0).all()
 
 
-@pytest.mark.parametrize("collective", ["bcast", "reduce", "allreduce", "allgather", "alltoall"])
-def test_nine_in_ten_left_out_times_lie_in_the_bands(collective: str, fast_ethernet: xr.DataTree) -> None:
-    cube = fast_ethernet[collective].to_dataset()
+def coverage(cube: xr.Dataset) -> float:
+    """Share of the times of left-out lines inside that lie in the bands; every fifth line is left out."""
     times = cube["time"].transpose("method", "comm_size", "message_size").values
     sizes = cube["comm_size"].values, cube["message_size"].values
     held = []
     for axis in (0, 1):
         lines = np.arange(sizes[axis].size)
-        for first in range(5):
-            out = lines[first::5]
+        for first in range(min(5, lines.size - 2)):
+            out = lines[1:-1][first::5]
             kept = np.setdiff1d(lines, out)
-            out = out[(out > kept[0]) & (out < kept[-1])]
-            learn = [sizes[0], sizes[1]]
-            judge = [sizes[0], sizes[1]]
+            learn, judge = [sizes[0], sizes[1]], [sizes[0], sizes[1]]
             learn[axis], judge[axis] = sizes[axis][kept], sizes[axis][out]
             found = Surfaces(np.take(times, kept, axis=1 + axis), *learn).at(*judge)
             off = np.abs(np.log(np.take(times, out, axis=1 + axis)) - found.log_time)
-            held.append((off <= found.half_width).ravel())
-    assert 0.85 <= np.concatenate(held).mean() <= 0.96
+            held.append((off <= found.half_width)[np.isfinite(off)])
+    return float(np.concatenate(held).mean())
+
+
+@pytest.mark.parametrize("collective", ["bcast", "reduce", "allreduce", "allgather", "alltoall"])
+def test_nine_in_ten_left_out_times_lie_in_the_bands(collective: str, fast_ethernet: xr.DataTree) -> None:
+    assert 0.85 <= coverage(fast_ethernet[collective].to_dataset()) <= 0.95
+
+
+@pytest.mark.parametrize(
+    ("system", "collective"),
+    [("fugaku", "allreduce"), ("fugaku", "reduce_scatter"), ("mare_nostrum", "allreduce")],
+)
+def test_also_where_most_is_missing(shared: Path, system: str, collective: str) -> None:
+    results = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system=system)
+    assert 0.85 <= coverage(select_ppn(results[collective].to_dataset())[0]) <= 0.95
+
+
+def test_bands_are_as_wide_as_left_out_lines_need() -> None:
+    """Smooth curves with a scatter of ten percent, and the same without: the bands follow."""
+    sizes = np.arange(2, 14), 2 ** np.arange(12)
+    smooth = 1e-6 * (1 + np.outer(np.log(sizes[0]), sizes[1] / 64.0))[None]
+    scatter = np.exp(0.1 * np.random.default_rng(1).standard_normal((8, 12, 12)))
+    wanted = sizes[0], 3 * 2 ** np.arange(10)
+    narrow, wide = (Surfaces(np.repeat(smooth, 8, axis=0) * each, *sizes).at(*wanted) for each in (1.0, scatter))
+    assert np.median(wide.half_width) > 0.1 > np.median(narrow.half_width)
+    few = Surfaces(smooth[:, :3, :3], sizes[0][:3], sizes[1][:3])
+    assert few.factors == (UNTOLD, UNTOLD)
 
 
 def test_predictors_are_told_apart() -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.measured.problem import Slice
-from dashboard.domain.errors import NothingMeasuredError, OptionError
+from dashboard.domain.errors import NothingMeasuredError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -29,8 +29,7 @@ class Costs:
     Attributes
     ----------
     cells
-        ``(method, row, column)``: penalty in percent times the weight of the cell; infinite where the
-        method was not measured but another was; 0 for all where none was.
+        ``(method, row, column)``: penalty in percent times the weight of the cell; 0 for all where none was measured.
     weight
         Sum of the weights of measured cells: what sums of `cells` are divided by for a mean.
     """
@@ -42,22 +41,21 @@ class Costs:
     def of(cls, part: Slice) -> Costs:
         """Take the penalties of one slice of a problem, over the fastest method of each cell.
 
+        A method that was not measured in a cell where others were costs what `dashboard.domain.unmeasured.RULE` says.
+
         Raises
         ------
         NothingMeasuredError
             When the workload calls none of the measured cells.
         """
-        times = part.times()
+        times = part.counted()
         best = np.asarray(part.dmap["best_time"].transpose(*SIZES).values)
         measured = ~np.isnan(best)
-        with np.errstate(invalid="ignore"):
-            percent = 100.0 * (times - best) / best
         weights = np.ones(best.shape) if part.weights is None else part.weights
         weight = float(weights[measured].sum())
         if not weight > 0:
             raise NothingMeasuredError("the workload calls none of the measured sizes")
-        cells = np.where(np.isnan(percent), np.inf, np.where(np.isnan(percent), 0.0, percent) * weights)
-        return cls(np.where(measured, cells, 0.0), weight)
+        return cls(np.where(measured, 100.0 * (times - best) / best * weights, 0.0), weight)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,11 +67,6 @@ class Costs:
         sums = np.add.reduceat(np.add.reduceat(self.cells, row_starts, axis=1), column_starts, axis=2)
         return Costs(sums, self.weight)
 
-    def check(self) -> None:
-        """Raise `OptionError` when some cell (of blocks) has no method at all."""
-        if np.isinf(self.cells).all(axis=0).any():
-            raise OptionError("too many times are missing: some block has no method that was measured in all of it")
-
     def part(self, rows: slice, columns: slice) -> Costs:
         """Keep some rows and columns only."""
         return Costs(self.cells[:, rows, columns], self.weight)
@@ -82,22 +75,8 @@ class Costs:
         """What a leaf over ``(top, left, height, width)`` costs, and the first method that costs so little."""
         top, left, height, width = spot
         here = slice(None), slice(top, top + height), slice(left, left + width)
-        sums = self.cells[here].sum(axis=(1, 2))
-        exact = np.where(np.isfinite(sums), self._whole[here].sum(axis=(1, 2)), np.inf)
-        method = int(exact.argmin())
-        return float(sums[method]), method
-
-    @cached_property
-    def fewest_leaves(self) -> int:
-        """Leaves without which no tree does with methods that were measured wherever they are taken."""
-        if np.isfinite(self.cells).all(axis=(1, 2)).any():
-            return 1
-        from dashboard.decisions.grown.optimal.prices import priced  # noqa: PLC0415 - only where something is missing
-
-        rectangles = Rectangles(*self.shape)
-        holes = np.isinf(self.cells)
-        table = self._leaf_table(rectangles, np.zeros(holes.shape, dtype=np.int64), holes)
-        return int(priced(table, rectangles, np.ones(1))[-1, 0])
+        method = int(self._whole[here].sum(axis=(1, 2)).argmin())
+        return float(self.cells[method, top : top + height, left : left + width].sum()), method
 
     @property
     def step(self) -> float:
@@ -115,63 +94,43 @@ class Costs:
         As fine as leaves sums of all cells below 2^62, and below 2^53 what any search adds up: costs that
         can be in a best tree, and prices per leaf up to the cost of one leaf for all.
         """
-        top = float(self._finite.max(axis=0).sum())
+        top = float(self._capped.max(axis=0).sum())
         if top == 0:
             return self.step
-        most = float(self.cells.sum(axis=(1, 2)).min()) if self.fewest_leaves == 1 else top
+        most = float(self.cells.sum(axis=(1, 2)).min())
         steps = math.log2(top) - 62
         if most > 0:
-            steps = max(steps, math.log2(most * 8 * (1 + self.fewest_leaves)) - 53)
+            steps = max(steps, math.log2(most * 16) - 53)
         return float(2.0 ** math.floor(-steps - math.log2(self.step) - 1) * self.step)
 
     @cached_property
-    def _finite(self) -> FloatArray:
-        """Costs of cells, 0 where infinite, none so great that finer ones are lost beside it.
+    def _capped(self) -> FloatArray:
+        """Costs of cells, none so great that finer ones are lost beside it.
 
         A leaf that costs more than one leaf for all is in no best tree, whatever it costs.
         """
-        finite = np.where(np.isfinite(self.cells), self.cells, 0.0)
         most = float(self.cells.sum(axis=(1, 2)).min())
-        return finite if most in (0.0, np.inf) else np.minimum(finite, 2 * most)
+        return np.minimum(self.cells, 2 * most) if most else self.cells
 
     @cached_property
     def highest_price(self) -> float:
         """A price per leaf in units that no saving makes up for: greater ones change nothing."""
-        sums = self._whole.sum(axis=(1, 2))[np.isfinite(self.cells).all(axis=(1, 2))]
-        return float(sums.min() if sums.size else self._whole.max(axis=0).sum()) + self.step
+        return float(self._whole.sum(axis=(1, 2)).min()) + self.step
 
     @cached_property
     def _whole(self) -> IntArray:
-        """Costs of cells in units, rounded up, so that only what costs nothing is 0; 0 where infinite."""
-        return np.asarray(np.ceil(self._finite * (self.unit / self.step)) * self.step, dtype=np.int64)
+        """Costs of cells in units, rounded up, so that only what costs nothing is 0."""
+        return np.asarray(np.ceil(self._capped * (self.unit / self.step)) * self.step, dtype=np.int64)
 
     def leaves(self, rectangles: Rectangles) -> FloatArray:
-        """Cost of every rectangle as a leaf in units.
-
-        It is infinite where no method was measured all over it, and where one leaf for all costs less.
-        """
-        table = self._leaf_table(rectangles, self._whole, np.isinf(self.cells))
-        table[table > table[-1]] = np.inf
-        return table
-
-    @staticmethod
-    def _leaf_table(rectangles: Rectangles, cells: IntArray, holes: npt.NDArray[np.bool_]) -> FloatArray:
-        sums = _summed(cells)
-        missing = _summed(holes.astype(np.int64)) if holes.any() else None
+        """Cost of every rectangle as a leaf in units; infinite where one leaf for all costs less."""
+        sums = np.zeros((len(self.cells), self.shape[0] + 1, self.shape[1] + 1), dtype=np.int64)
+        np.cumsum(np.cumsum(self._whole, axis=1), axis=2, out=sums[:, 1:, 1:])
         table = np.empty(rectangles.count)
         for height in range(1, rectangles.rows + 1):
             band = sums[:, height:] - sums[:, :-height]
-            gaps = None if missing is None else missing[:, height:] - missing[:, :-height]
             for width in range(1, rectangles.columns + 1):
-                block: npt.NDArray[np.number] = band[:, :, width:] - band[:, :, :-width]
-                if gaps is not None:
-                    block = np.where(gaps[:, :, width:] > gaps[:, :, :-width], np.inf, block)
+                block = band[:, :, width:] - band[:, :, :-width]
                 rectangles.of_shape(table, height, width)[...] = block.min(axis=0)
+        table[table > table[-1]] = np.inf
         return table
-
-
-def _summed(cells: IntArray) -> IntArray:
-    """Sums over all cells before each grid line of both axes."""
-    sums = np.zeros((cells.shape[0], cells.shape[1] + 1, cells.shape[2] + 1), dtype=np.int64)
-    np.cumsum(np.cumsum(cells, axis=1), axis=2, out=sums[:, 1:, 1:])
-    return sums

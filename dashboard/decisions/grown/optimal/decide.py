@@ -75,34 +75,23 @@ class OptimalFrontier:
     def __len__(self) -> int:
         return int(self.leaves.size)
 
-    @property
-    def fewest(self) -> int:
-        """The smallest number of leaves there is a tree of."""
-        return self._deciding.costs.fewest_leaves
-
     def decision(self, leaves: int) -> DecisionFunction:
         """Give the best tree of at most so many leaves; of equally good ones one of the fewest.
 
         Raises
         ------
         OptionError
-            When so few leaves cannot do, or so many were not asked for.
+            When so many leaves were not asked for.
         """
         leaves = _whole_number("leaves", leaves, 1)
-        if not self.fewest <= leaves <= self._asked:
-            raise OptionError(
-                f"leaves is {leaves}, expected {self.fewest} to {self._asked}"
-                + (_TOO_FEW if leaves < self.fewest else " (what was asked for)")
-            )
+        if leaves > self._asked:
+            raise OptionError(f"leaves is {leaves}, expected 1 to {self._asked} (what was asked for)")
         if leaves not in self._decisions:
             place = min(leaves, self._search.most) - 1
             bound = None if self._search.proven[place] else float(self._search.bound[place])
             tree = self._search.tree(leaves)
             self._decisions[leaves] = self._deciding.function(tree, {"leaves": leaves}, bound)
         return self._decisions[leaves]
-
-
-_TOO_FEW = "; with fewer, some leaf has no method that was measured in all of it"
 
 
 def optimal(problem: Problem, *, leaves: int = 8, progress: Progress | None = None) -> DecisionFunction:

@@ -9,7 +9,6 @@ from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.prices import Tick, improve, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles, halves
 from dashboard.decisions.grown.optimal.tree import Spot, Tree, grown
-from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -72,11 +71,6 @@ class DepthSearch:
             if np.array_equal(level, levels[-1]):
                 break
             levels.append(level)
-        if levels[-1][-1, 0] == np.inf:
-            raise OptionError(
-                f"max_depth is {max_depth}, but these measurements need more: with at most {2**max_depth} leaves "
-                "some leaf has no method that was measured in all of it"
-            )
         self.tree = followed(levels, leaves, rectangles)
         self.bound: float | None = None
 

@@ -103,9 +103,8 @@ def _mode(leaves: int | None = None, max_depth: int | None = None, price: float 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:
     costs = Costs.of(problem.single("optimal"))
-    fewest = costs.fewest_leaves
-    for leaves in sorted({fewest, *PATH}):
-        if fewest <= leaves <= costs.cells[0].size:
+    for leaves in PATH:
+        if leaves <= costs.cells[0].size:
             yield {"leaves": leaves}
 
 

@@ -23,7 +23,6 @@ from dashboard.decisions.grown.optimal.depth import followed
 from dashboard.decisions.grown.optimal.prices import Tick, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, grown
-from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -59,8 +58,7 @@ class LeafSearch:
     Attributes
     ----------
     found
-        ``(leaves - 1,)`` least cost found of at most so many leaves (percent, as `Costs.cells`),
-        infinite where there is no such tree.
+        ``(leaves - 1,)`` least cost found of at most so many leaves (percent, as `Costs.cells`).
     bound
         What no tree of so many leaves falls below.
     proven
@@ -68,11 +66,6 @@ class LeafSearch:
     """
 
     def __init__(self, costs: Costs, max_leaves: int, tick: Tick | None = None) -> None:
-        if max_leaves < costs.fewest_leaves:
-            raise OptionError(
-                f"leaves is {max_leaves}, but these measurements need at least {costs.fewest_leaves}: "
-                "with fewer, some leaf has no method that was measured in all of it"
-            )
         self.costs = costs
         self.most = min(max_leaves, costs.shape[0] * costs.shape[1])
         self.rectangles = Rectangles(*costs.shape)
@@ -100,7 +93,7 @@ class LeafSearch:
             self.bound = np.ceil(np.maximum(lines.max(axis=0), 0.0) / self.costs.step) * self.costs.step
             gap = self.found - lines
             self.proven = (gap <= self._slack[:, None]).any(axis=0) | (self.found <= self.bound)
-            open_counts = counts[~self.proven & (counts >= self.costs.fewest_leaves)]
+            open_counts = counts[~self.proven]
             if not open_counts.size:
                 break
             prices = self._between(open_counts)
@@ -109,7 +102,6 @@ class LeafSearch:
             elif not self._reopen(open_counts, gap):
                 break
         unit = self.costs.unit
-        self.proven |= counts < self.costs.fewest_leaves
         self.bound = np.where(self.proven, self.found, self.bound) / unit
         self.found = self.found / unit
         self._tick(1.0)

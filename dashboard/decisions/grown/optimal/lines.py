@@ -21,7 +21,6 @@ from dashboard.decisions.grown.optimal.leaves import LeafSearch, lower_hull
 from dashboard.decisions.grown.optimal.prices import Tick, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree
-from dashboard.domain.errors import OptionError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -135,13 +134,7 @@ def _choose_lines(
     last = np.inf
     for number in range(ROUNDS):
         blocks = costs.blocks(starts[0][:-1], starts[1][:-1])
-        try:
-            blocks.check()
-            tree, value = search(blocks, starts, _part(tick, 0.6 * number / ROUNDS, 0.6 / ROUNDS))
-        except OptionError as error:
-            if number:
-                return
-            raise OptionError(f"{error} (cuts were tried at {counts[0]} × {counts[1]} lines only)") from None
+        tree, value = search(blocks, starts, _part(tick, 0.6 * number / ROUNDS, 0.6 / ROUNDS))
         if not value < last * 0.999:
             return
         last = value

@@ -12,6 +12,9 @@ from dashboard.decisions.grown.optimal.rectangles import Rectangles
 FloatArray = npt.NDArray[np.float64]
 Tick = Callable[[float], None]
 
+COMPILED = 1 << 23
+"""Rectangles times prices from which compiled code is faster even where it must be loaded first."""
+
 
 def priced(leaves: FloatArray, rectangles: Rectangles, prices: FloatArray, tick: Tick | None = None) -> FloatArray:
     """Minimise cost plus price times leaves over all trees below every rectangle, by dynamic programming.
@@ -42,6 +45,14 @@ def improve(values: FloatArray, below: FloatArray, rectangles: Rectangles, tick:
     Both are ``(rectangle, n)``; with the same table for both, sides are improved before what they are sides of.
     """
     rows, columns, many = rectangles.rows, rectangles.columns, values.shape[1]
+    if rectangles.count * many >= COMPILED:
+        from dashboard.decisions.grown.optimal.kernel import lower  # noqa: PLC0415 - takes a second to import
+
+        for height in range(1, rows + 1):
+            lower(values.reshape(-1), below.reshape(-1), rectangles.offset, height, rows, columns, many)
+            if tick is not None:
+                tick(height / rows)
+        return
     sides = {
         (height, width): rectangles.of_shape(below, height, width)
         for height in range(1, rows + 1)

@@ -1,0 +1,227 @@
+"""What to measure next of results from elsewhere, where nothing can be measured in between.
+
+The points of an adaptive campaign are chosen one step after another, each of what the former ones gave. Here each step
+is taken to give what was expected of it, the best guess there is: what is uncertain elsewhere then counts more.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.benchmarks.adaptive.choosing import Step, following
+from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.campaigns.control import Wish
+from dashboard.benchmarks.campaigns.plan import Only
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.libraries.methods import Method, Variants
+from dashboard.benchmarks.providers import NAMES
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.measured.doubles import competing
+from dashboard.decisions.measured.map import DIMS, methods_of
+from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces.order import kind_number
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+LEAST_ERROR = 1e-3
+"""Standard error of the logarithm of a time that is sure."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is measured next, and what it is for.
+
+    Attributes
+    ----------
+    step
+        Points of one communicator size; places count along the grid of `Known`.
+    before
+        Mean expected loss of the collective's decision without them, percent.
+    """
+
+    step: Step
+    before: float
+
+
+def grid_between(measured: IntArray) -> IntArray:
+    """Sizes with one between each two neighbours: that which the greatest power of two divides."""
+    between = [kind_number(low + 1, high) for low, high in itertools.pairwise(measured.tolist()) if high > low + 1]
+    return np.union1d(measured, np.array(between, dtype=np.int64))
+
+
+def known_of(
+    cube: xr.Dataset, comm_sizes: Sequence[int] | None = None, message_sizes: Sequence[int] | None = None
+) -> Known:
+    """What results tell over a grid of sizes.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective, without ``ppn``.
+    comm_sizes, message_sizes
+        Further sizes that may be measured; None: one between each two neighbours that are.
+
+    Returns
+    -------
+    Known
+        A method can be measured where it was, and where others of its sizes lie around. The error of a time is that of
+        its repetitions; where the results do not tell them, what a campaign measures to (`Protocol.relative_error`).
+    """
+    cube = competing(cube)
+    there = np.isfinite(cube["time"].transpose(*DIMS).values)
+    cube = cube.isel(comm_size=there.any(axis=(0, 2)), message_size=there.any(axis=(0, 1)))
+    measured = {name: np.asarray(cube[name].values, dtype=np.int64) for name in SIZES}
+    rows, columns = (
+        grid_between(measured[name]) if further is None else np.union1d(measured[name], further).astype(np.int64)
+        for name, further in ((COMM_SIZE, comm_sizes), (MESSAGE_SIZE, message_sizes))
+    )
+    wide = cube[[name for name in ("time", "time_std", "repetitions") if name in cube]].reindex(
+        {COMM_SIZE: rows, MESSAGE_SIZE: columns}
+    )
+    logs = np.log(np.asarray(wide["time"].transpose(*DIMS).values, dtype=np.float64))
+    errors = np.where(np.isfinite(logs), _errors(wide), np.nan)
+    times = np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64)
+    predicted = Surfaces(times, measured[COMM_SIZE], measured[MESSAGE_SIZE]).at(rows, columns).log_time
+    able = np.isfinite(logs) | np.isfinite(predicted)
+    return Known(rows, columns, logs, errors, able, np.where(able.any(axis=0), 1.0, 0.0))
+
+
+def _errors(cube: xr.Dataset) -> FloatArray:
+    """Standard error of the logarithm of each time."""
+    usual = np.full(tuple(cube.sizes[name] for name in DIMS), Protocol().relative_error)
+    if "time_std" not in cube or "repetitions" not in cube:
+        return usual
+    deviation, count, time = (
+        np.asarray(cube[name].transpose(*DIMS).values, dtype=np.float64) for name in ("time_std", "repetitions", "time")
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = deviation / time / np.sqrt(count)
+    return np.where(np.isfinite(error), np.maximum(error, LEAST_ERROR), usual)
+
+
+def refined(
+    known: Mapping[str, Known],
+    *,
+    points: int | None = None,
+    seconds: float | None = None,
+    percent: float | None = None,
+) -> Iterator[Advice]:
+    """Say what to measure next, one step after another.
+
+    Parameters
+    ----------
+    known
+        By collective.
+    points, seconds
+        Most of them, and most time of measuring.
+    percent
+        Mean expected loss of a collective that is low enough.
+    """
+    known, left = dict(known), np.inf if points is None else points
+    time_left = np.inf if seconds is None else seconds
+    repetitions = Protocol().max_repetitions
+
+    def cost(name: str, row: int, column: int) -> float:
+        logs = known[name].predicted[0][:, row, column]
+        return repetitions * float(np.exp(logs[np.isfinite(logs)]).mean())
+
+    while True:
+        steps = following(known, cost, percent, gaps=True)
+        step = next((each for each in steps if each.points <= left and each.seconds <= time_left), None)
+        if step is None:
+            return
+        yield Advice(step, known[step.collective].mean_loss)
+        left, time_left = left - step.points, time_left - step.seconds
+        known[step.collective] = _as_expected(known[step.collective], step)
+
+
+def _as_expected(known: Known, step: Step) -> Known:
+    """What would be known if a step gave what is expected of it."""
+    logs, errors = known.logs.copy(), known.errors.copy()
+    for column, methods in step.cells:
+        places = list(methods)
+        logs[places, step.row, column] = known.predicted[0][places, step.row, column]
+        errors[places, step.row, column] = np.nanmedian(known.errors)
+    return replace(known, logs=logs, errors=errors)
+
+
+def points_of(
+    advised: Sequence[Advice], known: Mapping[str, Known], places: Mapping[str, Mapping[int, int]]
+) -> dict[str, tuple[Only, ...]]:
+    """The points of a plan.
+
+    Parameters
+    ----------
+    advised
+        What to measure.
+    known
+        By collective: the grid that it counts along.
+    places
+        By collective: for methods of the results, by place, their place in the plan; without those that it lacks.
+
+    Returns
+    -------
+    dict
+        As `Plan.only`: each pair of sizes once, sizes ascending.
+    """
+    found: dict[str, dict[tuple[int, int], set[int]]] = {}
+    for one in advised:
+        step, grid = one.step, known[one.step.collective]
+        for column, methods in step.cells:
+            there = {places[step.collective][method] for method in methods if method in places[step.collective]}
+            sizes = int(grid.comm_sizes[step.row]), int(grid.message_sizes[column])
+            if there:
+                found.setdefault(step.collective, {}).setdefault(sizes, set()).update(there)
+    return {
+        name: tuple((*sizes, tuple(sorted(methods))) for sizes, methods in sorted(cells.items()))
+        for name, cells in found.items()
+    }
+
+
+def wish_of(known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset], ranks: int | None) -> Wish:
+    """What a plan must offer to measure on these grids: sizes, and the parameters that methods were measured with."""
+    rows = np.unique(np.concatenate([one.comm_sizes for one in known.values()])).tolist()
+    columns = np.unique(np.concatenate([one.message_sizes for one in known.values()])).tolist()
+    told: dict[str, set[int]] = {"segment_size": {0}, "fan_out": {4}, "radix": {4}}
+    for name in known:
+        for method in methods_of(cubes[name]):
+            told["segment_size"].add(method.segment_size)
+            for parameter in ("fan_out", "radix"):
+                if isinstance(value := method.parameters.get(parameter), int):
+                    told[parameter].add(value)
+    return Wish(
+        ranks=ranks or rows[-1],
+        collectives=tuple(known),
+        comm_sizes=tuple(size for size in rows if size > 1),
+        message_sizes=tuple(size for size in columns if size > 0) or (1,),
+        variants=Variants(
+            segment_sizes=tuple(sorted(told["segment_size"])),
+            fan_outs=tuple(sorted(told["fan_out"])),
+            radixes=tuple(sorted(told["radix"])),
+        ),
+        providers=NAMES,
+    )
+
+
+def matched(cube: xr.Dataset, offered: Sequence[Method]) -> dict[int, int]:
+    """For methods of results, by place, which of those offered are the same: algorithm, segment size and parameters."""
+    places = {_identity(one.to_json()): place for place, one in enumerate(offered)}
+    names = [
+        _identity({"algorithm": one.algorithm, "segment_size": one.segment_size, "parameters": one.parameters})
+        for one in methods_of(cube)
+    ]
+    return {place: places[name] for place, name in enumerate(names) if name in places}
+
+
+def _identity(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells methods apart, whoever numbers them."""
+    parameters = {name: value for name, value in (record.get("parameters") or {}).items() if name != "library_id"}
+    return record["algorithm"], record["segment_size"], tuple(sorted((n, str(v)) for n, v in parameters.items()))

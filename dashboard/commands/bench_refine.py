@@ -1,0 +1,167 @@
+"""``colltune bench refine``: of results from elsewhere, what to measure next, as a list and as a plan."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import text as cli_text
+from dashboard.commands import values as cli_values
+from dashboard.commands.load import cubes_of, load
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes, format_duration
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.benchmarks.adaptive.expected import Known
+    from dashboard.benchmarks.adaptive.refine import Advice
+    from dashboard.benchmarks.libraries.library import Installation
+
+_ABOUT = "Of results from anywhere, say what to measure next: the points that can still change the decision."
+_POINTS = 200
+_NAMED = 3
+
+
+def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
+    """Add the order with its options."""
+    parser = orders.add_parser("refine", help=_ABOUT, description=_ABOUT, parents=[hints, common])
+    where = "benchmark files or folders with them, .nc, .zarr or long tables"
+    parser.add_argument("paths", nargs="+", metavar="RESULTS", help=where)
+    cli_arguments.collectives(parser, "only this one")
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if there are several")
+    cli_arguments.json(parser)
+    group = parser.add_argument_group("what may be measured")
+    further = "further ones (default: one between each two neighbours)"
+    group.add_argument("--comm-sizes", metavar="GRID", help=f"communicator sizes: {further}")
+    group.add_argument("--message-sizes", metavar="GRID", help=f"bytes: {further}")
+    group.add_argument("--points", type=cli_values.count, metavar="N", help=f"at most so many (default {_POINTS})")
+    group.add_argument("--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h")
+    group.add_argument(
+        "--until", type=cli_values.percent, metavar="PCT", help="mean expected loss that is low enough (default 0)"
+    )
+    group = parser.add_argument_group("plan")
+    group.add_argument("-o", "--output", metavar="FOLDER", help="write a plan of these points, for 'bench run FOLDER'")
+    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="to launch (default: the largest size)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Say what to measure next, and write the plan that is asked for."""
+    from dashboard.benchmarks.adaptive.refine import refined
+
+    cubes = _cubes(args)
+    known = {name: _known(args, name, cube) for name, cube in cubes.items()}
+    advised: list[Advice] = []
+    most = args.points or _POINTS
+    with Working() as progress:
+        for one in refined(known, points=most, seconds=args.budget, percent=args.until):
+            advised.append(one)
+            if progress is not None:
+                progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")
+    answer = {
+        "loss": {name: one.mean_loss for name, one in known.items()},
+        "points": sum(one.step.points for one in advised),
+        "seconds": sum(one.step.seconds for one in advised),
+        "steps": [_told(one, known, cubes) for one in advised],
+    }
+    if args.output and advised:
+        answer["plan"] = _write(args, advised, known, cubes)
+    show(args, answer, lambda: _lines(answer))
+
+
+def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
+    from dashboard.decisions.measured.map import select_ppn
+
+    results = load(args)
+    names = cli_values.names(args.collective) if args.collective else [n for n in results.children if n != "pt2pt"]
+    return {name: select_ppn(cube, args.ppn)[0].load() for name, cube in cubes_of(args, names, results).items()}
+
+
+def _known(args: argparse.Namespace, name: str, cube: xr.Dataset) -> Known:
+    from dashboard.benchmarks.adaptive.refine import known_of
+    from dashboard.benchmarks.campaigns.ranges import parse_sizes
+
+    given = [None if text is None else parse_sizes(text) for text in (args.comm_sizes, args.message_sizes)]
+    known = known_of(cube, *given)
+    if not known.cells.any():
+        raise Usage(f"{name}: nothing is measured, so there is nothing to refine")
+    return known
+
+
+def _told(one: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]) -> dict[str, Any]:
+    step, grid = one.step, known[one.step.collective]
+    labels = [str(label) for label in cubes[step.collective]["method"].values]
+    return {
+        "collective": step.collective,
+        "comm_size": int(grid.comm_sizes[step.row]),
+        "cells": [
+            {"message_size": int(grid.message_sizes[column]), "methods": [labels[place] for place in methods]}
+            for column, methods in step.cells
+        ],
+        "seconds": step.seconds,
+        "expected_loss": step.loss,
+        "mean_loss_before": one.before,
+    }
+
+
+def _lines(answer: Mapping[str, Any]) -> list[str]:
+    loss = ", ".join(f"{name} {value:.3g} %" for name, value in answer["loss"].items())
+    lines = [f"expected loss of what is decided now, mean over the grid: {loss}"]
+    if not answer["steps"]:
+        return [*lines, "nothing that can be measured on this grid is worth it"]
+    took = format_duration(answer["seconds"])
+    lines += [f"{answer['points']:,} points to measure, about {took} of repetitions, what tells most first:", ""]
+    rows = []
+    for step in answer["steps"]:
+        sizes = ", ".join(format_bytes(cell["message_size"]) for cell in step["cells"])
+        methods = list(dict.fromkeys(name for cell in step["cells"] for name in cell["methods"]))
+        more = f" and {len(methods) - _NAMED} more" if len(methods) > _NAMED else ""
+        named = ", ".join(methods[:_NAMED]) + more
+        rows.append([step["collective"], str(step["comm_size"]), f"{step['mean_loss_before']:.2f}", sizes, named])
+    head = ["collective", "processes", "loss before (%)", "message sizes", "methods"]
+    lines += cli_text.table(head, rows, right=range(1, 3))
+    if plan := answer.get("plan"):
+        lines += ["", f"plan: {plan['folder']}, {plan['points']:,} points"]
+        lines += [f"not in the plan: {name} of {what}" for what, each in plan["lacking"].items() for name in each]
+    return lines
+
+
+def _write(
+    args: argparse.Namespace, advised: Sequence[Advice], known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]
+) -> dict[str, Any]:
+    """Write the plan; what it has, and the methods that the library here does not offer."""
+    from dataclasses import replace
+
+    from dashboard.benchmarks.adaptive.refine import matched, points_of, wish_of
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.campaigns.control import make_plan
+    from dashboard.benchmarks.campaigns.plan import missing
+
+    names = list(dict.fromkeys(one.step.collective for one in advised))
+    plan = make_plan(wish_of({name: known[name] for name in names}, cubes, args.ranks), _installation())
+    places = {name: matched(cubes[name], plan.methods[name]) for name in names}
+    only = points_of(advised, known, places)
+    lacking: dict[str, list[str]] = {}
+    for one in advised:
+        name = one.step.collective
+        for place in sorted({place for _, methods in one.step.cells for place in methods} - set(places[name])):
+            label = str(cubes[name]["method"].values[place])
+            lacking.setdefault(name, []).extend([label] if label not in lacking.get(name, ()) else [])
+    if not only:
+        raise Usage(f"{plan.library} {plan.library_version} here offers none of the methods that should be measured")
+    plan = replace(plan, only={name: only.get(name, ()) for name in names})
+    Campaign.create(Path(args.output), plan)
+    points = sum(len(methods) for _, methods in missing(plan, ()))
+    if points < sum(one.step.points for one in advised):
+        say("note: the plan lacks methods that the library here does not offer, and sizes that it cannot measure")
+    return {"folder": str(args.output), "points": points, "lacking": lacking}
+
+
+def _installation() -> Installation:
+    from dashboard.benchmarks.libraries.library import find
+
+    return find()

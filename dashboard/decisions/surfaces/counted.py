@@ -1,0 +1,127 @@
+"""Times that trees are judged by: those measured, and where a method was not, what it counts there by one rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from dashboard.decisions.measured.doubles import as_run
+from dashboard.decisions.measured.map import DIMS, time_blocks
+from dashboard.decisions.surfaces.lines import scale
+from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def counted(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
+    """Fill in times that were not measured, by `dashboard.domain.unmeasured.RULE`.
+
+    Parameters
+    ----------
+    times
+        Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
+    comm_sizes, message_sizes
+        Ascending.
+
+    Returns
+    -------
+    array
+        The same, NaN only where nothing was measured at all.
+    """
+    measured = np.isfinite(times)
+    there = measured.any(axis=0)
+    if measured[:, there].all():
+        return times
+    low, high = np.full(there.shape, np.nan), np.full(there.shape, np.nan)
+    low[there], high[there] = np.nanmin(times[:, there], axis=0), np.nanmax(times[:, there], axis=0)
+    return _filled(times, comm_sizes, message_sizes, low, high)
+
+
+def _filled(
+    times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Fill in times of some methods, given the fastest and the slowest of all; NaN where these are."""
+    there = np.isfinite(low)
+    rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+    known = np.ix_(np.arange(len(times)), rows, columns)
+    sizes = comm_sizes[rows], message_sizes[columns]
+    found = np.full(times.shape, np.nan)
+    found[known] = np.exp(Surfaces(times[known], *sizes).at(*sizes).log_time)
+    found = np.where(np.isfinite(times), times, np.maximum(found, low))
+    doublings = [scale(each) / np.log(2) for each in (comm_sizes, message_sizes)]
+    for method in np.flatnonzero((there & np.isnan(found)).any(axis=(1, 2))):
+        open_cells, own = np.nonzero(there & np.isnan(found[method])), np.nonzero(np.isfinite(times[method]))
+        if own[0].size:
+            away = sum(
+                np.abs(axis[here][:, None] - axis[at])
+                for axis, here, at in zip(doublings, open_cells, own, strict=True)
+            )
+            nearest = np.argmin(away, axis=1)
+            ratio = (times[method][own] / low[own])[nearest] + DOUBLING / 100 * np.min(away, axis=1)
+            found[method][open_cells] = low[open_cells] * ratio
+        else:
+            found[method][open_cells] = high[open_cells] + low[open_cells] * (UNKNOWN / 100)
+    return found
+
+
+@dataclass(eq=False)
+class Counted:
+    """Times of one table that decisions are judged by, worked out for the methods that are asked for.
+
+    Attributes
+    ----------
+    cube
+        Measurements without ``ppn``, in memory or lazy.
+    """
+
+    cube: xr.Dataset
+    _known: dict[int, FloatArray] = field(default_factory=dict)
+    _ends: tuple[FloatArray, FloatArray] | None = None
+
+    def times(self, methods: IntArray) -> FloatArray:
+        """Seconds of these methods, ``(method, comm_size, message_size)``; NaN where nothing was measured at all."""
+        new = np.setdiff1d(methods, list(self._known))
+        if new.size:
+            cube = as_run(self.cube)
+            times = np.asarray(cube["time"].transpose(*DIMS).isel(method=new).values, dtype=np.float64)
+            sizes = np.asarray(cube["comm_size"].values), np.asarray(cube["message_size"].values)
+            low, high = self._fastest_and_slowest(cube)
+            self._known |= zip(new.tolist(), _filled(times, *sizes, low, high), strict=True)
+        return np.stack([self._known[method] for method in methods.tolist()])
+
+    def _fastest_and_slowest(self, cube: xr.Dataset) -> tuple[FloatArray, FloatArray]:
+        """At each size of all methods, in seconds."""
+        if self._ends is None:
+            shape = tuple(cube.sizes[name] for name in DIMS[1:])
+            low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+            for rows, time in time_blocks(cube):
+                low[rows], high[rows] = np.fmin.reduce(time, axis=0), np.fmax.reduce(time, axis=0)
+            self._ends = low, high
+        return self._ends
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Some lines of a table, whose times are known from all of it.
+
+    Attributes
+    ----------
+    whole
+        The table.
+    rows, columns
+        Places of communicator and message sizes.
+    """
+
+    whole: Counted | Window
+    rows: IntArray
+    columns: IntArray
+
+    def times(self, methods: IntArray) -> FloatArray:
+        """As `Counted.times`."""
+        return self.whole.times(methods)[np.ix_(np.arange(methods.size), self.rows, self.columns)]

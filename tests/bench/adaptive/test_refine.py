@@ -1,0 +1,141 @@
+"""What to measure next of results from elsewhere: as a list, and as a plan that a campaign takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard import cli
+from dashboard.benchmarks.adaptive.refine import Advice, grid_between, known_of, refined
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import missing
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from loaders import RunWriter
+from tests.cubes import cube_of
+
+COMM, MESSAGE = (2, 4, 8, 16), (64, 1024, 16384, 262144)
+OPEN_MPI = OpenMpi(
+    "5.0.11",
+    {"bcast": {1: "basic_linear", 3: "pipeline"}},
+    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_bcast_algorithm_segmentsize": 0},
+)
+
+
+def times(comm_sizes: Any = COMM, message_sizes: Any = MESSAGE) -> np.ndarray:
+    """One method for small messages and one for large ones, which cross near 4 KiB, and one that is never the best."""
+    comm, message = np.meshgrid(comm_sizes, message_sizes, indexing="ij")
+    return 1e-6 * np.stack([comm * (1 + message / 1024), 4 * comm + comm * message / 4096, 400.0 + comm * message])
+
+
+@pytest.fixture(scope="module")
+def cube() -> xr.Dataset:
+    return cube_of(times(), COMM, MESSAGE)
+
+
+@pytest.fixture(scope="module")
+def advised(cube: xr.Dataset) -> list[Advice]:
+    return list(refined({"bcast": known_of(cube)}))
+
+
+def test_what_may_be_measured_lies_between_and_at_kind_numbers() -> None:
+    assert grid_between(np.array([2, 4, 8, 64])).tolist() == [2, 3, 4, 6, 8, 32, 64]
+    assert grid_between(np.array([2, 3])).tolist() == [2, 3]
+
+
+def test_nothing_is_measured_twice_and_nothing_that_cannot_win(cube: xr.Dataset, advised: list[Advice]) -> None:
+    known = known_of(cube)
+    points = [(a.step.row, column, m) for a in advised for column, methods in a.step.cells for m in methods]
+    assert points
+    assert len(points) == len(set(points))
+    assert not any(known.measured[method, row, column] for row, column, method in points)
+    assert 2 not in {method for _, _, method in points}
+
+
+def test_where_methods_cross_tells_most(cube: xr.Dataset, advised: list[Advice]) -> None:
+    known = known_of(cube)
+    most = max(advised, key=lambda one: one.step.loss).step
+    assert {int(known.message_sizes[column]) for column, _ in most.cells} == {8192}
+
+
+def test_the_expected_loss_falls_as_if_each_step_gave_what_is_expected(advised: list[Advice]) -> None:
+    losses = [one.before for one in advised]
+    assert losses[-1] < losses[0]
+
+
+def test_it_ends_at_so_many_points_at_so_much_time_and_at_an_expected_loss(cube: xr.Dataset) -> None:
+    known = {"bcast": known_of(cube)}
+    assert 0 < sum(one.step.points for one in refined(known, points=5)) <= 5
+    (first, *_) = refined(known)
+    seconds = [one.step.seconds for one in refined(known, seconds=1.5 * first.step.seconds)]
+    assert 0 < sum(seconds) <= 1.5 * first.step.seconds
+    assert not list(refined(known, percent=100.0))
+
+
+def test_a_method_that_is_missing_where_it_may_be_the_best_is_measured() -> None:
+    full = 1e-6 * np.exp(0.1 * np.random.default_rng(1).standard_normal((2, 4, 4)))
+    full[0, 1, 1] = np.nan
+    (one,) = refined({"bcast": known_of(cube_of(full, COMM, MESSAGE), COMM, MESSAGE)})
+    assert (one.step.row, one.step.cells) == (1, ((1, (0,)),))
+
+
+def test_repetitions_tell_how_sure_a_time_is(cube: xr.Dataset) -> None:
+    sure = known_of(cube)
+    assert np.nanmax(sure.errors) == pytest.approx(0.02 / np.sqrt(10))
+    assert np.nanmax(known_of(cube.drop_vars("repetitions")).errors) == 0.05
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Results of another machine, beside an MPI that nothing can be started with."""
+    monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), OPEN_MPI))
+    path = tmp_path / "results.jsonl"
+    names = [("basic_linear", 0), ("pipeline", 1024), ("unheard_of", 0)]
+    with RunWriter(path, {"library": "test"}) as writer:
+        for row, comm_size in enumerate(COMM):
+            for column, size in enumerate(MESSAGE):
+                for (algorithm, segment), time in zip(names, [*times()[:2, row, column].tolist(), 3e-6], strict=True):
+                    point = {"collective": "bcast", "algorithm": algorithm, "segment_size": segment}
+                    samples = [time, 1.01 * time, 0.99 * time]
+                    writer.append({**point, "comm_size": comm_size, "message_size": size, "samples": samples})
+    return path
+
+
+def test_the_command_writes_a_plan_of_what_it_lists(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "next"
+    assert cli.main(["bench", "refine", str(results), "--points", "12", "-o", str(folder), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["plan"]["lacking"] == {"bcast": ["unheard_of"]}
+    listed = {
+        (step["comm_size"], cell["message_size"], name.split()[0])
+        for step in told["steps"]
+        for cell in step["cells"]
+        for name in cell["methods"]
+    }
+    plan = Campaign(folder).plan()
+    planned = {
+        (cell.comm_size, cell.message_size, method.algorithm)
+        for cell, methods in missing(plan, ())
+        for method in methods
+    }
+    assert planned == {point for point in listed if point[2] != "unheard_of"}
+    assert told["plan"]["points"] == len(planned) > 0
+    assert cli.main(["bench", "status", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["points"] == len(planned)
+
+
+def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "refine", str(results), "--until", "50"]) == 0
+    assert "nothing that can be measured on this grid is worth it" in capsys.readouterr().out
+    assert cli.main(["bench", "refine", str(results), "--points", "6"]) == 0
+    out = capsys.readouterr().out
+    assert "expected loss of what is decided now, mean over the grid: bcast" in out
+    assert "points to measure" in out
