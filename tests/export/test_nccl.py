@@ -64,3 +64,8 @@ def test_what_nccl_lacks_is_refused_by_name() -> None:
     other = DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))
     with pytest.raises(ExportError, match="NCCL has no 'binomial'; it has tree, ring"):
         TARGETS["nccl"].write([other])
+
+
+def test_where_all_is_left_to_nccl_there_is_no_file() -> None:
+    with pytest.raises(ExportError, match="left to NCCL's own decision: no file is needed"):
+        TARGETS["nccl"].write([DecisionFunction("bcast", METHODS, Leaf(2))])

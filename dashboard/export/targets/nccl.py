@@ -43,7 +43,8 @@ def to_nccl(
     Raises
     ------
     ExportError
-        When NCCL lacks a collective, a method or a protocol, or there are too many numbers of ranks to list.
+        When NCCL lacks a collective, a method or a protocol, there are too many numbers of ranks to list, or all is
+        left to NCCL.
     """
     head = [
         "Configuration of NCCL's tuner: NCCL_TUNER_PLUGIN names the plugin, NCCL_TUNER_CONFIG_FILE this file.",
@@ -57,6 +58,8 @@ def to_nccl(
         bands = bands_of(decision, "message")
         own, notes = _lines(decision, bands.bands)
         lines += ["#", *hashed(about(decision, provenance, [*bands.notes, *notes])), *own]
+    if all(line.startswith("#") for line in lines):
+        raise ExportError("everything is left to NCCL's own decision: no file is needed")
     return "\n".join(lines) + "\n"
 
 
