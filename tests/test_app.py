@@ -158,6 +158,7 @@ def test_sessions_share_no_choice() -> None:
     assert (one.state.max_depth, other.state.max_depth) == (7, 3)
 
 
+@pytest.mark.soak
 def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     states: list[State] = []
     monkeypatch.setattr("dashboard.app.State", lambda: states.append(state := State()) or state)

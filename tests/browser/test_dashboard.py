@@ -82,6 +82,7 @@ def test_the_sample_data_stand_with_the_figures_of_their_publication(page: Page,
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_from_uploaded_files_to_a_compiled_decision(
     page: Page, watched_page: WatchedPage, gcc: str, tmp_path: Path
 ) -> None:

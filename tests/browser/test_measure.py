@@ -34,6 +34,7 @@ def url(launcher: Played) -> Iterator[str]:
         yield served.url
 
 
+@pytest.mark.soak
 def test_what_the_scheduler_knows_is_on_the_page_within_two_seconds(
     url: str, launcher: Played, watched_page: WatchedPage, tmp_path: Path
 ) -> None:

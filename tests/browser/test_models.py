@@ -39,6 +39,7 @@ def test_models_are_drawn_and_follow_their_parameters(
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_a_decision_of_models_is_taken_and_found_again_by_its_address(
     serve_dashboard: Callable[..., Served], watched_page: WatchedPage
 ) -> None:

@@ -88,6 +88,7 @@ def test_another_family_is_grown_and_drawn(server: Served, watched_page: Watched
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_a_point_of_the_frontier_is_adopted(small_dashboard: Served, watched_page: WatchedPage) -> None:
     page = open_at(watched_page, small_dashboard, "?page=Frontier&collective=alltoall")
     wait_until_drawn(page, "Mean penalty in sample", 120)

@@ -64,6 +64,7 @@ def test_from_tune_to_the_bundle_in_two_clicks(server: Served, watched_page: Wat
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_a_tuning_that_is_started_is_found_again_by_another_browser_and_ended(
     server: Served, watched_page: WatchedPage, root: Path, mpiexec: str
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_tuning_that_is_started_is_found_again_by_another_browser_and_ended(
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_a_loop_that_goes_on_is_followed(server: Served, watched_page: WatchedPage, root: Path) -> None:
     page = watched_page.page
     page.goto(at(server, page="Online", online="folder:loop"))

@@ -67,6 +67,7 @@ def in_an_allocation(slurm: Slurm, folder: Path, *words: str) -> str:
     return log.read_text()
 
 
+@pytest.mark.soak
 def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, tmp_path: Path) -> None:
     (tmp_path / "rules.conf").write_text(TUNED)
     (tmp_path / "rules-han.conf").write_text(HAN)
@@ -93,6 +94,7 @@ def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(slow: Slu
     assert {point["comm_size"] for one in proof["regions"] for point in one["points"]} == {4, 6, 8}
 
 
+@pytest.mark.soak
 def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: Path) -> None:
     grid = ["--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "256KiB"]
     how = ["--repetitions", "3-5", "--rounds", "1", "-c", "bcast"]

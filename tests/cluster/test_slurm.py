@@ -62,6 +62,7 @@ def test_one_launch_for_each_method_is_one_job(slurm: Slurm, submitted: Submitte
     assert set(graphs) == {"basic_linear", "binomial"}
 
 
+@pytest.mark.soak
 def test_two_campaigns_at_once_each_have_their_nodes(slurm: Slurm, submitted: Submitted) -> None:
     both = [submitted(name, extra=("--exclusive",)) for name in ("one", "two")]
     until(lambda: all(one.status()["state"] == "running" for one in both), lambda: [one.status() for one in both])
@@ -172,7 +173,7 @@ def test_what_slurm_has_forgotten_the_job_itself_has_written_down(own_cluster: S
     assert now["measured"] == now["points"]
 
 
-@pytest.mark.parametrize("fault", ["power_off", "unplug"])
+@pytest.mark.parametrize("fault", [pytest.param("power_off", marks=pytest.mark.soak), "unplug"])
 def test_a_node_or_a_link_that_dies_ends_in_a_failure(own_cluster: Slurm, submitted: Submitted, fault: str) -> None:
     running = submitted(wish=LONG)
     running.measures()
