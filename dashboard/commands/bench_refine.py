@@ -14,6 +14,7 @@ from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes, format_duration
+from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,7 +78,9 @@ def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
     from dashboard.decisions.measured.map import select_ppn
 
     results = load(args)
-    names = cli_values.names(args.collective) if args.collective else [n for n in results.children if n != "pt2pt"]
+    names = (
+        cli_values.names(args.collective) if args.collective else [n for n in results.children if n != POINT_TO_POINT]
+    )
     return {name: select_ppn(cube, args.ppn)[0].load() for name, cube in cubes_of(args, names, results).items()}
 
 

@@ -1,21 +1,18 @@
 """What a method counts at a size where it was not measured and others were: one rule, by which all trees are judged."""
 
+#: Points that a penalty grows by for each doubling of a size that it is carried over. Of methods that cost at most 5 %
+#: at a size of fast-ethernet-16 the mean penalty 1 to 6 doublings away is higher by 9, 19, 33, 44, 54 and 68 points; on
+#: MareNostrum 5 and Fugaku (PICO's results) it is about as much.
 DOUBLING = 10.0
-"""Points that a penalty grows by for each doubling of a size that it is carried over.
 
-Of methods that cost at most 5 % at a size of fast-ethernet-16 the mean penalty 1 to 6 doublings away is higher by 9,
-19, 33, 44, 54 and 68 points; on MareNostrum 5 and Fugaku (PICO's results) it is about as much.
-"""
-
+#: The rule, to be put beside the figures that it made.
 RULE = (
     "where a method was not measured it counts as its sizes around tell, never as faster than the fastest one measured "
     "there; beyond its sizes as at the nearest one of them, relative to the fastest, and "
     f"{DOUBLING:g} points more for each doubling between"
 )
-"""The rule, to be put beside the figures that it made."""
-
+#: Points that a method which was measured nowhere counts above the slowest one.
 UNKNOWN = 100.0
-"""Points that a method which was measured nowhere counts above the slowest one."""
 
 
 def unmeasured(cells: int) -> str:

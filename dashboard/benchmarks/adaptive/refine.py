@@ -31,8 +31,8 @@ from dashboard.decisions.surfaces.order import kind_number
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+#: Standard error of the logarithm of a time that is sure.
 LEAST_ERROR = 1e-3
-"""Standard error of the logarithm of a time that is sure."""
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,8 @@ _VERSION, _MOST_LAUNCHES = 1, 1000
 ROTATED_BYTES = 64 << 20
 #: Whole numbers of a plan are below it; these hold several of them.
 _MOST, _GRIDS = 2**62, ("comm_sizes", "message_sizes", "ppns")
-
-
+#: Communicator size, message size and places of methods.
 Only = tuple[int, int, tuple[int, ...]]
-"""Communicator size, message size and places of methods."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dashboard.decisions.grown.optimal.rectangles import Rectangles
 FloatArray = npt.NDArray[np.float64]
 Tick = Callable[[float], None]
 
+#: Rectangles times prices from which compiled code is faster even where it must be loaded first.
 COMPILED = 1 << 23
-"""Rectangles times prices from which compiled code is faster even where it must be loaded first."""
 
 
 def priced(leaves: FloatArray, rectangles: Rectangles, prices: FloatArray, tick: Tick | None = None) -> FloatArray:
