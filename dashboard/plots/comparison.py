@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.domain.units import format_percent
-from dashboard.domain.unmeasured import RULE
-from dashboard.plots.legend import table
+from dashboard.plots.legend import table, unmeasured_note
 
 
 def settings_table(rows: Sequence[tuple[str, str, str]]) -> str:
@@ -42,9 +41,8 @@ def figures_table(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
         gap = f"{b - a:+,.2f}" if both else "–"
         rows.append([f"penalty, {name}", *("–" if each is None else format_percent(each) for each in (a, b)), gap])
     a, b = first["penalty"]["unmeasured"], second["penalty"]["unmeasured"]
-    rows.append(["cells whose chosen method was not measured", f"{a:,}", f"{b:,}", f"{b - a:+,}"])
-    rule = f"<p>Not measured: {escape(RULE)}.</p>" if a or b else ""
-    return table("Figures", [("", False), ("A", True), ("B", True), ("B − A", True)], rows) + rule
+    rows.append(["cells with an unmeasured choice", f"{a:,}", f"{b:,}", f"{b - a:+,}"])
+    return table("Figures", [("", False), ("A", True), ("B", True), ("B − A", True)], rows) + unmeasured_note(a + b)
 
 
 def approaches_table(found: pd.DataFrame) -> str:
@@ -73,8 +71,8 @@ def approaches_table(found: pd.DataFrame) -> str:
         penalties = [format_percent(row[f"penalty_{key}"]) for key in ("mean", "p95", "max")]
         wrong = f"{row['wrong']:,.0f} of {row['cells']:,.0f}"
         rows.append([escape(str(name)), *sizes, *penalties, wrong, format_percent(row["held_out"])])
-    rule = f"<p>Not measured: {escape(RULE)}.</p>" if found["unmeasured"].fillna(0).any() else ""
-    return table("Comparison of approaches, each with its options as they are set", heads, rows) + rule
+    note = unmeasured_note(found["unmeasured"].fillna(0).sum())
+    return table("Comparison of approaches, each with its options as they are set", heads, rows) + note
 
 
 def _sizes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, int, int]]:

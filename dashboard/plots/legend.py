@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.domain.unmeasured import RULE
 from dashboard.plots.colors import MethodKey
 
 STYLE = """
@@ -66,6 +67,11 @@ def table(
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption, quote=True)}"><table>'
         f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def unmeasured_note(cells: float) -> str:
+    """What cells count whose chosen method was not measured there, as a note below a table; empty without such cells."""
+    return f'<p style="font-size: 12px; margin: 6px 0 0">Not measured: {escape(RULE)}.</p>' if cells else ""
 
 
 def method_shares(key: MethodKey, best: NDArray[np.integer], chosen: NDArray[np.integer]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from dashboard.domain.units import format_percent
-from dashboard.domain.unmeasured import RULE
+from dashboard.plots.legend import unmeasured_note
 
 
 def statistics_table(
@@ -42,7 +42,7 @@ def statistics_table(
         ("Tree depth", [("max", levels("max", 0)), ("min", levels("min", 0)), ("mean", levels("mean", 2))]),
         ("", [("tests on the way to a measured size", levels("expected", 2))]),
         ("Penalty", [(name, percent(name)) for name in ("mean", "median", "max", "min")]),
-        ("", [("cells whose chosen method was not measured there", f"{penalty['unmeasured']:,}")]),
+        ("", [("cells with an unmeasured choice", f"{penalty['unmeasured']:,}")]),
         ("This map", [(name, format_percent(this_map[name])) for name in _ALL] if this_map else []),
         ("Held out", [(_OUTSIDE[name], format_percent(held_out[name])) for name in _OUTSIDE] if held_out else []),
         ("Size", [("leaves", f"{statistics['leaves']:,}"), ("nodes", f"{statistics['nodes']:,}")]),
@@ -54,8 +54,8 @@ def statistics_table(
         f'<td class="number">{escape(value)}</td></tr>'
         for title, name, value in rows
     )
-    rule = f"<p>Not measured: {escape(RULE)}.</p>" if penalty["unmeasured"] else ""
-    return f"<table><caption>Statistics</caption><tbody>{body}</tbody></table>{rule}"
+    note = unmeasured_note(penalty["unmeasured"])
+    return f"<table><caption>Statistics</caption><tbody>{body}</tbody></table>{note}"
 
 
 #: Penalties where the tree had not looked, beside those above.
