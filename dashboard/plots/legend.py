@@ -70,7 +70,7 @@ def table(
 
 
 def unmeasured_note(cells: float) -> str:
-    """What cells count whose chosen method was not measured there, as a note below a table; empty without such cells."""
+    """What cells count whose chosen method was not measured there, as a note below a table; empty without such."""
     return f'<p style="font-size: 12px; margin: 6px 0 0">Not measured: {escape(RULE)}.</p>' if cells else ""
 
 
