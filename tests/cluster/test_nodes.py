@@ -114,10 +114,19 @@ def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: 
     assert abs(cell["measured"] - cell["decided"]) < 20, told
 
 
+def ended(now: dict[str, Any]) -> dict[str, Any] | None:
+    """A status of a campaign that has ended."""
+    return None if now["state"] in ("queued", "running") else now
+
+
 def measured(campaign: Campaign, installation: Installation, launcher: Any) -> dict[str, Any]:
-    """Run a campaign to its end."""
-    control.start(campaign, launcher, installation, 120.0)
-    return until(lambda: (now := control.status(campaign))["state"] not in ("queued", "running") and now, campaign.tail)
+    """Run a campaign to its end; once more where the daemons of a busy machine did not find each other."""
+    for _ in range(2):
+        control.start(campaign, launcher, installation, 120.0)
+        now: dict[str, Any] = until(lambda: ended(control.status(campaign)), campaign.tail)
+        if now["measured"] or not any("daemon failed to report back" in line for line in campaign.tail(200)):
+            break
+    return now
 
 
 def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
