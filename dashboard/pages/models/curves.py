@@ -22,13 +22,7 @@ from dashboard.plots.models.legend import legend_table
 
 
 class Curves(Part):
-    """Model against measurement.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Model against measurement."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

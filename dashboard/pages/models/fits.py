@@ -14,13 +14,7 @@ _NONE = "These parameters were not fitted here: choose 'Fit to the measurements'
 
 
 class Fits(Part):
-    """Confidence intervals and residuals of the parameters on show.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Confidence intervals and residuals of the parameters on show."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

@@ -27,13 +27,7 @@ MULTIPLES = {"1 byte": 1, "4 bytes": 4, "8 bytes (doubles)": 8, "1 KiB": 1024}
 
 
 class Optimal(Part):
-    """Optimal algorithms and their optimal segment sizes (Figure 6.2).
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Optimal algorithms and their optimal segment sizes (Figure 6.2)."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

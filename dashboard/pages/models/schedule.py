@@ -26,13 +26,7 @@ _SEGMENT = ("segment_size", "first_segment")
 
 
 class Scheduled(Part):
-    """Schedule of one algorithm, with a slider for the step (dissertation, Figures 4.1 to 4.12).
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Schedule of one algorithm, with a slider for the step (dissertation, Figures 4.1 to 4.12)."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

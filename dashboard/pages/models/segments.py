@@ -14,13 +14,7 @@ from dashboard.plots.models.methods import ModelMethod
 
 
 class OptimalSegments(Part):
-    """Duration over segment sizes with the best one.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Duration over segment sizes with the best one."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

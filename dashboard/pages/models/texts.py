@@ -12,13 +12,7 @@ from dashboard.plots.models import formulas as model_formulas
 
 
 class Formulas(Part):
-    """Formulas of the collective.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Formulas of the collective."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
@@ -33,13 +27,7 @@ class Formulas(Part):
 
 
 class Errata(Part):
-    """What is wrong in print, of the collective or everywhere.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """What is wrong in print, of the collective or everywhere."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

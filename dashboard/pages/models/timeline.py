@@ -19,13 +19,7 @@ PROCESSES = 16
 
 
 class TimeLine(Part):
-    """Who sends what when, simulated.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Who sends what when, simulated."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
