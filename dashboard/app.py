@@ -6,7 +6,7 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 from urllib.parse import urlencode
 
@@ -257,7 +257,7 @@ class App(Viewer):
         if name in _VIEWS:
             return _VIEWS[name](self.state)
         if name == "Home":
-            home: Viewer = import_module("dashboard.pages.home").HomePage(self.state, self._upload)
+            home: Viewer = resolve_name("dashboard.pages.home:HomePage")(self.state, self._upload)
             return home
         page = DataPage(self.state, self.start)
         if self.state.results is None:
@@ -268,10 +268,10 @@ class App(Viewer):
         self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
 
-def _when_asked(module: str, name: str) -> Callable[[State], Viewer]:
+def _when_asked(place: str) -> Callable[[State], Viewer]:
     # A page that is not the first one shown is imported when it is: the first map need not wait for it.
     def make(state: State) -> Viewer:
-        page: Viewer = getattr(import_module(f"dashboard.pages.{module}"), name)(state)
+        page: Viewer = resolve_name(place)(state)
         return page
 
     return make
@@ -279,14 +279,14 @@ def _when_asked(module: str, name: str) -> Callable[[State], Viewer]:
 
 #: Pages over the state alone.
 _VIEWS: dict[str, Callable[[State], Viewer]] = {
-    "Tune": _when_asked("tune.page", "TunePage"),
+    "Tune": _when_asked("dashboard.pages.tune.page:TunePage"),
     "Decisions": DecisionsPage,
     "Compare": ComparePage,
     "Frontier": FrontierPage,
     "Models": ModelsPage,
-    "Export": _when_asked("export.page", "ExportPage"),
-    "Measure": _when_asked("measure.page", "MeasurePage"),
-    "Online": _when_asked("online.page", "OnlinePage"),
+    "Export": _when_asked("dashboard.pages.export.page:ExportPage"),
+    "Measure": _when_asked("dashboard.pages.measure.page:MeasurePage"),
+    "Online": _when_asked("dashboard.pages.online.page:OnlinePage"),
 }
 
 #: White on the header's blue; the page on show is filled.

@@ -166,8 +166,7 @@ def _submit(args: argparse.Namespace) -> None:
 
 def _resume(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import site
-    from dashboard.benchmarks.launchers.launch import launcher_of
+    from dashboard.benchmarks.launchers import launcher_of, site
 
     campaign = Campaign(Path(args.folder))
     launcher = launcher_of(campaign)
@@ -250,7 +249,7 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
 def _status(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns import control
     from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers.launch import launcher_of
+    from dashboard.benchmarks.launchers import launcher_of
 
     campaign = Campaign(Path(args.folder))
     now = control.status(campaign)

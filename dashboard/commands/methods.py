@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
@@ -147,8 +147,7 @@ def _list(args: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     for name, place in PROVIDERS.items():
         if args.provider in (None, name):
-            module, _, function = place.partition(":")
-            rows += getattr(import_module(module), function)(wanted)
+            rows += resolve_name(place)(wanted)
     text = json.dumps(rows) if args.json else "\n".join(map(_line, rows))
     answer(text + "\n")
 

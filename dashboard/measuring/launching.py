@@ -13,8 +13,8 @@ from typing import Any
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
-from dashboard.benchmarks.launchers import site, slurm
-from dashboard.benchmarks.launchers.launch import Launcher, launcher_of
+from dashboard.benchmarks.launchers import launcher_of, site, slurm
+from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.domain import units

@@ -1,1 +1,16 @@
 """What the user chose, and what follows from it."""
+
+__all__ = [
+    "address",
+    "choice",
+    "history",
+    "prepared",
+    "reading",
+    "recipes",
+    "registry",
+    "samples",
+    "spool",
+    "state",
+    "treatment",
+    "view",
+]
