@@ -257,7 +257,7 @@ class Prepared:
         def again(part: Problem) -> DecisionFunction:
             return FAMILIES[choice.family].grow(self.learn(part), **choice.options)
 
-        return heldout(self.problem, again, scheme, folds, whole=decision, progress=progress)
+        return heldout(self.problem, again, scheme, folds, grown=decision, progress=progress)
 
     def sweep(self, along: str, choice: Choice) -> pd.DataFrame:
         """Statistics of quadtrees over ``depth`` or ``threshold``, the other one as chosen (Figures 6.10, 6.11).

@@ -102,7 +102,7 @@ def penalty(
     if assumed.any():
         methods, which = np.unique(chosen[assumed], return_inverse=True)
         chosen_time[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
-    found: dict[str, Any] = {
+    tables: dict[str, Any] = {
         "penalty": 100.0 * (chosen_time - best_time) / best_time,
         "chosen": chosen,
         "chosen_time": chosen_time,
@@ -111,11 +111,11 @@ def penalty(
         "unmeasured": unmeasured,
     }
     if weights is not None:
-        found["weight"] = checked_weights(weights, flat)
-        if not found["weight"].any():
+        tables["weight"] = checked_weights(weights, flat)
+        if not tables["weight"].any():
             raise DecisionError("weights must not all be 0")
     result = xr.Dataset(
-        {name: (SIZES, values) for name, values in found.items()},
+        {name: (SIZES, values) for name, values in tables.items()},
         coords=dmap.coords,
         attrs={**dmap.attrs, "unmeasured": int(unmeasured.sum())},
     )
