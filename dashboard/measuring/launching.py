@@ -191,5 +191,5 @@ def preview(root: Path, name: str, offered: Offer, place: Place, installation: I
     folder, launcher = folder_of(root, name), place.launcher(installation)
     with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
         campaign = Campaign.create(Path(aside) / name, offered.plan)
-        told = control.preview(campaign, launcher, installation, place.seconds(offered))
-        return told.replace(str(campaign.folder.resolve()), str(folder))
+        text = control.preview(campaign, launcher, installation, place.seconds(offered))
+        return text.replace(str(campaign.folder.resolve()), str(folder))

@@ -175,45 +175,45 @@ def model_decision(
         raise ModelError(f"no model covers {', '.join(known.missing)}; choose from other methods")
     sizes = part.cube["comm_size"].values, part.cube["message_size"].values
     attrs = {name: part.cube.attrs[name] for name in ("system", "network", "library") if name in part.cube.attrs}
-    found = model_map(known, *sizes, parameters, by, trust=trust, variant=variant, attrs=attrs)
-    return _decision(found, parameters, by, variant, grow, problem.provenance, options)
+    predicted = model_map(known, *sizes, parameters, by, trust=trust, variant=variant, attrs=attrs)
+    return _decision(predicted, parameters, by, variant, grow, problem.provenance, options)
 
 
 def decision_of_map(
-    found: ModelMap, parameters: ParameterSet, by: str, *, variant: Variant = "corrected", grow: Grow | None = None
+    predicted: ModelMap, parameters: ParameterSet, by: str, *, variant: Variant = "corrected", grow: Grow | None = None
 ) -> DecisionFunction:
     """The decision function of a model-made map, without any measurement."""
-    return _decision(found, parameters, by, variant, grow, {})
+    return _decision(predicted, parameters, by, variant, grow, {})
 
 
-def decision_of_optimal(found: xr.Dataset, parameters: ParameterSet, *, grow: Grow | None = None) -> DecisionFunction:
+def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet, *, grow: Grow | None = None) -> DecisionFunction:
     """The decision function of an optimal implementation; its methods are algorithms with the segment sizes found.
 
     Parameters
     ----------
-    found
+    optimal
         As `dashboard.models.optimal_map.optimal_map` gives it.
     parameters
         Of the network that it was made with.
     grow
         As for `model_decision`.
     """
-    collective, best = str(found.attrs["collective"]), found["algorithm"].values
-    names = [*map(str, found["candidate"].values), ""]
-    sizes = found["segment_size"].values.astype(np.int64).ravel().tolist()
+    collective, best = str(optimal.attrs["collective"]), optimal["algorithm"].values
+    names = [*map(str, optimal["candidate"].values), ""]
+    sizes = optimal["segment_size"].values.astype(np.int64).ravel().tolist()
     pairs = [(names[place], size) for place, size in zip(best.ravel().tolist(), sizes, strict=True)]
     methods = [candidates(collective, [name], [size])[0] for name, size in sorted(set(pairs)) if name]
     places = {(each.algorithm, each.segment_size): place for place, each in enumerate(methods)}
     known = Covered.of(collective, methods)
-    model = parameters.of(found.attrs["model"])
-    cube = predicted_cube(known, found["comm_size"].values, found["message_size"].values, model)
+    model = parameters.of(optimal.attrs["model"])
+    cube = predicted_cube(known, optimal["comm_size"].values, optimal["message_size"].values, model)
     labels = np.array([places.get(pair, -1) for pair in pairs], dtype=np.int64).reshape(best.shape)
     made = ModelMap(labels, {model.name: labels}, cube, known)
     return _decision(made, parameters, model.name, "corrected", grow, {}, {"model": model.name, "segments": "optimal"})
 
 
 def _decision(
-    found: ModelMap,
+    predicted: ModelMap,
     parameters: ParameterSet,
     by: str,
     variant: Variant,
@@ -221,8 +221,8 @@ def _decision(
     provenance: Mapping[str, Any],
     options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
-    learnt = Problem.of(found.cube).relabelled([found.best])
-    about = {**_about(parameters, by, variant, found.votes), "not_covered": list(found.known.missing)}
+    learnt = Problem.of(predicted.cube).relabelled([predicted.best])
+    about = {**_about(parameters, by, variant, predicted.votes), "not_covered": list(predicted.known.missing)}
     return _encoded(
         learnt, grow, options or _usual(by, variant), {**(provenance or learnt.provenance), "models": about}
     )
@@ -288,8 +288,8 @@ def completed_decision(
     cube = completed_like(part.cube, parameters, by, methods=methods, trust=trust, variant=variant)
     about = _about(parameters, by, variant, [most_trusted(parameters, by, trust)])
     about["completion"] = cube.attrs["completion"]
-    told = options or {**_usual(by, variant), "fill": True}
-    return _encoded(Problem.of(cube, weights=part.weights), grow, told, {**problem.provenance, "models": about})
+    settings = options or {**_usual(by, variant), "fill": True}
+    return _encoded(Problem.of(cube, weights=part.weights), grow, settings, {**problem.provenance, "models": about})
 
 
 def most_trusted(parameters: ParameterSet, by: str, trust: Mapping[ModelName, float] = TRUST) -> ModelName:
@@ -350,8 +350,8 @@ def model_penalties(
     fair = restricted_to_covered(problem)
     options: list[str] = [name for name in MODEL_NAMES if name in parameters.models]
     options += TOGETHER if len(options) > 1 else []
-    found = {}
+    penalties = {}
     for by in options:
         decision = model_decision(problem, parameters, by, trust=trust, variant=variant)
-        found[by] = (summarise_all(fair.penalties(decision)), summarise_all(problem.penalties(decision)))
-    return found
+        penalties[by] = (summarise_all(fair.penalties(decision)), summarise_all(problem.penalties(decision)))
+    return penalties

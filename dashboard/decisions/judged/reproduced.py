@@ -43,7 +43,7 @@ def reproduced(
     cube
         Results that were decided from, with the library's own decision.
     between_launches
-        Relative standard deviation in percent of a method's mean over all launches of `found`; results that were
+        Relative standard deviation in percent of a method's mean over all launches of `improvement`; results that were
         decided from count as one launch.
     launches
         How many these were.
@@ -51,8 +51,8 @@ def reproduced(
     Returns
     -------
     DataFrame
-        One row for each cell of `found` with `COLUMNS`: improvements in percent, ``p`` corrected, ``outcome`` by the
-        level of `found`; ``not measured`` where the results lack the method or the library's own decision.
+        One row for each cell of `improvement` with `COLUMNS`: percent, ``p`` corrected, ``outcome`` by the
+        level of `improvement`; ``not measured`` where the results lack the method or the library's own decision.
     """
     once = between_launches * math.sqrt(launches)
     known: dict[str, Improvement | None] = {}

@@ -95,7 +95,7 @@ def _pair_sums(first: int, local: Any, table: Any, cases: Any, there: Any) -> An
 
 @compiled
 def _two_sides(upper: Any, lower: Any, total: Any) -> float:
-    """What is lost by two leaves: the cases up to `upper` but not up to `lower`, and the rest of `whole`."""
+    """What is lost by two leaves: the cases up to `upper` but not up to `lower`, and the rest of `total`."""
     least_upper, least_lower = np.inf, np.inf
     for m in range(total.size):
         value = upper[m] - lower[m]
