@@ -94,26 +94,26 @@ class Permalink:
 
     def show(self, query: Mapping[str, Any]) -> None:
         """Show a view, as `view` or an address tells it; what of it cannot be shown is noticed."""
-        query, told = opening(query), []
+        query, sentences = opening(query), []
         wanted = str(query.get(DATA, self._home))
         if wanted != self._state.results_id:
             results = results_by_digest(wanted)
             if results is None:
-                told.append(
+                sentences.append(
                     "The address was made with other results, which are not loaded here; load them and open it again."
                 )
             else:
                 self._state.show(results)
-        told += self._choose(query)
-        self._state.notice = " ".join(told)
+        sentences += self._choose(query)
+        self._state.notice = " ".join(sentences)
 
     def _choose(self, query: Mapping[str, Any]) -> list[str]:
         state = self._state
-        told = state.from_query({name: value for name, value in query.items() if name not in TREATMENT})
+        sentences = state.from_query({name: value for name, value in query.items() if name not in TREATMENT})
         # What may take long is asked for when all else is chosen.
         values = {name: value_of(state, name, query) for name in TREATMENT}
         state.ask(**{PARAMETERS[name]: value for name, (value, _) in values.items()})
-        return told + [sentence for _, refused in values.values() for sentence in refused]
+        return sentences + [sentence for _, refused in values.values() for sentence in refused]
 
     def _changed(self, *events: param.parameterized.Event) -> None:
         if self._waiting is not None:

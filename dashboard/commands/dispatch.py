@@ -137,9 +137,9 @@ def _outliers(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Times that do not fit those around them."""
     from dashboard.decisions.measured.outliers import outliers
 
-    found = outliers(cube)
-    names = [str(name) for name in found.columns]
-    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(found)]
+    table = outliers(cube)
+    names = [str(name) for name in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(table)]
 
 
 def _stored(results: xr.DataTree, files: list[dict[str, Any]]) -> list[dict[str, Any]]:

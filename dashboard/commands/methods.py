@@ -183,8 +183,8 @@ def _draw(args: argparse.Namespace) -> None:
         say(f"wrote {args.output}")
     if args.json or not args.output:
         edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
-        found: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
-        show(args, found, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
+        answer: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
+        show(args, answer, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
 
 
 def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
@@ -212,13 +212,13 @@ def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
 
 def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any]:
     """Parameters said on the command line, as numbers where they are numbers."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     known = {each.name: each for each in algorithm.parameters}
     if args.segment_size is not None:
         # Of the synchronised gather the first segment is the one that has a size.
         name = "first_segment" if "first_segment" in known else "segment_size"
         if args.segment_size or name in known:
-            found[name] = args.segment_size
+            parameters[name] = args.segment_size
     for word in args.set:
         name, equals, value = word.partition("=")
         if not equals or not name:
@@ -228,8 +228,8 @@ def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any
                 value = _bytes(value)
             except argparse.ArgumentTypeError as error:
                 raise Usage(f"--set {word}: {error}") from None
-        found[name] = value
-    return found
+        parameters[name] = value
+    return parameters
 
 
 def _verify(args: argparse.Namespace) -> None:

@@ -25,9 +25,8 @@ def decision_of(model: SelectionModel, collective: str) -> DecisionFunction:
     methods = (_OWN, *model.table.methods[collective])
     best = choice.best.reshape(choice.bins.shape)
     root = _node(best, choice, tuple((0, size) for size in best.shape))
-    known: Mapping[str, Any] = {
-        name: model.provenance[name] for name in ("iteration", "timings") if name in model.provenance
-    }
+    kept = model.provenance
+    known: Mapping[str, Any] = {name: kept[name] for name in ("iteration", "timings") if name in kept}
     facts = {"learnt": "online", "library": model.table.library, "library_version": model.table.version, **known}
     used = sorted({int(each) for each in np.unique(best)} | {DEFAULT})
     places = {alg: place for place, alg in enumerate(used)}

@@ -31,8 +31,8 @@ class WithoutSecrets(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Leave them out."""
-        told = record.getMessage()
-        if (cleaned := _SECRET.sub(r"\1=…", told)) != told:
+        message = record.getMessage()
+        if (cleaned := _SECRET.sub(r"\1=…", message)) != message:
             record.msg, record.args = cleaned, ()
         return True
 
