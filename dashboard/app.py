@@ -23,7 +23,6 @@ from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.connection import CONNECTION
 from dashboard.pages.frame.first import First
-from dashboard.pages.frame.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
@@ -34,6 +33,7 @@ from dashboard.pages.parts.later import hand_over
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
+from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.server.permission import may_enter
 from dashboard.session.address import PARAMETERS, TREATMENT, opening, value_of
 from dashboard.session.history import History

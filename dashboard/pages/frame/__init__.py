@@ -1,3 +1,3 @@
 """What stands around the pages."""
 
-__all__ = ["connection", "first", "lean", "share", "views"]
+__all__ = ["connection", "first", "share", "views"]

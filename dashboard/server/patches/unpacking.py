@@ -43,5 +43,5 @@ def _bounded(self: Deserializer, obj: Any) -> Any:
 
 
 def install() -> None:
-    """Bound what every server of this process unpacks; may be called again."""
+    """Bound what every server of this process unpacks."""
     Deserializer._decode_bytes = _bounded  # type: ignore[method-assign]  # noqa: SLF001 - Bokeh calls it by that name
