@@ -35,6 +35,23 @@ def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
+def stands(place: str) -> bool:
+    """Whether there is a file or folder of that path, or a name in the module before the last point."""
+    module, _, name = place.rpartition(".")
+    for base in (ROOT, ROOT / "dashboard"):
+        file = base / f"{module}.py"
+        if (base / place).exists() or (file.is_file() and re.search(rf"\b{name}\b", file.read_text(encoding="utf-8"))):
+            return True
+    return False
+
+
+def test_the_guide_names_places_that_there_are() -> None:
+    guide = (ROOT / "dashboard/docs/developer_guide.md").read_text(encoding="utf-8")
+    places = re.findall(r"`(\w+/[\w./]+)`", guide)
+    assert len(places) > 40
+    assert [place for place in places if not stands(place)] == []
+
+
 def test_one_line_sets_up_and_runs_each_of_dashboard_and_tests() -> None:
     lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("python3 -m venv")]
     assert [line.rpartition("&& ")[2] for line in lines] == [".venv/bin/colltune serve", ".venv/bin/python -m pytest"]
