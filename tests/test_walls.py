@@ -114,6 +114,13 @@ def test_the_command_starts_without_a_drawing_library() -> None:
     assert DRAWING & set(loaded_by(["dashboard.cli"])["dashboard.cli"]) == set()
 
 
+def test_the_ranks_of_a_job_start_without_what_reads_and_decides() -> None:
+    workers = [name for name, file in modules() if f"-m mpi4py -m {name}" in file.read_text(encoding="utf-8")]
+    assert len(workers) >= 4
+    for name, brought in loaded_by([*workers, "loaders.run_writer"]).items():
+        assert {"pandas", "xarray", "dask", "scipy"} & set(brought) == set(), name
+
+
 def test_no_module_outside_the_benchmarks_names_mpi4py() -> None:
     named = [
         f"{file.relative_to(ROOT)}:{line} imports {target}"
