@@ -6,7 +6,7 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,7 +23,6 @@ from dashboard.pages.data.page import DataPage
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.connection import CONNECTION
 from dashboard.pages.frame.first import First
-from dashboard.pages.frame.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frontier import FrontierPage
@@ -34,6 +33,7 @@ from dashboard.pages.parts.later import hand_over
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
+from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.server.permission import may_enter
 from dashboard.session.address import PARAMETERS, TREATMENT, opening, value_of
 from dashboard.session.history import History
@@ -94,26 +94,26 @@ class Permalink:
 
     def show(self, query: Mapping[str, Any]) -> None:
         """Show a view, as `view` or an address tells it; what of it cannot be shown is noticed."""
-        query, told = opening(query), []
+        query, sentences = opening(query), []
         wanted = str(query.get(DATA, self._home))
         if wanted != self._state.results_id:
             results = results_by_digest(wanted)
             if results is None:
-                told.append(
+                sentences.append(
                     "The address was made with other results, which are not loaded here; load them and open it again."
                 )
             else:
                 self._state.show(results)
-        told += self._choose(query)
-        self._state.notice = " ".join(told)
+        sentences += self._choose(query)
+        self._state.notice = " ".join(sentences)
 
     def _choose(self, query: Mapping[str, Any]) -> list[str]:
         state = self._state
-        told = state.from_query({name: value for name, value in query.items() if name not in TREATMENT})
+        sentences = state.from_query({name: value for name, value in query.items() if name not in TREATMENT})
         # What may take long is asked for when all else is chosen.
         values = {name: value_of(state, name, query) for name in TREATMENT}
         state.ask(**{PARAMETERS[name]: value for name, (value, _) in values.items()})
-        return told + [sentence for _, refused in values.values() for sentence in refused]
+        return sentences + [sentence for _, refused in values.values() for sentence in refused]
 
     def _changed(self, *events: param.parameterized.Event) -> None:
         if self._waiting is not None:
@@ -257,7 +257,7 @@ class App(Viewer):
         if name in _VIEWS:
             return _VIEWS[name](self.state)
         if name == "Home":
-            home: Viewer = import_module("dashboard.pages.home").HomePage(self.state, self._upload)
+            home: Viewer = resolve_name("dashboard.pages.home:HomePage")(self.state, self._upload)
             return home
         page = DataPage(self.state, self.start)
         if self.state.results is None:
@@ -268,10 +268,10 @@ class App(Viewer):
         self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
 
-def _when_asked(module: str, name: str) -> Callable[[State], Viewer]:
+def _when_asked(place: str) -> Callable[[State], Viewer]:
     # A page that is not the first one shown is imported when it is: the first map need not wait for it.
     def make(state: State) -> Viewer:
-        page: Viewer = getattr(import_module(f"dashboard.pages.{module}"), name)(state)
+        page: Viewer = resolve_name(place)(state)
         return page
 
     return make
@@ -279,14 +279,14 @@ def _when_asked(module: str, name: str) -> Callable[[State], Viewer]:
 
 #: Pages over the state alone.
 _VIEWS: dict[str, Callable[[State], Viewer]] = {
-    "Tune": _when_asked("tune.page", "TunePage"),
+    "Tune": _when_asked("dashboard.pages.tune.page:TunePage"),
     "Decisions": DecisionsPage,
     "Compare": ComparePage,
     "Frontier": FrontierPage,
     "Models": ModelsPage,
-    "Export": _when_asked("export.page", "ExportPage"),
-    "Measure": _when_asked("measure.page", "MeasurePage"),
-    "Online": _when_asked("online.page", "OnlinePage"),
+    "Export": _when_asked("dashboard.pages.export.page:ExportPage"),
+    "Measure": _when_asked("dashboard.pages.measure.page:MeasurePage"),
+    "Online": _when_asked("dashboard.pages.online.page:OnlinePage"),
 }
 
 #: White on the header's blue; the page on show is filled.

@@ -10,8 +10,8 @@ from typing import Any
 
 from tornado.process import task_id
 
-from dashboard.server import guarded
-from dashboard.server.permission import at_start
+from dashboard.server import patches, reach
+from dashboard.server.permission import Permission, at_start
 from dashboard.server.quiet import keep_quiet
 from dashboard.server.warming import warm_up
 from dashboard.session.samples import start_with
@@ -19,7 +19,7 @@ from dashboard.session.samples import start_with
 _START = start_with(sys.argv[1:])
 _USAGE = 2
 # The server is made after this is read, and before any of the hooks is called.
-guarded.install()
+_LOST = patches.install()
 
 
 def _read_ahead() -> None:
@@ -34,9 +34,11 @@ def on_server_loaded(server_context: Any) -> None:
     Raises
     ------
     SystemExit
-        The server was told to listen where others reach it, and nobody need log in.
+        The server was told to listen where others reach it, and nobody need log in, or a guard does not fit.
     """
     start = at_start()
+    if start and any(patch.guards for patch in _LOST) and reach.open_addresses():
+        start = Permission(allowed=False, reason=patches.UNGUARDED)
     if start.reason:
         sys.stderr.write(f"colltune: {'warning' if start else 'error'}: {start.reason}\n")
     if not start:

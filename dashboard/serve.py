@@ -15,8 +15,8 @@ from tornado.ioloop import PeriodicCallback
 from tornado.process import task_id
 
 from dashboard.app import TITLE, create_app, read_ahead
-from dashboard.server import guarded, reach
-from dashboard.server.access import Access
+from dashboard.server import patches, reach
+from dashboard.server.access import Access, AccessError
 from dashboard.server.quiet import keep_quiet
 from dashboard.server.warming import warm_up
 from dashboard.session import spool
@@ -67,7 +67,8 @@ def serve(
     access = access or Access()
     options = access.server_options()
     keep_quiet()
-    guarded.install()
+    if any(patch.guards for patch in patches.install()) and not reach.is_loopback(access.address):
+        raise AccessError(patches.UNGUARDED)
     port = _port(access.address, port)
     if not reach.is_loopback(access.address) and access.ssl_certfile is None:
         _say("warning: without --ssl-certfile passwords can be read on their way, unless a proxy in front speaks HTTPS")

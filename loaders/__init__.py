@@ -18,7 +18,29 @@ if TYPE_CHECKING:
     from loaders.run_writer import RunWriter
     from loaders.storage import save_results
 
-__all__ = ["FORMATS", "LoadError", "MissingHintError", "RunWriter", "open_results", "save_results", "scan"]
+__all__ = [
+    "FORMATS",
+    "LoadError",
+    "MissingHintError",
+    "RunWriter",
+    "apart",
+    "collectives",
+    "cube",
+    "disk",
+    "doubles",
+    "facet_names",
+    "facets",
+    "hints",
+    "intelmpi",
+    "methods",
+    "online",
+    "open_results",
+    "openmpi",
+    "save_results",
+    "scan",
+    "source",
+    "workload",
+]
 
 _MODULES = {
     "FORMATS": "formats",

@@ -178,8 +178,8 @@ def plan(
     """
     names = [c.strip().lstrip("#").strip() for c in cells]
     wanted = {plain(theirs): ours for theirs, ours in mapping.items()}
-    found = [_meaning(name, wanted, frozenset(parameters)) for name in names]
-    meanings = _without_doubles(names, found)
+    meanings_of = [_meaning(name, wanted, frozenset(parameters)) for name in names]
+    meanings = _without_doubles(names, meanings_of)
     if not any(m and m[0] == "time" for m in meanings):
         return None
     absent = [theirs for theirs in mapping if plain(theirs) not in map(plain, names)]
@@ -236,21 +236,21 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
     text = wanted[plain(name)] if mapped else name
     if mapped and not text:
         return None
-    whole, (bare, unit) = plain(text), split_unit(text)
+    spelling, (bare, unit) = plain(text), split_unit(text)
     if unit is not None and bare in _TIMES:
         return _SPELLINGS.get(bare, bare), unit, mapped
-    known = _SPELLINGS.get(whole, whole)
+    known = _SPELLINGS.get(spelling, spelling)
     if known in TEXTS or known in NUMBERS or known in parameters:
         return known, None, mapped
-    return (whole, None, True) if mapped else None
+    return (spelling, None, True) if mapped else None
 
 
 def _without_doubles(
-    names: Sequence[str], found: Sequence[tuple[str, float | None, bool] | None]
+    names: Sequence[str], meanings: Sequence[tuple[str, float | None, bool] | None]
 ) -> list[tuple[str, float | None] | None]:
     """Leave out columns that mean what the user says that another one means."""
-    said = {m[0] for m in found if m and m[2]}
-    return [None if m is None or (m[0] in said and not m[2]) else m[:2] for m in found]
+    said = {m[0] for m in meanings if m and m[2]}
+    return [None if m is None or (m[0] in said and not m[2]) else m[:2] for m in meanings]
 
 
 def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:

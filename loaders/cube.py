@@ -72,11 +72,11 @@ def _ran_as(rows: CollectiveRows, axes: Axes) -> Ints | None:
     """For each place of the cube the number of the method it ran as, 0 = as told; None where nothing tells."""
     if len(rows.doubles.values) < 2:
         return None
-    found = np.zeros(axes.size, dtype=np.int64)
+    double_of = np.zeros(axes.size, dtype=np.int64)
     for part in rows.parts:
         if part.double_of is not None:
-            found[axes.places(part)] = part.double_of
-    return found
+            double_of[axes.places(part)] = part.double_of
+    return double_of
 
 
 def with_doubles(cube: xr.Dataset, ran_as: npt.ArrayLike, names: Sequence[str]) -> xr.Dataset:
@@ -194,12 +194,12 @@ def digest(cube: xr.Dataset) -> str:
     return sha.hexdigest()[:16]
 
 
-def combine_attrs(told: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+def combine_attrs(attrs_of_files: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     """Join what several files say of themselves.
 
     Parameters
     ----------
-    told
+    attrs_of_files
         ``(path, attrs)`` of each file.
 
     Raises
@@ -209,7 +209,7 @@ def combine_attrs(told: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, An
     """
     joined: dict[str, Any] = {}
     first: dict[str, str] = {}
-    for path, attrs in told:
+    for path, attrs in attrs_of_files:
         for name, value in attrs.items():
             if name not in joined:
                 joined[name], first[name] = value, path
@@ -234,7 +234,7 @@ def cube_table(cube: xr.Dataset) -> pd.DataFrame:
     place = frame["method"].map(order).to_numpy(dtype=np.int64)
     for name in cube.coords:
         if cube[name].dims == ("method",) and name != "method":
-            frame[str(name)] = _whole(cube[name].values)[place]
+            frame[str(name)] = _as_integers(cube[name].values)[place]
     if "double_of" in frame:
         labels = np.array(["", *np.atleast_1d(cube["double_of"].attrs["methods"])])
         frame["double_of"] = labels[frame["double_of"].fillna(-1).to_numpy(dtype=np.int64) + 1]
@@ -246,7 +246,7 @@ def cube_table(cube: xr.Dataset) -> pd.DataFrame:
     return frame.assign(_order=place).sort_values("_order", kind="stable")[[*leading, *rest, "time"]]
 
 
-def _whole(values: npt.NDArray[Any]) -> Any:
+def _as_integers(values: npt.NDArray[Any]) -> Any:
     """A parameter that some methods lack as whole numbers with gaps, where that is what it is."""
     if values.dtype.kind != "f":
         return values

@@ -167,7 +167,7 @@ class Delimited:
         """
         if not text or text.isspace():
             return None
-        table = finish(self._whole(text, line) or self._mixed(text, line))
+        table = finish(self._plain(text, line) or self._mixed(text, line))
         return table if len(table) else None
 
     def tables(self, blocks: Iterator[tuple[int, bytes]], finish: Finish) -> Iterator[pd.DataFrame]:
@@ -182,9 +182,9 @@ class Delimited:
         """Each block that is not blank, and its rows if every line is one."""
         for line, text in blocks:
             if text and not text.isspace():
-                yield line, text, self._whole(text, line)
+                yield line, text, self._plain(text, line)
 
-    def _whole(self, text: bytes, line: int) -> Chunk | None:
+    def _plain(self, text: bytes, line: int) -> Chunk | None:
         """Parse a text every line of which is a row; `None` if one is not."""
         ends = text.endswith(b"\n")
         if b"\0" in text or not (ends or self._open_end):
@@ -215,8 +215,8 @@ class Delimited:
     def _of_separators(self, text: bytes, separator: str) -> pd.DataFrame | None:
         """Arrow reads these without keeping other threads from running."""
         names = [str(n) for n in range(len(self._fields))]
-        for whole in (pa.int64(), pa.float64()):
-            types = {"number": pa.float64(), "whole": whole}
+        for integer in (pa.int64(), pa.float64()):
+            types = {"number": pa.float64(), "whole": integer}
             kinds = {names[n]: types.get(self._fields[n].kind, _WORDS) for n in self._used}
             try:
                 table = csv_of.read_csv(
@@ -246,11 +246,11 @@ class Delimited:
             content = raw.decode("utf-8", "replace").strip() if n not in taken and raw else ""
             if not content or content.startswith("#") or content == self._header:
                 continue
-            found = self._row(raw.decode("utf-8", "replace").strip("\r"))
-            if isinstance(found, str) or (cut and n == last):
-                self._source.skip(line + n, raw, "cut off" if cut and n == last else str(found))
+            row = self._row(raw.decode("utf-8", "replace").strip("\r"))
+            if isinstance(row, str) or (cut and n == last):
+                self._source.skip(line + n, raw, "cut off" if cut and n == last else str(row))
             else:
-                values.append(found)
+                values.append(row)
                 places.append(n)
         slow = self._table(values)
         if frame is None:
@@ -349,9 +349,9 @@ def translate(column: pd.Series[Any], word: Callable[[str], Hashable | None]) ->
     codes = column.cat.codes.to_numpy()
     words = [word(str(c)) for c in column.cat.categories]
     places: dict[Hashable, int] = {}
-    for found in words:
-        if found is not None:
-            places.setdefault(found, len(places))
+    for category in words:
+        if category is not None:
+            places.setdefault(category, len(places))
     table = np.array([-1 if w is None else places[w] for w in words] + [-1], dtype=np.int32)
     kind = "str" if all(isinstance(w, str) for w in places) else object
     return pd.Categorical.from_codes(table[codes], categories=pd.Index(list(places), dtype=kind))
@@ -368,8 +368,8 @@ def not_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.int64], low: int 
     if values.dtype == np.int64 and values.min(initial=low) >= low and values.max(initial=low) < LARGEST_WHOLE:
         return np.zeros(len(values), dtype=np.bool_)
     with np.errstate(invalid="ignore"):
-        whole: Mask = (values >= low) & (values < LARGEST_WHOLE) & (np.floor(values) == values)
-    return ~whole
+        integral: Mask = (values >= low) & (values < LARGEST_WHOLE) & (np.floor(values) == values)
+    return ~integral
 
 
 def not_time(values: npt.NDArray[np.float64]) -> Mask:

@@ -61,8 +61,8 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
             content = stream.read(most + 1)
             if len(content) <= most:
                 return content
-    told = f"has {size:,} bytes" if size > most else "has no end"
-    raise OSError(errno.EFBIG, f"{told}; at most {most:,} bytes are read", os.fspath(path))
+    extent = f"has {size:,} bytes" if size > most else "has no end"
+    raise OSError(errno.EFBIG, f"{extent}; at most {most:,} bytes are read", os.fspath(path))
 
 
 def read_text(

@@ -51,18 +51,18 @@ def doubles(cell: Sequence[Ran]) -> dict[Hashable, Hashable]:
         double only where a single method sent its messages.
     """
     by_digest: dict[str, list[Ran]] = {}
-    for one in cell:
-        by_digest.setdefault(one.digest, []).append(one)
-    found: dict[Hashable, Hashable] = {}
+    for run in cell:
+        by_digest.setdefault(run.digest, []).append(run)
+    double_of: dict[Hashable, Hashable] = {}
     for alike in by_digest.values():
         true: list[Ran] = []
-        for one in sorted(alike, key=lambda one: (not one.programs, not one.plain)):
-            same = [other for other in true if not one.programs or set(one.programs) & set(other.programs)]
-            if len(same) == 1 or (same and one.programs):
-                found[one.method] = same[0].method
+        for run in sorted(alike, key=lambda run: (not run.programs, not run.plain)):
+            same = [other for other in true if not run.programs or set(run.programs) & set(other.programs)]
+            if len(same) == 1 or (same and run.programs):
+                double_of[run.method] = same[0].method
             else:
-                true.append(one)
-    return found
+                true.append(run)
+    return double_of
 
 
 def ran(method: Hashable, record: Mapping[str, Any]) -> Ran | None:
@@ -80,4 +80,4 @@ def ran(method: Hashable, record: Mapping[str, Any]) -> Ran | None:
 
 def doubles_of(cells: Mapping[Hashable, Iterable[Ran]]) -> dict[tuple[Hashable, Any], Any]:
     """As `doubles` for many cells: ``(cell, method)`` to the method that it is a double of."""
-    return {(cell, one): other for cell, there in cells.items() for one, other in doubles(list(there)).items()}
+    return {(cell, method): other for cell, there in cells.items() for method, other in doubles(list(there)).items()}

@@ -95,22 +95,22 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
     list of dict
         Those that each tells. The campaign of a file that names none is its folder.
     """
-    told = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
-    if any("device" in each for each in told):
-        told = [{"device": HOST} | each for each in told]
+    facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
+    if any("device" in each for each in facets):
+        facets = [{"device": HOST} | each for each in facets]
     folders = [str(Path(path).parent) for path, _ in files]
     if len(set(folders)) > 1:
         above = os.path.commonpath(folders)
-        for each, folder in zip(told, folders, strict=True):
+        for each, folder in zip(facets, folders, strict=True):
             beside = os.path.relpath(folder, above)
             each.setdefault("campaign", Path(above).name if beside == "." else beside)
-    return told
+    return facets
 
 
 def values(files: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Values of each facet among files, as `loaders.scan` reports them."""
-    told = facets_of([(str(file.get("path")), file.get("attrs") or {}) for file in files if not file.get("error")])
-    every = {name: list(dict.fromkeys(each[name] for each in told if name in each)) for name in FACETS}
+    facets = facets_of([(str(file.get("path")), file.get("attrs") or {}) for file in files if not file.get("error")])
+    every = {name: list(dict.fromkeys(each[name] for each in facets if name in each)) for name in FACETS}
     return {name: each for name, each in every.items() if each}
 
 
@@ -178,9 +178,9 @@ def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
 
 
 def _differ(collective: str, name: str, groups: Mapping[str, Sequence[int]], far: str) -> str:
-    told = [f"{value!r} ({len(places)} file{'' if len(places) == 1 else 's'})" for value, places in groups.items()]
-    more = [f"{len(told) - _NAMED} more"] if len(told) > _NAMED else []
-    values = " and ".join([*told[:_NAMED], *more])
+    listed = [f"{value!r} ({len(places)} file{'' if len(places) == 1 else 's'})" for value, places in groups.items()]
+    more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
+    values = " and ".join([*listed[:_NAMED], *more])
     first = shlex.quote(f"{name}={next(iter(groups))}")
     return (
         f"{name} of {collective} is {values}{far}; choose one with --select {first}, load them apart, or join them "

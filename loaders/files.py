@@ -52,34 +52,34 @@ def find(paths: Paths, hints: Hints) -> Found:
     LoadError
         A path does not exist, or nothing was found.
     """
-    found = Found()
+    files = Found()
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     for entry in given:
-        _given(Path(entry), hints, found)
-    if not found.files:
+        _given(Path(entry), hints, files)
+    if not files.files:
         raise LoadError(f"no files found in {', '.join(map(str, given)) or 'an empty list'}")
-    return found
+    return files
 
 
 _SHOWN = 200
 
 
-def _given(path: Path, hints: Hints, found: Found) -> None:
+def _given(path: Path, hints: Hints, files: Found) -> None:
     try:
         there, folder, file = path.exists(), path.is_dir(), path.is_file()
     except OSError as error:
         raise LoadError(f"cannot be opened: {error.strerror or error}", path=str(path)[:_SHOWN]) from error
     if folder and not is_zarr(path):
-        _folder(path, hints, found, frozenset())
+        _folder(path, hints, files, frozenset())
     elif file or folder:
-        found.add(path, named=True)
+        files.add(path, named=True)
     elif there:
         raise LoadError("is neither a file nor a folder; save what comes from a pipe in a file first", path=path)
     else:
         raise LoadError("there is no such file or folder", path=path)
 
 
-def _folder(folder: Path, hints: Hints, found: Found, above: frozenset[Path]) -> None:
+def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) -> None:
     """Take the files of a folder; `above` are the folders it is in, which a link may lead back to."""
     above |= {Path(os.path.realpath(folder))}
     try:
@@ -89,14 +89,14 @@ def _folder(folder: Path, hints: Hints, found: Found, above: frozenset[Path]) ->
     except OSError as error:
         raise LoadError(f"cannot be listed: {error.strerror or error}", path=folder) from error
     for file in files:
-        found.add(file, named=False)
+        listing.add(file, named=False)
     if hints.values.get("recursive") or all(f.suffix.lower() == ".md" for f in files):
         for sub in folders:
             if Path(os.path.realpath(sub)) not in above:
-                _folder(sub, hints, found, above)
+                _folder(sub, hints, listing, above)
     elif folders:
         names = ", ".join(f"{f.name}/" for f in folders)
-        found.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
+        listing.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
 
 
 def detect(source: Source, formats: Mapping[str, Format], name: str | None = None) -> Format:

@@ -152,20 +152,20 @@ class Hints:
         LoadError
             The path does not match the pattern, or says something else than a value given.
         """
-        found: dict[str, Any] = {}
+        hints: dict[str, Any] = {}
         if self._pattern is not None:
             match = self._pattern.search(path.as_posix())
             if match is None:
                 raise LoadError(f"the path does not match the pattern {self.values['pattern']!r}", path=path)
-            found = {name: _typed(name, text) for name, text in match.groupdict().items()}
+            hints = {name: _typed(name, text) for name, text in match.groupdict().items()}
         for name in (*FIELDS, *ATTRIBUTES):
             value = self.values.get(name)
             if value is None:
                 continue
-            if name in found and found[name] != value:
-                raise LoadError(f"the pattern says {name} {found[name]!r}, the hint {value!r}", path=path)
-            found[name] = value
-        return found
+            if name in hints and hints[name] != value:
+                raise LoadError(f"the pattern says {name} {hints[name]!r}, the hint {value!r}", path=path)
+            hints[name] = value
+        return hints
 
     def from_own_name(self, path: PurePath) -> dict[str, Any]:
         """What a file name of the form `OWN_PATTERN` says; empty for any other or where a pattern is given."""
@@ -241,16 +241,16 @@ class FileHints:
         LoadError
             A hint contradicts the file.
         """
-        for name, found in self._against.items():
+        for name, contrary in self._against.items():
             if name not in self._used:
-                raise self._source.fail(f"the hint says {name} {self._given[name]!r}, the file says {found!r}")
+                raise self._source.fail(f"the hint says {name} {self._given[name]!r}, the file says {contrary!r}")
         wanted = self._given.get("system")
         if self._systems and wanted is not None and wanted not in self._systems:
             raise self._source.fail(f"holds no results of the system {wanted!r}, but of {', '.join(self._systems)}")
         for name in ATTRIBUTES:
-            told, given = self._source.attrs.get(name), self._given.get(name)
-            if told is not None and given is not None and told != given:
-                raise self._source.fail(f"the hint says {name} {given!r}, the file says {told!r}")
+            attribute, given = self._source.attrs.get(name), self._given.get(name)
+            if attribute is not None and given is not None and attribute != given:
+                raise self._source.fail(f"the hint says {name} {given!r}, the file says {attribute!r}")
             if given is not None:
                 self._source.attrs[name] = given
         if "system" in self.needs:
@@ -265,14 +265,14 @@ class FileHints:
     def _compare(self, name: str, table: pd.DataFrame) -> None:
         if name not in self._given:
             return
-        told = table[name]
+        column = table[name]
         if name != "collective" and "collective" in table:
             # A ping-pong of two is no collective; both often stand in one folder.
-            told = told[(table["collective"] != POINT_TO_POINT).to_numpy()]
-        if (told == self._given[name]).any():
+            column = column[(table["collective"] != POINT_TO_POINT).to_numpy()]
+        if (column == self._given[name]).any():
             self._used.add(name)
-        elif len(told):
-            self._against[name] = told.tolist()[0]
+        elif len(column):
+            self._against[name] = column.tolist()[0]
 
     def _value(self, name: str, table: pd.DataFrame) -> Any:
         value = self._given.get(name, self._own.get(name))

@@ -73,7 +73,7 @@ class _State:
 
 def recognises(head: bytes, path: Path) -> bool:
     """Whether the text holds IMB's title or a header of its tables."""
-    return text.found(_FOUND, (b"MPI Benchmarks", b"#repetitions"), head, path)
+    return text.has_header(_FOUND, (b"MPI Benchmarks", b"#repetitions"), head, path)
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -156,7 +156,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
     words = line.text.split()
     fields = dict(zip(state.columns, words, strict=False))
     if len(words) != len(state.columns) or not all(_fits(n, f) for n, f in fields.items()):
-        return "cut off" if not line.whole else "not a row of the table"
+        return "cut off" if not line.ended else "not a row of the table"
     column = next((c for c in _CHOICES[asked] if c in fields), None)
     if column is None:
         return "a bandwidth, not a time" if asked is None else f"the table has no column for the statistic {asked!r}"
@@ -164,7 +164,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
 
 
 def _fits(name: str, value: str) -> bool:
-    return (text.whole(value) if name in _INTEGERS else text.decimal(value)) is not None
+    return (text.integer(value) if name in _INTEGERS else text.decimal(value)) is not None
 
 
 def _fault(state: _State, fields: Mapping[str, str], column: str, line: text.Line) -> str:
@@ -179,9 +179,9 @@ def _fault(state: _State, fields: Mapping[str, str], column: str, line: text.Lin
                 state.name is not None and collective is None,
                 f"{(state.name or '')[:40]} is no collective and no point-to-point pattern",
             ),
-            (collective != POINT_TO_POINT and text.whole(fields.get("#bytes", "1")) == 0, "size 0: no data"),
+            (collective != POINT_TO_POINT and text.integer(fields.get("#bytes", "1")) == 0, "size 0: no data"),
             (sizeless, "no message size"),
-            (text.whole(fields["#repetitions"]) == 0, "no repetitions"),
+            (text.integer(fields["#repetitions"]) == 0, "no repetitions"),
             (text.positive(fields[column]) is None, "the time is not positive"),
         )
     )

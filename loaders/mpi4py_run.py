@@ -62,7 +62,7 @@ class _State:
 
 def recognises(head: bytes, path: Path) -> bool:
     """Whether the text holds a title, a header or a row of mpi4py's benchmarks."""
-    return text.found(_FOUND, (b" Test", b"[B]", b"time for ", b"\xc2\xb1"), head, path)
+    return text.has_header(_FOUND, (b" Test", b"[B]", b"time for ", b"\xc2\xb1"), head, path)
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -135,8 +135,8 @@ def _row(state: _State, line: text.Line) -> str:
     words = line.text.split()
     if not state.table:
         return "not a row of a table"
-    if len(words) != 2 or text.whole(words[0]) is None or text.decimal(words[1]) is None:
-        return "cut off" if not line.whole else "not a row of the table"
+    if len(words) != 2 or text.integer(words[0]) is None or text.decimal(words[1]) is None:
+        return "cut off" if not line.ended else "not a row of the table"
     return _demo(state, words, line)
 
 
@@ -146,7 +146,7 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
     title = state.title or Title()
     if title.refused or state.refused:
         return title.refused or state.refused
-    size, time = text.whole(words[0]), text.positive(words[1])
+    size, time = text.integer(words[0]), text.positive(words[1])
     if text.cut_off(line):
         return "cut off"
     if size == 0 and title.collective not in ("barrier", POINT_TO_POINT):
@@ -167,7 +167,7 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
 
 def _pingpong(state: _State, match: re.Match[str], line: text.Line) -> str:
     mean, std = text.positive(match["mean"]), text.decimal(match["std"])
-    if not line.whole:
+    if not line.ended:
         return "cut off"
     if mean is None:
         return "the time is not positive"

@@ -145,18 +145,18 @@ def table(tree: xr.DataTree) -> pd.DataFrame:
     ValueError
         When the methods have a parameter that there is no column for.
     """
-    found = pd.concat([cube_table(node.to_dataset()) for node in tree.children.values()])
-    if "double_of" in found:
-        found = found[found["double_of"].fillna("") == ""]
-    found = found.drop(columns=[name for name in _LEFT_OUT if name in found])
-    if unknown := [str(name) for name in found.columns if name not in _COLUMNS]:
+    rows = pd.concat([cube_table(node.to_dataset()) for node in tree.children.values()])
+    if "double_of" in rows:
+        rows = rows[rows["double_of"].fillna("") == ""]
+    rows = rows.drop(columns=[name for name in _LEFT_OUT if name in rows])
+    if unknown := [str(name) for name in rows.columns if name not in _COLUMNS]:
         raise ValueError(f"OCC's form has no column {unknown[0]!r}; the long table, .csv, has all")
-    if _PARAMETER not in found:
-        found[_PARAMETER] = _NO_TOPOLOGY[0]
-    found[_PARAMETER] = found[_PARAMETER].replace("", None).fillna(_NO_TOPOLOGY[0])
-    if "repetitions" in found:
-        found["repetitions"] = found["repetitions"].astype("Int64")
-    return found[[name for name in _COLUMNS if name in found]].rename(columns=_COLUMNS)
+    if _PARAMETER not in rows:
+        rows[_PARAMETER] = _NO_TOPOLOGY[0]
+    rows[_PARAMETER] = rows[_PARAMETER].replace("", None).fillna(_NO_TOPOLOGY[0])
+    if "repetitions" in rows:
+        rows["repetitions"] = rows["repetitions"].astype("Int64")
+    return rows[[name for name in _COLUMNS if name in rows]].rename(columns=_COLUMNS)
 
 
 FORMAT = Format("occ", "OCC, tabular form", recognises, read)

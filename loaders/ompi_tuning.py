@@ -64,12 +64,12 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         if names is None:
             source.skip(number, line, "not a row of detail.out")
             continue
-        found = _row(source, line, names)
-        if isinstance(found, str):
-            source.skip(number, line, found)
+        cells_of_row = _row(source, line, names)
+        if isinstance(cells_of_row, str):
+            source.skip(number, line, cells_of_row)
             continue
         source.loaded(1)
-        rows += found
+        rows += cells_of_row
         if len(rows) >= _ROWS:
             yield _table(rows, collective)
             rows = []
@@ -109,7 +109,7 @@ def _row(source: Source, line: str, names: Sequence[str]) -> list[dict[str, Any]
     ppn = 1 if numbered else int(hinted(source, "ppn") or 1)
     if not numbered:
         _say_nodes(source, ppn)
-    found = []
+    rows = []
     for name, cell in zip(names, cells, strict=False):
         match = _CELL.fullmatch(cell)
         if match is None or not 0 < float(match[1]) < math.inf:
@@ -120,8 +120,8 @@ def _row(source: Source, line: str, names: Sequence[str]) -> list[dict[str, Any]
         row["time_std"] = math.nan if match[2] is None else float(match[2]) * 1e-6
         if numbered:
             row["library_id"] = int(name[:9])
-        found.append(row)
-    return found or "no cell holds a time"
+        rows.append(row)
+    return rows or "no cell holds a time"
 
 
 def _say_nodes(source: Source, ppn: int) -> None:

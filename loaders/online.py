@@ -111,7 +111,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], npt.NDArray[Any], int]:
     try:
         header = json.loads(content[: max(end, 0)])
         fit = header["colltune_trace"] == 1 and (end + 1) % ALIGNED == 0
-        methods = {str(name): [_method(one) for one in listed] for name, listed in header["methods"].items()}
+        methods = {str(name): [_method(method) for method in listed] for name, listed in header["methods"].items()}
         names = [str(header[name]) for name in ("run", "table")]
         header |= {"methods": methods, "rank": int(header.get("rank", 0))}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -122,13 +122,13 @@ def read_file(path: Path) -> tuple[dict[str, Any], npt.NDArray[Any], int]:
     return header, np.frombuffer(content, RECORD, count, end + 1), left
 
 
-def _method(told: Mapping[str, Any]) -> dict[str, Any]:
+def _method(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A method of a header; `ValueError` and its like where it is none."""
-    parameters = dict(told.get("parameters") or {})
+    parameters = dict(entry.get("parameters") or {})
     if any(name in RESERVED or not isinstance(value, str | int | float) for name, value in parameters.items()):
         raise ValueError("a method's parameters must be names and numbers")
-    size = int(told.get("segment_size") or 0)
-    return {"algorithm": str(told["algorithm"]), "segment_size": size, "parameters": parameters}
+    size = int(entry.get("segment_size") or 0)
+    return {"algorithm": str(entry["algorithm"]), "segment_size": size, "parameters": parameters}
 
 
 def run_of(source: Source, metric: str = "max") -> tuple[dict[str, Any], pd.DataFrame]:
@@ -152,23 +152,23 @@ def run_of(source: Source, metric: str = "max") -> tuple[dict[str, Any], pd.Data
     parts: list[pd.DataFrame] = []
     for file in siblings(source.path):
         try:
-            told, records, left = read_file(file)
+            own_header, records, left = read_file(file)
         except LoadError as error:
             if file == source.path and len(siblings(source.path)) == 1:
                 raise
             source.note(str(error), warn=True)
             continue
-        if header is not None and (told["run"], told["table"]) != (header["run"], header["table"]):
-            other = f"run {told['run']}, table {told['table']}"
+        if header is not None and (own_header["run"], own_header["table"]) != (header["run"], header["table"]):
+            other = f"run {own_header['run']}, table {own_header['table']}"
             source.note(f"{file.name} is of {other}, not of {header['run']}, {header['table']}: left out", warn=True)
             continue
-        header = told if header is None else header
+        header = own_header if header is None else header
         if left:
             source.skip(0, file.name, "the last record of a process is cut off")
         frame = pd.DataFrame(
             {name: records[name].astype(RECORD[name].newbyteorder("=")) for name in RECORD.names or ()}
         )
-        parts.append(frame.assign(rank=told["rank"]))
+        parts.append(frame.assign(rank=own_header["rank"]))
     if header is None:
         raise source.fail("none of the traces of this run can be read")
     calls = _joined(source, pd.concat(parts, ignore_index=True), header["methods"], metric)
@@ -219,17 +219,17 @@ def tables(calls: pd.DataFrame, methods: Mapping[str, Sequence[Mapping[str, Any]
         number = int(str(alg))
         method: Mapping[str, Any] = methods[str(name)][number - 1] if number else _DEFAULT
         rows = own[["collective", "comm_size", "message_size", "ppn", "time"]].reset_index(drop=True)
-        told: dict[str, Any] = {"algorithm": str(method["algorithm"])}
-        told["segment_size"] = int(method.get("segment_size") or 0)
-        yield rows.assign(**told, **(method.get("parameters") or {}), repetition=0)
+        identity: dict[str, Any] = {"algorithm": str(method["algorithm"])}
+        identity["segment_size"] = int(method.get("segment_size") or 0)
+        yield rows.assign(**identity, **(method.get("parameters") or {}), repetition=0)
 
 
 def write_data(path: Path, calls: pd.DataFrame, methods: Mapping[str, Any], table: str) -> None:
     """Write a data set as Parquet, whole or not at all; `table` is the digest of the methods."""
-    told = pa.Table.from_pandas(calls, preserve_index=False)
+    records = pa.Table.from_pandas(calls, preserve_index=False)
     said = json.dumps({"methods": methods, "table": table}).encode()
     with disk.aside(path) as partial:
-        pq.write_table(told.replace_schema_metadata({**(told.schema.metadata or {}), _METHODS: said}), partial)
+        pq.write_table(records.replace_schema_metadata({**(records.schema.metadata or {}), _METHODS: said}), partial)
 
 
 def read_data(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -241,9 +241,9 @@ def read_data(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         It is damaged, or no such data set.
     """
     try:
-        told = pq.read_table(path)
-        methods = json.loads((told.schema.metadata or {})[_METHODS])["methods"]
-        return told.to_pandas(), methods
+        stored = pq.read_table(path)
+        methods = json.loads((stored.schema.metadata or {})[_METHODS])["methods"]
+        return stored.to_pandas(), methods
     except KeyError:
         raise LoadError("is Parquet, but no data set of online tuning", path=path) from None
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -64,15 +64,15 @@ def open_results(
     """
     scheduler = hints.pop("scheduler", None)
     checked = Hints(hints)
-    found = find(paths, checked)
+    files = find(paths, checked)
     if scheduler is not None:
         connect(str(scheduler))
-    if format is None and len(found.files) == 1 and not hints and is_stored(found.files[0][0]):
-        return _stored(found.files[0][0], lazy=scheduler is not None)
+    if format is None and len(files.files) == 1 and not hints and is_stored(files.files[0][0]):
+        return _stored(files.files[0][0], lazy=scheduler is not None)
     collector = _Collector(checked)
-    for source, tables, named in _readers(found, format, checked, progress):
+    for source, tables, named in _readers(files, format, checked, progress):
         collector.take(source, tables, checked, named=named)
-    return collector.tree(found)
+    return collector.tree(files)
 
 
 def scan(
@@ -135,10 +135,10 @@ def report(source: Source, error: str | None = None) -> dict[str, Any]:
 
 
 def _readers(
-    found: Found, format: str | None, hints: Hints, progress: Progress | None
+    files: Found, format: str | None, hints: Hints, progress: Progress | None
 ) -> Iterator[tuple[Source, Iterator[pd.DataFrame], bool]]:
     """Each file with an iterator over its tables; faults come when the iterator starts."""
-    for path, named in found.files:
+    for path, named in files.files:
         source = Source(path, options=hints.options(), progress=progress)
         yield source, _tables(source, format, hints), named
 
@@ -161,8 +161,8 @@ def _not_whole(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
         return np.zeros(len(column), dtype=np.bool_)
     values = column.to_numpy(dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        whole: npt.NDArray[np.bool_] = (np.floor(values) == values) & (np.abs(values) < 2.0**62)
-    return ~(whole | np.isnan(values)) if column.name == "segment_size" else ~whole
+        integral: npt.NDArray[np.bool_] = (np.floor(values) == values) & (np.abs(values) < 2.0**62)
+    return ~(integral | np.isnan(values)) if column.name == "segment_size" else ~integral
 
 
 class _Collector:
@@ -223,7 +223,7 @@ class _Collector:
                 self._ppn.setdefault(str(name), {}).setdefault("ppn" in part, str(source.path))
                 self._rows.setdefault(str(name), CollectiveRows()).add(part, len(self._told.get(str(name), ())))
 
-    def tree(self, found: Found) -> xr.DataTree:
+    def tree(self, files: Found) -> xr.DataTree:
         """Make the cubes of all that was taken; the rows are consumed."""
         if not self._rows:
             lacking = next((error for error in self._refused if isinstance(error, MissingHintError)), None)
@@ -232,13 +232,13 @@ class _Collector:
             reasons = "\n".join(f"  {error}" for error in self._refused[:10])
             more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
             raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
-        for name, told in self._ppn.items():
-            if len(told) > 1:
+        for name, paths in self._ppn.items():
+            if len(paths) > 1:
                 raise MissingHintError(
-                    f"the file does not say the processes per node of {name}, which {told[True]} does; give the hint "
+                    f"the file does not say the processes per node of {name}, which {paths[True]} does; give the hint "
                     "ppn, or a pattern over the path with {ppn}, or load them apart",
                     hints=("ppn",),
-                    path=told[False],
+                    path=paths[False],
                 )
         sources = json.dumps(self._reports)
         facts = [(str(r["path"]), r["attrs"]) for r in self._reports if r["collectives"]]
@@ -247,31 +247,31 @@ class _Collector:
         cubes = {name: cube for name in list(self._rows) if (cube := self._unless_other(name, by_path)) is not None}
         tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
         tree.attrs["sources"] = sources
-        tree.attrs["notes"] = json.dumps([*found.notes, *self._warnings])
+        tree.attrs["notes"] = json.dumps([*files.notes, *self._warnings])
         return tree
 
-    def _unless_other(self, name: str, told: dict[str, dict[str, str]]) -> xr.Dataset | None:
+    def _unless_other(self, name: str, by_path: dict[str, dict[str, str]]) -> xr.Dataset | None:
         """The cube of a collective; ping-pongs that differ are left out, with a remark, beside collectives."""
         if name != POINT_TO_POINT:
-            return self._cube(name, told)
+            return self._cube(name, by_path)
         try:
-            return self._cube(name, {path: {"campaign": Path(path).name} | each for path, each in told.items()})
+            return self._cube(name, {path: {"campaign": Path(path).name} | each for path, each in by_path.items()})
         except MissingHintError as error:
             if len(self._told) < 2:
                 raise
             self._warnings.append(f"left out: {error}")
             return None
 
-    def _cube(self, name: str, told: dict[str, dict[str, str]]) -> xr.Dataset | None:
+    def _cube(self, name: str, by_path: dict[str, dict[str, str]]) -> xr.Dataset | None:
         """The cube of a collective from the files that are chosen; None when none is."""
         files = self._told[name]
         rows = self._rows.pop(name)
-        kept, remarks = facets.chosen(name, rows, [(path, told[path]) for path, _ in files], self._choice)
+        kept, remarks = facets.chosen(name, rows, [(path, by_path[path]) for path, _ in files], self._choice)
         if not kept:
             return None
         self._warnings += remarks
         attrs = combine_attrs([files[place] for place in kept])
-        attrs |= facets.chosen_among([told[path] for path, _ in files], self._choice)
+        attrs |= facets.chosen_among([by_path[path] for path, _ in files], self._choice)
         paths = {files[place][0] for place in kept}
         mine = [
             {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}

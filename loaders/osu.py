@@ -86,7 +86,7 @@ class _State:
 
 def recognises(head: bytes, path: Path) -> bool:
     """Whether the text holds a title of OSU or a header of its tables."""
-    return text.found(_FOUND, (b"OSU ", b"# Size"), head, path)
+    return text.has_header(_FOUND, (b"OSU ", b"# Size"), head, path)
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -184,7 +184,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
         return "not a row of a table"
     fields = dict(zip(state.columns, line.text.split(), strict=False))
     if len(line.text.split()) != len(state.columns) or not all(_fits(n, f) for n, f in fields.items()):
-        return "cut off" if not line.whole else "not a row of the table"
+        return "cut off" if not line.ended else "not a row of the table"
     if state.title is None and state.titles:
         return "below no title"
     title = state.title or Title()
@@ -200,7 +200,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
 
 def _fits(name: str, value: str) -> bool:
     if name in _INTEGERS:
-        return text.whole(value) is not None
+        return text.integer(value) is not None
     return value in ("Pass", "Fail") if name == "validation" else text.decimal(value) is not None
 
 
@@ -210,8 +210,8 @@ def _fault(title: Title, fields: Mapping[str, str], column: str, line: text.Line
         (
             (text.cut_off(line) and fields.get("validation") != line.text.split()[-1], "cut off"),
             (fields.get("validation") == "Fail", "validation failed"),
-            (text.whole(fields.get("iterations", "1")) == 0, "no repetitions"),
-            (text.whole(fields.get("size", "1")) == 0 and collective != POINT_TO_POINT, "size 0: no data"),
+            (text.integer(fields.get("iterations", "1")) == 0, "no repetitions"),
+            (text.integer(fields.get("size", "1")) == 0 and collective != POINT_TO_POINT, "size 0: no data"),
             ("size" not in fields and bool(collective) and "barrier" not in collective, "no message size"),
             (text.positive(fields[column]) is None, "the time is not positive"),
         )

@@ -149,8 +149,8 @@ def _parsed(text: bytes) -> npt.NDArray[np.float64] | None:
     except (ValueError, OverflowError):
         return None
     time = frame["time"].to_numpy()
-    whole = isinstance(frame.index, pd.RangeIndex) and len(time) == text.count(b"\n") and not not_time(time).any()
-    return time if whole else None
+    complete = isinstance(frame.index, pd.RangeIndex) and len(time) == text.count(b"\n") and not not_time(time).any()
+    return time if complete else None
 
 
 def _read_one(source: Source, file: SampleText) -> Samples:

@@ -56,8 +56,8 @@ _MAY_BE_BLANK = frozenset(
 
 def is_header(line: str) -> bool:
     """Whether a line is the header of one of the two tables."""
-    found = set(cells(line))
-    return found >= _AGGREGATED or found >= _CONSOLIDATED
+    names = set(cells(line))
+    return names >= _AGGREGATED or names >= _CONSOLIDATED
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -194,8 +194,8 @@ class SummaryReader:
 
 def numbers(column: pd.Series[Any], number: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Apply ``number(text)`` to each word of a categorical; NaN where it gives `None`."""
-    found = [number(str(c)) for c in column.cat.categories]
-    table = np.array([np.nan if n is None else n for n in found] + [np.nan], dtype=np.float64)
+    categories = [number(str(c)) for c in column.cat.categories]
+    table = np.array([np.nan if n is None else n for n in categories] + [np.nan], dtype=np.float64)
     return table[column.cat.codes.to_numpy()]
 
 
@@ -238,7 +238,7 @@ def _converted(source: Source, table: pd.DataFrame) -> pd.DataFrame:
 def cells(line: str) -> list[str]:
     """Names in a header line."""
     try:
-        found = next(csv.reader([line.lstrip("\ufeff").strip()]), [])
+        fields = next(csv.reader([line.lstrip("\ufeff").strip()]), [])
     except csv.Error:
-        found = line.split(",")
-    return [c.strip() for c in found]
+        fields = line.split(",")
+    return [c.strip() for c in fields]

@@ -302,10 +302,10 @@ class _Batch:
             "algorithm": _texts([named.algorithm.name for named, _ in files], counts),
             "segment_size": np.repeat([named.algorithm.segment_size for named, _ in files], counts),
         }
-        data |= self._told(files, counts)
+        data |= self._identity(files, counts)
         yield pd.DataFrame(data)
 
-    def _told(self, files: list[tuple[TestFile, Test | None]], counts: list[int]) -> dict[str, Any]:
+    def _identity(self, files: list[tuple[TestFile, Test | None]], counts: list[int]) -> dict[str, Any]:
         totals = np.array([named.total_size for named, _ in files], dtype=np.int64)
         tests = [test for _, test in files if test is not None]
         if not tests:

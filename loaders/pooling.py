@@ -241,10 +241,10 @@ def means_by_source(rows: CollectiveRows, axes: Axes) -> Means:
         return Means(none, none, nothing, nothing)
     frames = []
     for part, place in zip(rows.parts, places, strict=True):
-        told = np.zeros(len(place)) if part.time_std is None else np.nan_to_num(part.time_std)
-        frame = pd.DataFrame({"place": place, "time": part.time, "std": told})[shared[place]]
+        deviation = np.zeros(len(place)) if part.time_std is None else np.nan_to_num(part.time_std)
+        frame = pd.DataFrame({"place": place, "time": part.time, "std": deviation})[shared[place]]
         frames.append(frame.assign(source=part.source))
     each = pd.concat(frames).groupby(["place", "source"], sort=False)
-    found = each.agg(time=("time", "mean"), within=("time", "std"), std=("std", "max")).reset_index()
-    std = np.maximum(found["within"].fillna(0).to_numpy(), found["std"].to_numpy())
-    return Means(found["place"].to_numpy(), found["source"].to_numpy(), found["time"].to_numpy(), std)
+    sources = each.agg(time=("time", "mean"), within=("time", "std"), std=("std", "max")).reset_index()
+    std = np.maximum(sources["within"].fillna(0).to_numpy(), sources["std"].to_numpy())
+    return Means(sources["place"].to_numpy(), sources["source"].to_numpy(), sources["time"].to_numpy(), std)

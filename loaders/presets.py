@@ -52,11 +52,11 @@ def plan(source: Source, cells: Sequence[str], separator: str | None, header: st
     preset = find(cells)
     if preset is None:
         return None
-    found = preset.make(source, cells, preset.title)
-    if found is None:
+    columns_plan = preset.make(source, cells, preset.title)
+    if columns_plan is None:
         return None
     source.attrs["benchmark"] = preset.title
-    return dataclasses.replace(found, separator=separator, header=header)
+    return dataclasses.replace(columns_plan, separator=separator, header=header)
 
 
 def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequence[str], str], Plan | None]:
@@ -72,8 +72,8 @@ def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequenc
         source.attrs["statistic"] = f"{plain(names[chosen]).split('_(')[0]}: {chosen} over processes"
         source.attrs["statistic_kind"] = _KINDS[chosen]
         present = {plain(c) for c in cells}
-        found = columns.plan(source, cells, {k: v for k, v in mapping.items() if plain(k) in present})
-        return None if found is None else dataclasses.replace(found, empty_sends=False)
+        layout = columns.plan(source, cells, {k: v for k, v in mapping.items() if plain(k) in present})
+        return None if layout is None else dataclasses.replace(layout, empty_sends=False)
 
     return make
 
@@ -84,8 +84,8 @@ def _nccl(source: Source, cells: Sequence[str], title: str) -> Plan | None:
     source.attrs["statistic"] = "latency given to NCCL's tuner"
     source.attrs["statistic_kind"] = "mean over processes"
     present = {plain(c) for c in cells}
-    found = columns.plan(source, cells, {k: v for k, v in mapping.items() if plain(k) in present})
-    return None if found is None else dataclasses.replace(found, adjust=_nccl_rows)
+    layout = columns.plan(source, cells, {k: v for k, v in mapping.items() if plain(k) in present})
+    return None if layout is None else dataclasses.replace(layout, adjust=_nccl_rows)
 
 
 def _nccl_rows(source: Source, table: pd.DataFrame) -> pd.DataFrame:

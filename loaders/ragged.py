@@ -114,8 +114,8 @@ def flattened(cube: xr.Dataset) -> xr.Dataset:
 def _rows(sample: xr.DataArray) -> Any:
     """The values piece by piece, in the order of the cells."""
     chunks = _chunks(sample.shape)
-    whole = da.asarray(sample.data).rechunk(chunks)  # type: ignore[no-untyped-call]
-    return (np.asarray(piece.compute()) for piece in whole.blocks.ravel()) if whole.ndim else ()
+    chunked = da.asarray(sample.data).rechunk(chunks)  # type: ignore[no-untyped-call]
+    return (np.asarray(piece.compute()) for piece in chunked.blocks.ravel()) if chunked.ndim else ()
 
 
 def restored(cube: xr.Dataset) -> xr.Dataset:

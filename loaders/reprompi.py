@@ -84,9 +84,9 @@ def _special_lines(block: bytes) -> Iterator[tuple[int, int]]:
     position = 0
     comment, header = block.find(b"#"), block.find(b"_sec")
     while comment >= 0 or header >= 0:
-        found = min(place for place in (comment, header) if place >= 0)
-        start = block.rfind(b"\n", position, found) + 1 or position
-        end = block.find(b"\n", found) + 1 or len(block)
+        place_of_mark = min(place for place in (comment, header) if place >= 0)
+        start = block.rfind(b"\n", position, place_of_mark) + 1 or position
+        end = block.find(b"\n", place_of_mark) + 1 or len(block)
         if block[start:end].lstrip().startswith(b"#") or _TABLE.match(block[start:end].rstrip(b"\r\n")):
             yield start, end
         position = end
@@ -204,8 +204,8 @@ class _State:
             (tests.codes < 0, "no collective that is known"),
             (not_whole(count), "the size is not a whole number"),
         ]
-        whole = [n for n in ("nrep", "process", "valid_nrep") if n in frame]
-        faults += [(not_whole(frame[n].to_numpy()), f"{n} is not a whole number") for n in whole]
+        integers = [n for n in ("nrep", "process", "valid_nrep") if n in frame]
+        faults += [(not_whole(frame[n].to_numpy()), f"{n} is not a whole number") for n in integers]
         faults.append((count * self._extent() >= 2**53, "the size is out of range"))
         data: dict[str, Any] = {"test": tests, "message_size": count * self._extent()}
         if self.verbose is not None:
@@ -246,17 +246,17 @@ class _State:
         return rows
 
     def _method(self, rows: pd.DataFrame, tests: pd.Series[Any]) -> None:
-        told = {n: v for n, v in self.params.items() if v}
-        algorithm = next((told.pop(n) for n in _ALGORITHM if n in told), None)
-        segment = next((told.pop(n) for n in _SEGMENT if n in told), None)
+        parameters = {n: v for n, v in self.params.items() if v}
+        algorithm = next((parameters.pop(n) for n in _ALGORITHM if n in parameters), None)
+        segment = next((parameters.pop(n) for n in _SEGMENT if n in parameters), None)
         if algorithm is not None and algorithm.isascii() and algorithm.isdigit() and len(algorithm) < 9:
             rows["library_id"] = int(algorithm)
         if algorithm is not None and "algorithm" not in self.source.options:
             rows["algorithm"] = algorithm
         if segment is not None and segment.isascii() and segment.isdigit() and len(segment) < 16:
             rows["segment_size"] = int(segment)
-        if told:
-            further = ", ".join(f"{n} = {v}" for n, v in told.items())
+        if parameters:
+            further = ", ".join(f"{n} = {v}" for n, v in parameters.items())
             self.source.note(f"further parameters in the file, not used: {further[:200]}")
         own = translate(tests, lambda test: test.partition(" ")[2] or None)
         if (own.codes >= 0).any():

@@ -104,8 +104,8 @@ def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], di
             if "error" in record or "samples" not in record or fault_of(record):
                 continue
             cell, method = _place(record)
-            if (one := ran(method, record)) is not None:
-                cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), one))
+            if (run := ran(method, record)) is not None:
+                cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), run))
             if type(record.get("launch")) is int:
                 medians.setdefault((cell, method), {})[record["launch"]] = median(record["samples"])
             if type(record.get("late")) is int and record["late"] > len(record["samples"]):
@@ -114,7 +114,7 @@ def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], di
     _note_launches(source, medians)
     _note_doubts(source, dict(late.values()) | _disagreeing(medians))
     ordered = {
-        cell: [one for _, one in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
+        cell: [run for _, run in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
     }
     return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}, since
 
@@ -149,10 +149,10 @@ def _note_doubts(source: Source, doubts: Mapping[Any, str]) -> None:
 
 def _note_launches(source: Source, medians: Mapping[Hashable, Mapping[int, float]]) -> None:
     launches = compare(medians)
-    for one in launches:
-        if one.outlier:
-            share = f"{one.ratio:.2f} times those of the others in the middle of {one.points} points"
-            source.note(f"launch {one.number} of {len(launches)} stands out: its times are {share}", warn=True)
+    for launch in launches:
+        if launch.outlier:
+            share = f"{launch.ratio:.2f} times those of the others in the middle of {launch.points} points"
+            source.note(f"launch {launch.number} of {len(launches)} stands out: its times are {share}", warn=True)
 
 
 def _place(record: Mapping[str, Any]) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:

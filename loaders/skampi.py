@@ -140,14 +140,14 @@ def _plausible(table: pd.DataFrame) -> bool:
 def _slow(source: Source, text: bytes, line: int) -> Iterator[pd.DataFrame]:
     """Parse line by line: one table for each set of loop variables and number of process times."""
     groups: dict[tuple[tuple[str, ...], int], list[tuple[float, ...]]] = {}
-    whole = text.endswith(b"\n")
+    ended = text.endswith(b"\n")
     raw_lines = text.split(b"\n")
     for offset, raw in enumerate(raw_lines):
         content = raw.decode("utf-8", "replace").strip()
         if not content or content.startswith("#"):
             continue
         match = _ROW.match(content)
-        cut = not whole and offset == len(raw_lines) - 1
+        cut = not ended and offset == len(raw_lines) - 1
         if match is None or (cut and not match["nodes"]):
             source.skip(line + offset, content, "cut off" if cut else "not a row of SKaMPI")
             continue
@@ -204,16 +204,16 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
     }
     for loop in map(str, table.columns[: -len(_FIELDS)]):
         if loop.lower() not in _SIZE_LOOPS:
-            rows["comm_size" if loop.lower() in _COMM_LOOPS else loop] = _whole(table[loop].to_numpy())
+            rows["comm_size" if loop.lower() in _COMM_LOOPS else loop] = _as_integers(table[loop].to_numpy())
     nodes = int(table.attrs["nodes"])
     if "comm_size" not in rows and "comm_size" not in source.options and 0 < nodes < _NODE_TIMES:
         rows["comm_size"] = nodes
         source.note("communicator size taken from the number of process times where no loop gives it")
-    told = {"collective": collective, "algorithm": algorithm}
-    return pd.DataFrame(rows | {name: value for name, value in told.items() if value is not None})
+    identity = {"collective": collective, "algorithm": algorithm}
+    return pd.DataFrame(rows | {name: value for name, value in identity.items() if value is not None})
 
 
-def _whole(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
+def _as_integers(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
     if (np.abs(values) < 2**53).all() and (values == np.floor(values)).all():
         return values.astype(np.int64)
     return values

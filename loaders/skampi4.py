@@ -51,7 +51,7 @@ class _State:
 
 def recognises(head: bytes, path: Path) -> bool:
     """Whether the text holds the first line of a SKaMPI 4 block."""
-    return text.found(_FOUND, (b"@in",), head, path)
+    return text.has_header(_FOUND, (b"@in",), head, path)
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -106,14 +106,14 @@ def parse_block(family: str, name: str) -> Block:
     name
         The rest, such as ``MPI_Alltoall-nodes-short-SM`` or ``MPI_Send-MPI_Iprobe_Recv``.
     """
-    whole = f"{family}_{name}"
+    full_name = f"{family}_{name}"
     if family.lower() == "p2p":
         kind = re.sub(r"mpi_", "", name.lower()).replace("-", "_")
         pattern = "pingpong" if kind == "send_recv" else f"pingpong_{kind}"
-        return Block(whole, POINT_TO_POINT, pattern, "nodes" if _NODES.search(name) else "bytes")
+        return Block(full_name, POINT_TO_POINT, pattern, "nodes" if _NODES.search(name) else "bytes")
     collective, algorithm = block_name(name)
     argument = "nodes" if _NODES.search(name) else "bytes" if _BYTES.search(name) else ""
-    return Block(whole, collective, algorithm, argument)
+    return Block(full_name, collective, algorithm, argument)
 
 
 def _row(state: _State, line: text.Line) -> str:
@@ -122,10 +122,10 @@ def _row(state: _State, line: text.Line) -> str:
     if state.block is None:
         return "not a row of a block"
     numbers = [text.decimal(word) for word in words]
-    argument, count = text.whole(words[0]), text.whole(words[3]) if len(words) > 3 else None
+    argument, count = text.integer(words[0]), text.integer(words[3]) if len(words) > 3 else None
     if len(words) not in _LENGTHS or None in numbers or argument is None or count is None:
-        return "cut off" if not line.whole else "not a row of the block"
-    if not line.whole and len(words) == _LENGTHS[0]:
+        return "cut off" if not line.ended else "not a row of the block"
+    if not line.ended and len(words) == _LENGTHS[0]:
         return "cut off"
     return _fault(state.block, words, argument, count) or _keep(state, state.block, words, argument, count)
 

@@ -115,8 +115,8 @@ def _whole_units(times: xr.DataArray) -> dict[str, Any]:
 
 def _are_whole(values: npt.NDArray[np.float64], unit: float) -> bool:
     there = values[np.isfinite(values)]
-    whole = np.rint(there / unit)
-    return bool(((np.abs(whole * unit - there) <= _ROUNDED * there) & (whole < _LARGEST)).all())
+    steps = np.rint(there / unit)
+    return bool(((np.abs(steps * unit - there) <= _ROUNDED * there) & (steps < _LARGEST)).all())
 
 
 def _csv(tree: xr.DataTree, partial: Path, target: Path) -> None:
@@ -222,11 +222,11 @@ def _look_into(path: Path) -> None:
             link = group.get(name, getlink=True)
             if isinstance(link, h5py.ExternalLink):
                 raise LoadError(f"{name!r} is a link to another file, which is not followed", path=path)
-            found = group[name]
-            if isinstance(found, h5py.Dataset):
-                _look_at(path, name, found)
-            elif isinstance(found, h5py.Group) and isinstance(link, h5py.HardLink):
-                walk(found)
+            node = group[name]
+            if isinstance(node, h5py.Dataset):
+                _look_at(path, name, node)
+            elif isinstance(node, h5py.Group) and isinstance(link, h5py.HardLink):
+                walk(node)
 
     try:
         with h5py.File(path, "r") as file:
@@ -237,13 +237,13 @@ def _look_into(path: Path) -> None:
         raise LoadError(f"cannot be opened as results (HDF5): {error}", path=path) from error
 
 
-def _look_at(path: Path, name: str, found: h5py.Dataset) -> None:
-    if found.external or found.is_virtual:
+def _look_at(path: Path, name: str, dataset: h5py.Dataset) -> None:
+    if dataset.external or dataset.is_virtual:
         raise LoadError(f"the values of {name!r} are in another file, which is not read", path=path)
     samples = name in ("sample", ragged.FLAT)
-    most = MAX_CELLS * (_MOST_REPETITIONS if samples else 1) if found.ndim > 1 or samples else _MOST_ON_AXIS
-    if (found.size or 0) > most:
-        raise LoadError(f"{name!r} has {found.size:,} values; {most:,} are the most", path=path)
+    most = MAX_CELLS * (_MOST_REPETITIONS if samples else 1) if dataset.ndim > 1 or samples else _MOST_ON_AXIS
+    if (dataset.size or 0) > most:
+        raise LoadError(f"{name!r} has {dataset.size:,} values; {most:,} are the most", path=path)
 
 
 def _check(path: Path, name: str, cube: xr.Dataset) -> None:
@@ -267,8 +267,8 @@ def _ordered(path: Path, name: str, cube: xr.Dataset) -> xr.Dataset:
             continue
         values = cube[dim].values
         with np.errstate(invalid="ignore"):
-            whole = values.dtype.kind in "iu" or (values.dtype.kind == "f" and (np.floor(values) == values).all())
-        if not whole or (values < lowest).any() or len(np.unique(values)) < len(values):
+            integral = values.dtype.kind in "iu" or (values.dtype.kind == "f" and (np.floor(values) == values).all())
+        if not integral or (values < lowest).any() or len(np.unique(values)) < len(values):
             raise LoadError(
                 f"group {name!r} has the {dim}s {values.tolist()[:20]}; right are different whole numbers "
                 f"from {lowest} up",
@@ -295,9 +295,9 @@ def _timed(tree: xr.DataTree) -> xr.DataTree:
     for name, node in tree.children.items():
         cube = node.to_dataset()
         if "time" not in cube:
-            whole = cube["sample"].chunk({"repetition": -1})
-            cube["time"] = whole.median("repetition", skipna=True)
-            cube["repetitions"] = whole.count("repetition").astype(np.float64)
+            samples = cube["sample"].chunk({"repetition": -1})
+            cube["time"] = samples.median("repetition", skipna=True)
+            cube["repetitions"] = samples.count("repetition").astype(np.float64)
             tree[name] = xr.DataTree(cube)
     return tree
 

@@ -65,9 +65,9 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
 def _text(source: Source) -> Iterator[pd.DataFrame]:
     blocks = source.blocks()
     first, block = next(blocks, (1, b""))
-    found, line, text = _header(source, block, first)
-    rows = Rows(source, found)
-    reader = Delimited(source, found.fields, found.separator, what="the table", header=found.header)
+    layout, line, text = _header(source, block, first)
+    rows = Rows(source, layout)
+    reader = Delimited(source, layout.fields, layout.separator, what="the table", header=layout.header)
     yield from reader.tables(itertools.chain([(line, text)], blocks), rows.finish)
 
 
@@ -81,13 +81,13 @@ def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]
         position = end
         separator = columns.separator_of(line)
         cells = _cells(line, separator) if separator else [line]
-        found = presets.plan(source, cells, separator, line) if not mapping else None
-        if found is None and (separator or mapping):
-            found = columns.plan(source, cells, mapping, separator=separator or ",", header=line)
-        if found is not None:
+        layout = presets.plan(source, cells, separator, line) if not mapping else None
+        if layout is None and (separator or mapping):
+            layout = columns.plan(source, cells, mapping, separator=separator or ",", header=line)
+        if layout is not None:
             for skipped, text in passed:
                 source.skip(skipped, text, "not a row of the table")
-            return found, number + 1, block[position:]
+            return layout, number + 1, block[position:]
         if line.strip() and not line.lstrip().startswith("#"):
             passed.append((number, line))
             shown = shown or cells

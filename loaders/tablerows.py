@@ -72,8 +72,8 @@ class Rows:
             elif name in self._plan.parameters:
                 data[name] = translate(column, parameter_value)
             else:
-                whole = column.dtype == np.int64
-                values = data[name] = column.to_numpy(dtype=np.int64 if whole else np.float64, copy=not whole)
+                integral = column.dtype == np.int64
+                values = data[name] = column.to_numpy(dtype=np.int64 if integral else np.float64, copy=not integral)
                 faults.append(self._number(name, values, data))
                 if name == "message_size" and not self._plan.empty_sends:
                     faults.append((values == 0, "size 0: nothing is sent"))

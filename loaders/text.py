@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
     number: int
     text: str
-    whole: bool
+    ended: bool
 
 
 def lines(source: Source) -> Iterator[Line]:
@@ -71,7 +71,7 @@ def title_of(comment: str) -> str | None:
     return None if match is None else match.lastgroup
 
 
-def whole(text: str) -> int | None:
+def integer(text: str) -> int | None:
     """Return a whole number of at most 15 digits; None for anything else."""
     return int(text) if _WHOLE.fullmatch(text) else None
 
@@ -92,7 +92,7 @@ def positive(text: str) -> float | None:
 
 def cut_off(line: Line) -> bool:
     """Whether the file may end inside the last number of this line (tables print two decimals)."""
-    return not line.whole and not _TWO_DECIMALS.search(line.text)
+    return not line.ended and not _TWO_DECIMALS.search(line.text)
 
 
 def size_column(collective: str | None) -> str:
@@ -132,7 +132,7 @@ def wanted_statistic(source: Source, possible: Sequence[str]) -> str | None:
     return name
 
 
-def found(pattern: re.Pattern[bytes], needles: Sequence[bytes], head: bytes, path: Path) -> bool:
+def has_header(pattern: re.Pattern[bytes], needles: Sequence[bytes], head: bytes, path: Path) -> bool:
     """Whether a header stands in the head or, where chatter fills the head, in the next `LOOK_BYTES`.
 
     Parameters

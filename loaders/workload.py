@@ -92,8 +92,8 @@ def _cells(line: str, separator: str, path: Path, number: int) -> list[str]:
 
 
 def _header(names: list[str], path: Path, line: int) -> dict[str, int]:
-    found = {name: names.index(name) for name in (*COLUMNS, *OPTIONAL) if name in names}
-    missing = [name for name in COLUMNS if name not in found]
+    places = {name: names.index(name) for name in (*COLUMNS, *OPTIONAL) if name in names}
+    missing = [name for name in COLUMNS if name not in places]
     if missing:
         near = [f"{match[0]} for {name}?" for name in missing if (match := get_close_matches(name, names, 1))]
         raise LoadError(
@@ -102,10 +102,10 @@ def _header(names: list[str], path: Path, line: int) -> dict[str, int]:
             path=path,
             line=line,
         )
-    twice = [name for name in found if names.count(name) > 1]
+    twice = [name for name in places if names.count(name) > 1]
     if twice:
         raise LoadError(f"the header has the column {twice[0]} twice", path=path, line=line)
-    return found
+    return places
 
 
 def _row(cells: dict[str, str], path: Path, line: int) -> dict[str, Any]:
@@ -121,16 +121,16 @@ def _row(cells: dict[str, str], path: Path, line: int) -> dict[str, Any]:
         raise LoadError(f"calls is {cells['calls']!r}, expected a number, 0 or more", path=path, line=line)
     row = {
         "collective": collective,
-        "comm_size": _whole(cells["comm_size"], "comm_size", 1, path, line),
-        "message_size": _whole(size, "message_size", 0, path, line),
+        "comm_size": _integer(cells["comm_size"], "comm_size", 1, path, line),
+        "message_size": _integer(size, "message_size", 0, path, line),
         "calls": calls,
     }
     if "ppn" in cells:
-        row["ppn"] = _whole(cells["ppn"], "ppn", 1, path, line) if cells["ppn"] else 0
+        row["ppn"] = _integer(cells["ppn"], "ppn", 1, path, line) if cells["ppn"] else 0
     return row
 
 
-def _whole(text: str, name: str, low: int, path: Path, line: int) -> int:
+def _integer(text: str, name: str, low: int, path: Path, line: int) -> int:
     try:
         value = float(text)
     except ValueError:

@@ -27,10 +27,11 @@ from tornado.websocket import WebSocketClosedError
 from dashboard import serve as serving
 from dashboard.serve import serve
 from dashboard.server import access as accessing
-from dashboard.server import delivery, guarded, reach
+from dashboard.server import reach
 from dashboard.server.access import Access, AccessError
-from dashboard.server.guarded import Guarded
 from dashboard.server.headers import HEADERS, SafeHeaders
+from dashboard.server.patches import delivery, install
+from dashboard.server.patches.guarded import Guarded
 from dashboard.server.permission import LAUNCHERS_VARIABLE
 from dashboard.server.quiet import WithoutClosedTabs, WithoutMalformed, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
@@ -175,7 +176,7 @@ def test_the_page_has_the_name_that_panel_serve_gives_it(server: _Server) -> Non
 
 
 def test_parts_of_a_message_do_not_wait_for_the_receipt_of_the_first_one() -> None:
-    guarded.install()
+    install()
 
     async def flag() -> int:
         server = bokeh.server.server.Server({"/dashboard": lambda _: None}, port=0, address="127.0.0.1")

@@ -1,4 +1,4 @@
-"""The two walls: what computes draws nothing, and what is not run under mpiexec knows no MPI."""
+"""Walls and doors: what computes draws nothing, only what mpiexec runs knows MPI, and packages lend what they name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAWING = {"panel", "holoviews", "bokeh", "panel_material_ui", "geoviews", "datashader", "matplotlib"}
+#: What takes its time to import, and what only computing needs.
+HEAVY = {"numpy", "pandas", "xarray", "dask", "scipy", "sklearn", "numba", "pyarrow", "h5py", "zarr", "param"}
 
 # From the top down; a module imports from its own row and from those below it only.
 LAYERS = [
@@ -55,13 +58,13 @@ def within(name: str, packages: tuple[str, ...] | set[str]) -> bool:
 
 @cache
 def nodes(file: Path) -> list[ast.AST]:
-    """What of a module's syntax the tests look at: imports and calls."""
+    """What of a module's syntax the tests look at: imports, calls and words."""
     tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)]
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call | ast.Constant)]
 
 
 def imports(name: str, file: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and full name of everything that a module imports, inside its functions too."""
+    """Yield line and full name of all that a module imports, inside functions and by name ("module:name") too."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     for node in nodes(file):
         if isinstance(node, ast.Import):
@@ -69,6 +72,8 @@ def imports(name: str, file: Path) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"(loaders|dashboard)[\w.]+:\w+", str(node.value)):
+            yield node.lineno, str(node.value).replace(":", ".")
 
 
 def layer(name: str) -> int | None:
@@ -110,8 +115,14 @@ def test_nothing_below_the_plots_brings_a_drawing_library_along() -> None:
     assert {name: met for name in BELOW_THE_WALL if (met := DRAWING & set(brought[name]))} == {}
 
 
-def test_the_command_starts_without_a_drawing_library() -> None:
-    assert DRAWING & set(loaded_by(["dashboard.cli"])["dashboard.cli"]) == set()
+def test_the_commands_help_is_there_before_anything_that_draws_or_computes() -> None:
+    program = (
+        "import sys\nfrom dashboard.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    print(*sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "decide" in done.stdout
+    assert (DRAWING | HEAVY) & set(done.stdout.splitlines()[-1].split()) == set()
 
 
 def test_the_ranks_of_a_job_start_without_what_reads_and_decides() -> None:
@@ -182,6 +193,53 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     while free := {n for n in left if not arrows[n] & left or not any(n in arrows[other] for other in left)}:
         left -= free
     assert sorted(left) == []
+
+
+@cache
+def doors() -> dict[str, list[str]]:
+    """What each package lends to those outside: the names, modules and packages in its `__all__`."""
+    trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules() if file.stem == "__init__"}
+    return {
+        name: [
+            word
+            for node in tree.body
+            if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node)
+            for word in ast.literal_eval(node.value)
+        ]  # type: ignore[attr-defined]
+        for name, tree in trees.items()
+    }
+
+
+def room(name: str) -> str:
+    """First package on the way to a module: `loaders`, or one at the first level of `dashboard`."""
+    return ".".join(name.split(".")[: 1 if within(name, ("loaders",)) else 2])
+
+
+def borrowed() -> Iterator[tuple[str, str, str]]:
+    """Yield where a module takes something from another package, and each step on the way: package, name in it."""
+    for name, file in modules():
+        for line, target in imports(name, file):
+            if within(target, ("loaders", "dashboard")) and room(target) in doors() and room(target) != room(name):
+                package = room(target)
+                for step in target[len(package) + 1 :].split("."):
+                    if package not in doors():
+                        break
+                    yield f"{file.relative_to(ROOT)}:{line}", package, step
+                    package += f".{step}"
+
+
+def test_packages_are_entered_by_their_doors_alone() -> None:
+    assert [
+        f"{place} takes {step} of {package}"
+        for place, package, step in borrowed()
+        if step and step not in doors()[package]
+    ] == []
+
+
+def test_a_door_lends_no_module_that_nobody_outside_needs() -> None:
+    known, taken = dict(modules()), {(package, step) for _, package, step in borrowed()}
+    lent = {(package, step) for package in doors() for step in doors()[package] if f"{package}.{step}" in known}
+    assert lent - taken == set()
 
 
 def test_the_tests_of_a_file_run_in_one_process(request: pytest.FixtureRequest) -> None:

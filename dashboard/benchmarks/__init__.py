@@ -2,3 +2,17 @@
 
 The worker alone runs under mpiexec and imports mpi4py; everything else plans, launches and watches.
 """
+
+__all__ = [
+    "adaptive",
+    "campaigns",
+    "errors",
+    "launchers",
+    "libraries",
+    "method_check",
+    "proof",
+    "providers",
+    "ranks",
+    "safety",
+    "tune_check",
+]

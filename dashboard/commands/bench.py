@@ -30,7 +30,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     about = "Measure every algorithm of the installed MPI in one job."
     bench = commands.add_parser("bench", help=about, description=about)
     orders = bench.add_subparsers(dest="order", metavar="ORDER", required=True)
-    told = {
+    summaries = {
         "plan": "Say what would be measured and how long it takes; write it into FOLDER.",
         "run": "Measure where --launch says, by the plan in FOLDER or by one made of the options.",
         "submit": "Measure on a Slurm cluster, by the plan in FOLDER or by one made of the options.",
@@ -38,7 +38,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         "status": "Say how far the campaign in FOLDER is.",
         "cancel": "End the running campaign in FOLDER with all its ranks; what was measured stays.",
     }
-    for name, summary in told.items():
+    for name, summary in summaries.items():
         order = orders.add_parser(name, help=summary, description=summary, parents=[common])
         order.add_argument("folder", metavar="FOLDER", help="the campaign's folder")
         cli_arguments.json(order)
@@ -98,7 +98,7 @@ def _plan(args: argparse.Namespace) -> None:
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
     done = campaign.done()
     estimate = plan.estimate(done.all, os.cpu_count(), done.seconds)
-    told = {
+    offer = {
         "folder": str(campaign.folder),
         "library": plan.library,
         "library_version": plan.library_version,
@@ -112,19 +112,19 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "left_out": plan.left_out(),
         "launch_per_method": plan.apart,
     }
-    show(args, told, lambda: _offer_lines(told, bench_plan.cost(estimate)))
+    show(args, offer, lambda: _offer_lines(offer, bench_plan.cost(estimate)))
 
 
-def _offer_lines(told: Mapping[str, Any], cost: str) -> list[str]:
-    methods = ", ".join(f"{name} {count}" for name, count in told["methods"].items())
-    what = f"{told['folder']}: {told['points']:,} points in {told['cells']:,} cells"
+def _offer_lines(offer: Mapping[str, Any], cost: str) -> list[str]:
+    methods = ", ".join(f"{name} {count}" for name, count in offer["methods"].items())
+    what = f"{offer['folder']}: {offer['points']:,} points in {offer['cells']:,} cells"
     lines = [
-        f"{what}, {told['ranks']} ranks, {told['library']} {told['library_version']}",
+        f"{what}, {offer['ranks']} ranks, {offer['library']} {offer['library_version']}",
         f"methods: {methods}",
         f"estimated {cost}",
     ]
-    lines += ["each method in a launch of its own"] if told["launch_per_method"] else []
-    return lines + [f"left out: {count:,} cells, {why}" for why, count in told["left_out"].items()]
+    lines += ["each method in a launch of its own"] if offer["launch_per_method"] else []
+    return lines + [f"left out: {count:,} cells, {why}" for why, count in offer["left_out"].items()]
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -166,8 +166,7 @@ def _submit(args: argparse.Namespace) -> None:
 
 def _resume(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import site
-    from dashboard.benchmarks.launchers.launch import launcher_of
+    from dashboard.benchmarks.launchers import launcher_of, site
 
     campaign = Campaign(Path(args.folder))
     launcher = launcher_of(campaign)
@@ -207,7 +206,7 @@ def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, ins
 
     now = control.start(campaign, launcher, installation, _limit(args, campaign, launcher))
     if launcher.name != "local" and now["jobs"]:
-        say(f"submitted as job {', '.join(one['id'] for one in now['jobs'])} (colltune bench status {campaign.folder})")
+        say(f"submitted as job {', '.join(job['id'] for job in now['jobs'])} (colltune bench status {campaign.folder})")
     # Of `run` one waits for the end wherever it runs.
     waits = args.follow if launcher.name != "local" and args.order != "run" else not args.detach
     if waits:
@@ -227,13 +226,13 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
 
     try:
         with Working() as progress:
-            told: list[tuple[str, str]] = []
+            states: list[tuple[str, str]] = []
 
             def tell(now: Mapping[str, Any]) -> None:
                 """Say how far the job is, and of one that waits, why."""
                 # Of a job that waits for others the scheduler's reasons are all there is to say.
-                if launcher.name != "local" and (now["state"], now["reason"]) not in told[-1:]:
-                    told.append((now["state"], now["reason"]))
+                if launcher.name != "local" and (now["state"], now["reason"]) not in states[-1:]:
+                    states.append((now["state"], now["reason"]))
                     say(_state_line(campaign, now))
                 if progress is not None:
                     done = now["measured"] + now["refused"]
@@ -250,15 +249,15 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
 def _status(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns import control
     from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers.launch import launcher_of
+    from dashboard.benchmarks.launchers import launcher_of
 
     campaign = Campaign(Path(args.folder))
     now = control.status(campaign)
     if args.follow and now["state"] in ("queued", "running"):
         said: list[str] = []
 
-        def tell(found: Mapping[str, Any]) -> None:
-            if (line := _state_line(campaign, found)) not in said[-1:]:
+        def tell(state: Mapping[str, Any]) -> None:
+            if (line := _state_line(campaign, state)) not in said[-1:]:
                 said.append(line)
                 say(line)
 
@@ -274,10 +273,10 @@ def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
 
 
 def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
-    told = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
-    lines = [_state_line(campaign, now), f"{told}{bench_plan.left(now)}"]
+    points = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
+    lines = [_state_line(campaign, now), f"{points}{bench_plan.left(now)}"]
     for job in now["jobs"]:
-        details = ", ".join(one for one in (job["reason"], job["nodes"]) if one)
+        details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
     lines += [f"note: {now['note']}"] if now["note"] else []
     lines += _chosen_lines(campaign)
@@ -290,23 +289,21 @@ def _chosen_lines(campaign: Campaign) -> list[str]:
     """What an adaptive campaign expects to lose by what it has measured, and why it ended."""
     from dashboard.benchmarks.campaigns.campaign import read_json
 
-    told = read_json(campaign.chosen)
-    losses = [f"{name} {loss:.3g} %" for name, loss in told.get("loss", {}).items() if loss is not None]
+    record = read_json(campaign.chosen)
+    losses = [f"{name} {loss:.3g} %" for name, loss in record.get("loss", {}).items() if loss is not None]
     if not losses:
         return []
-    ended = f"; ended: {told['ended']}" if told["ended"] else ""
-    return [f"expected loss of the decision: {', '.join(losses)} after {told['spent']:.0f} s of measuring{ended}"]
+    ended = f"; ended: {record['ended']}" if record["ended"] else ""
+    return [f"expected loss of the decision: {', '.join(losses)} after {record['spent']:.0f} s of measuring{ended}"]
 
 
 def _unsafe_lines(campaign: Campaign) -> list[str]:
     """Methods that were found to be wrong in some way of calling them, of all parts of a campaign, each once."""
     from dashboard.benchmarks.safety.check import faulty_of
 
-    faulty = [one for part in (campaign, *campaign.parts()) for one in faulty_of(part)]
-    words = {
-        (one.collective, one.method): f"{'unsafe, not timed' if one.excluded else 'limited'}: {one}" for one in faulty
-    }
-    return list(words.values())
+    faults = [fault for part in (campaign, *campaign.parts()) for fault in faulty_of(part)]
+    words = {True: "unsafe, not timed", False: "limited"}
+    return list({(each.collective, each.method): f"{words[each.excluded]}: {each}" for each in faults}.values())
 
 
 def _cancel(args: argparse.Namespace) -> None:
@@ -322,7 +319,7 @@ def _installation() -> Installation:
     from dashboard.benchmarks.libraries.library import find
     from dashboard.benchmarks.libraries.methods import Fixed
 
-    found = find()
-    if isinstance(found.library, Fixed):
-        say(f"note: {found.library.why}")
-    return found
+    installation = find()
+    if isinstance(installation.library, Fixed):
+        say(f"note: {installation.library.why}")
+    return installation

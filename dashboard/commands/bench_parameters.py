@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> None:
         if ended.state != "finished":
             lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines() if job.log.exists() else []
             raise Usage(f"{ended.state}: {_reason(lines) or ended.reason}")
-    found = _found(output)
-    show(args, found, lambda: _lines(found))
+    answer = _answer(output)
+    show(args, answer, lambda: _lines(answer))
 
 
 def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: Mapping[str, str]) -> Job:
@@ -111,7 +111,7 @@ def _reason(lines: list[str]) -> str:
     return said[-1] if said else (spoken[-1] if spoken else "")
 
 
-def _found(output: Path) -> dict[str, Any]:
+def _answer(output: Path) -> dict[str, Any]:
     """The table's own figures, and the models that follow from them."""
     from dashboard.models.errors import ModelError
     from dashboard.models.pingpong import parameters_of_table, read_logp_table
@@ -130,15 +130,15 @@ def _found(output: Path) -> dict[str, Any]:
     }
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
+def _lines(answer: dict[str, Any]) -> list[str]:
     from dashboard.commands import text
 
     named = {"halfrtt_median": "half trip", "gap": "gap", "os": "o_s", "or": "o_r"}
     named |= {"reduce_local": "reduce", "copy_local": "copy"}
-    columns = [found["table"][name] for name in named]
+    columns = [answer["table"][name] for name in named]
     rows = [
         [format_bytes(size), *(text.time(column[place]) for column in columns)]
-        for place, size in enumerate(found["sizes"])
+        for place, size in enumerate(answer["sizes"])
     ]
-    where = found["output"]
+    where = answer["output"]
     return [*text.table(["bytes", *named.values()], rows, right=range(7)), f"wrote {where} (model parameters {where})"]

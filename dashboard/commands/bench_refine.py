@@ -59,15 +59,15 @@ def run(args: argparse.Namespace) -> None:
     advised: list[Advice] = []
     most = args.points or _POINTS
     with Working() as progress:
-        for one in refined(known, points=most, seconds=args.budget, percent=args.until):
-            advised.append(one)
+        for advice in refined(known, points=most, seconds=args.budget, percent=args.until):
+            advised.append(advice)
             if progress is not None:
                 progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")
     answer = {
-        "loss": {name: one.mean_loss for name, one in known.items()},
-        "points": sum(one.step.points for one in advised),
-        "seconds": sum(one.step.seconds for one in advised),
-        "steps": [_told(one, known, cubes) for one in advised],
+        "loss": {name: advice.mean_loss for name, advice in known.items()},
+        "points": sum(advice.step.points for advice in advised),
+        "seconds": sum(advice.step.seconds for advice in advised),
+        "steps": [_as_json(advice, known, cubes) for advice in advised],
     }
     if args.output and advised:
         answer["plan"] = _write(args, advised, known, cubes)
@@ -95,8 +95,8 @@ def _known(args: argparse.Namespace, name: str, cube: xr.Dataset) -> Known:
     return known
 
 
-def _told(one: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]) -> dict[str, Any]:
-    step, grid = one.step, known[one.step.collective]
+def _as_json(advice: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]) -> dict[str, Any]:
+    step, grid = advice.step, known[advice.step.collective]
     labels = [str(label) for label in cubes[step.collective]["method"].values]
     return {
         "collective": step.collective,
@@ -107,7 +107,7 @@ def _told(one: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.Datase
         ],
         "seconds": step.seconds,
         "expected_loss": step.loss,
-        "mean_loss_before": one.before,
+        "mean_loss_before": advice.before,
     }
 
 
@@ -144,14 +144,14 @@ def _write(
     from dashboard.benchmarks.campaigns.control import make_plan
     from dashboard.benchmarks.campaigns.plan import missing
 
-    names = list(dict.fromkeys(one.step.collective for one in advised))
+    names = list(dict.fromkeys(advice.step.collective for advice in advised))
     plan = make_plan(wish_of({name: known[name] for name in names}, cubes, args.ranks), _installation())
     places = {name: matched(cubes[name], plan.methods[name]) for name in names}
     only = points_of(advised, known, places)
     lacking: dict[str, list[str]] = {}
-    for one in advised:
-        name = one.step.collective
-        for place in sorted({place for _, methods in one.step.cells for place in methods} - set(places[name])):
+    for advice in advised:
+        name = advice.step.collective
+        for place in sorted({place for _, methods in advice.step.cells for place in methods} - set(places[name])):
             label = str(cubes[name]["method"].values[place])
             lacking.setdefault(name, []).extend([label] if label not in lacking.get(name, ()) else [])
     if not only:
@@ -159,7 +159,7 @@ def _write(
     plan = replace(plan, only={name: only.get(name, ()) for name in names})
     Campaign.create(Path(args.output), plan)
     points = sum(len(methods) for _, methods in missing(plan, ()))
-    if points < sum(one.step.points for one in advised):
+    if points < sum(advice.step.points for advice in advised):
         say("note: the plan lacks methods that the library here does not offer, and sizes that it cannot measure")
     return {"folder": str(args.output), "points": points, "lacking": lacking}
 

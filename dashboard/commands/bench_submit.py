@@ -69,14 +69,14 @@ def installation(
         return installed()
     except NoMpiError as error:
         named = version_of_module(tuple(modules))
-        if not named and any("openmpi" in one.lower() for one in modules):
+        if not named and any("openmpi" in module.lower() for module in modules):
             named = f"openmpi-{DEFAULT_VERSION}"
         if not named:
             raise NoMpiError(f"{error}; or name what the job will run (--library openmpi-5.0)") from error
-        found = installation_named(named)
-    title = f"{found.library.name} {found.library.version}"
+        named_installation = installation_named(named)
+    title = f"{named_installation.library.name} {named_installation.library.version}"
     say(f"note: no MPI here: planned with the methods of {title} by the tables (--library); the job checks the version")
-    return found
+    return named_installation
 
 
 def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Installation:

@@ -29,7 +29,7 @@ def bounded(args: argparse.Namespace, decisions: Sequence[DecisionFunction]) -> 
     """The decisions as ``--beyond`` asks for them."""
     from dashboard.decisions.function.cutting import within_measured
 
-    return [within_measured(one) if args.beyond == "default" else _said(one) for one in decisions]
+    return [within_measured(decision) if args.beyond == "default" else _said(decision) for decision in decisions]
 
 
 def _said(decision: DecisionFunction) -> DecisionFunction:

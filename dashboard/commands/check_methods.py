@@ -81,12 +81,12 @@ def check_methods(args: argparse.Namespace) -> None:
         _known(args)
         return
     try:
-        found = _checked(args)
+        report = _checked(args)
     except BenchError as error:
         raise Usage(str(error)) from error
-    show(args, found.to_dict(), lambda: lines_of(found))
-    if not found.safe:
-        say(f"{found.library}: not every method can be chosen")
+    show(args, report.to_dict(), lambda: lines_of(report))
+    if not report.safe:
+        say(f"{report.library}: not every method can be chosen")
         raise SystemExit(UNSAFE)
 
 
@@ -123,9 +123,11 @@ def _known(args: argparse.Namespace) -> None:
     from dashboard.export.known_faults import FAULTS
 
     def lines() -> list[str]:
-        return [f"{one.collective} {one}" + (f" (--program {one.program})" if one.program else "") for one in FAULTS]
+        return [
+            f"{each.collective} {each}" + (f" (--program {each.program})" if each.program else "") for each in FAULTS
+        ]
 
-    show(args, {"faults": [asdict(one) for one in FAULTS]}, lines)
+    show(args, {"faults": [asdict(fault) for fault in FAULTS]}, lines)
 
 
 def lines_of(report: Report) -> list[str]:
@@ -133,17 +135,17 @@ def lines_of(report: Report) -> list[str]:
     sizes = f"{report.comm_sizes[0]} to {report.comm_sizes[-1]}" if len(report.comm_sizes) > 1 else report.comm_sizes[0]
     count = sum(report.methods.values())
     lines = [f"{report.library}: {count:,} methods, {report.cases:,} cases, {sizes} processes, {report.seconds:.0f} s"]
-    unsafe = [one for one in report.faulty if one.excluded]
-    limited = [one for one in report.faulty if one.only_commutative]
-    own = [one for one in report.faulty if not one.excluded and not one.only_commutative]
-    for title, each in (
+    unsafe = [each for each in report.faulty if each.excluded]
+    limited = [each for each in report.faulty if each.only_commutative]
+    own = [each for each in report.faulty if not each.excluded and not each.only_commutative]
+    for title, methods in (
         ("must not be chosen", unsafe),
         ("right only for operations that commute", limited),
         ("the library's own decision is at fault", own),
     ):
-        lines += _listed(title, [_words(one) for one in each])
-    lines += _listed("not for all numbers of processes", [_not_for(one) for one in report.not_for])
-    once = [f"{one['collective']} {one['label']}: {one['case']}: {one['effect']}" for one in report.once]
+        lines += _listed(title, [_words(each) for each in methods])
+    lines += _listed("not for all numbers of processes", [_not_for(each) for each in report.not_for])
+    once = [f"{each['collective']} {each['label']}: {each['case']}: {each['effect']}" for each in report.once]
     lines += _listed("once, and not when called again (perhaps the machine was too busy)", once)
     if report.missing:
         lines.append(f"{report.missing:,} methods were not called everywhere: the time was up (--time-limit)")
@@ -155,10 +157,10 @@ def _listed(title: str, rows: Sequence[str]) -> list[str]:
     return [f"{title}:", *(f"  {row}" for row in rows)] if rows else []
 
 
-def _words(one: Any) -> str:
-    sizes = ", ".join(map(str, one.comm_sizes))
-    return f"{one} ({one.cases:,} case{'' if one.cases == 1 else 's'} at {sizes} processes: {'; '.join(one.kinds)})"
+def _words(each: Any) -> str:
+    sizes = ", ".join(map(str, each.comm_sizes))
+    return f"{each} ({each.cases:,} case{'' if each.cases == 1 else 's'} at {sizes} processes: {'; '.join(each.kinds)})"
 
 
-def _not_for(one: Mapping[str, Any]) -> str:
-    return f"{one['collective']} {one['label']}: {', '.join(map(str, one['comm_sizes']))}: {one['why']}"
+def _not_for(each: Mapping[str, Any]) -> str:
+    return f"{each['collective']} {each['label']}: {', '.join(map(str, each['comm_sizes']))}: {each['why']}"

@@ -112,7 +112,7 @@ def _lines(result: Mapping[str, Any], apart: xr.Dataset | None) -> list[str]:
             figures += [held.get(name) for name in ("mean", "p95", "max")]
         sizes = [row["tree"], row["leaves"], row["depth"], cli_text.number(row["expected_depth"]), row["tests"]]
         cells = f"{row['wrong']} of {row['cells']}"
-        rows.append([*sizes, *("-" if one is None else f"{one:.2f}" for one in figures), cells, row["unmeasured"]])
+        rows.append([*sizes, *map(cli_text.two_decimals, figures), cells, row["unmeasured"]])
     lines = [f"{result['collective']}: penalty of each decision against the best measured method", ""]
     lines += cli_text.table(head, rows, right=range(1, len(head)))
     if any(row["unmeasured"] for row in result["rows"]):

@@ -95,12 +95,12 @@ def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
         _range(getattr(args, option), f"--{option.replace('_', '-')}", cube[dim].values.tolist())
         for option, dim in (("comm_range", "comm_size"), ("message_range", "message_size"))
     )
-    found = {"uniform": uniform(comm, message), "log-uniform": log_uniform(comm, message)}
+    sizes = {"uniform": uniform(comm, message), "log-uniform": log_uniform(comm, message)}
     if args.weights:
         from loaders.workload import read_workload
 
-        found["workload"] = workload_sizes(read_workload(args.weights), prepared.problem.collective)
-    return found
+        sizes["workload"] = workload_sizes(read_workload(args.weights), prepared.problem.collective)
+    return sizes
 
 
 def _range(text: str | None, option: str, measured: Sequence[int]) -> tuple[int, int]:
@@ -132,20 +132,20 @@ def _row(text: str, prepared: Prepared, decision: DecisionFunction, variants: Se
         "nodes": figures["nodes"],
         "variants": [
             {
-                "name": one.name,
-                "nanoseconds": {name: finite(value) for name, value in one.nanoseconds.items()},
-                "per_level": {name: finite(value / levels) for name, value in one.nanoseconds.items()},
-                "bytes": one.size,
-                "lines": one.lines,
-                "tests": one.tests,
+                "name": variant.name,
+                "nanoseconds": {name: finite(value) for name, value in variant.nanoseconds.items()},
+                "per_level": {name: finite(value / levels) for name, value in variant.nanoseconds.items()},
+                "bytes": variant.size,
+                "lines": variant.lines,
+                "tests": variant.tests,
             }
-            for one in variants
+            for variant in variants
         ],
     }
 
 
 def _lines(result: Mapping[str, Any]) -> list[str]:
-    names = list(dict.fromkeys(one["name"] for row in result["rows"] for one in row["variants"]))
+    names = list(dict.fromkeys(variant["name"] for row in result["rows"] for variant in row["variants"]))
     lines = [f"{result['collective']}: nanoseconds of one decision"]
     for sizes in result["sizes"]:
         head = ["tree", "mean depth", "penalty", "leaves", "nodes", *names, "in memory, per level"]
@@ -162,7 +162,7 @@ def _about(row: Mapping[str, Any]) -> list[object]:
 
 
 def _variants(row: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {one["name"]: one for one in row["variants"]}
+    return {variant["name"]: variant for variant in row["variants"]}
 
 
 def _times(row: Mapping[str, Any], names: Sequence[str], sizes: str) -> list[str]:

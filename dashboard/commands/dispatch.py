@@ -6,8 +6,8 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import following as cli_following
@@ -137,9 +137,9 @@ def _outliers(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Times that do not fit those around them."""
     from dashboard.decisions.measured.outliers import outliers
 
-    found = outliers(cube)
-    names = [str(name) for name in found.columns]
-    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(found)]
+    table = outliers(cube)
+    names = [str(name) for name in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(table)]
 
 
 def _stored(results: xr.DataTree, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -189,8 +189,7 @@ def run(args: argparse.Namespace) -> None:
     """Run the subcommand that was called."""
     command = COMMANDS[args.command]
     if isinstance(command, str):
-        module, _, name = command.partition(":")
-        command = getattr(import_module(module), name)
+        command = resolve_name(command)
     refuse_same(args)
     cli_rules.keep(args)
     with cli_model.known(args):

@@ -93,49 +93,49 @@ def fit(args: argparse.Namespace) -> None:
         **network.to_dict(),
         "fits": {
             name: {
-                **found.provenance(),
-                "cells": len(found.residuals),
+                **fitted.provenance(),
+                "cells": len(fitted.residuals),
                 "residuals": {
                     method: {
                         "median_percent": 100 * float(rows["residual"].median()),
                         "median_absolute_percent": 100 * float(rows["residual"].abs().median()),
                         "largest_percent": 100 * float(rows["residual"].abs().max()),
                     }
-                    for method, rows in _by_method(found)
+                    for method, rows in _by_method(fitted)
                 },
             }
-            for name, found in fits.items()
+            for name, fitted in fits.items()
         },
     }
 
     def lines() -> list[str]:
-        told: list[str] = []
-        for name, found in fits.items():
-            told += [*_fit_lines(name, found), ""]
-        return told[:-1]
+        text_lines: list[str] = []
+        for name, fitted in fits.items():
+            text_lines += [*_fit_lines(name, fitted), ""]
+        return text_lines[:-1]
 
     show(args, result, lines)
 
 
-def _by_method(found: Fit) -> list[tuple[str, Any]]:
-    groups = found.residuals.groupby(["collective", "method"], sort=False)
+def _by_method(fit: Fit) -> list[tuple[str, Any]]:
+    groups = fit.residuals.groupby(["collective", "method"], sort=False)
     return [(f"{collective} {method}", rows) for (collective, method), rows in groups]
 
 
-def _fit_lines(name: str, found: Fit) -> list[str]:
+def _fit_lines(name: str, fit: Fit) -> list[str]:
     rows = [
-        [parameter, f"{found.value(parameter):.4g}", f"{low:.4g}" if high < 1e300 else "-", _high(high)]
-        for parameter, (low, high) in found.intervals.items()
+        [parameter, f"{fit.value(parameter):.4g}", f"{low:.4g}" if high < 1e300 else "-", _high(high)]
+        for parameter, (low, high) in fit.intervals.items()
     ]
-    head = [name, "value (s, s/B)", f"{100 * found.level:g} % from", "to"]
+    head = [name, "value (s, s/B)", f"{100 * fit.level:g} % from", "to"]
     lines = cli_text.table(head, rows, right=(1, 2, 3))
-    lines.append(f"median residual {found.median_error:.1f} % over {len(found.residuals):,} cells; by method:")
-    told = [
-        [method, f"{100 * rows['residual'].median():+.1f}", f"{100 * rows['residual'].abs().max():.0f}"]
-        for method, rows in _by_method(found)
+    lines.append(f"median residual {fit.median_error:.1f} % over {len(fit.residuals):,} cells; by method:")
+    figures = [
+        [f"  {method}", f"{100 * rows['residual'].median():+.1f}", f"{100 * rows['residual'].abs().max():.0f}"]
+        for method, rows in _by_method(fit)
     ]
-    lines += cli_text.table(["  method", "median (%)", "largest (%)"], [["  " + a, b, c] for a, b, c in told], (1, 2))
-    return [*lines, *(f"note: {note}" for note in found.notes)]
+    lines += cli_text.table(["  method", "median (%)", "largest (%)"], figures, (1, 2))
+    return [*lines, *(f"note: {note}" for note in fit.notes)]
 
 
 def _high(value: float) -> str:
@@ -147,21 +147,21 @@ def runtime(args: argparse.Namespace) -> None:
     from dashboard.models.runtime_functions import runtime_functions
 
     high = float("inf") if args.high is None else float(args.high)
-    found = {
+    fitted = {
         name: runtime_functions(cube, args.methods, ppn=args.ppn, message_range=(args.low, high))
         for name, cube in _cubes(args).items()
     }
     result = {
         "collectives": {
             name: {label: [each.to_dict() for each in functions] for label, functions in methods.items()}
-            for name, methods in found.items()
+            for name, methods in fitted.items()
         }
     }
 
     def lines() -> list[str]:
         rows = [
             [name, label, f"{each.comm_range[0]} to {each.comm_range[1]}", each.text(), f"{each.error:.1f}"]
-            for name, methods in found.items()
+            for name, methods in fitted.items()
             for label, functions in methods.items()
             for each in functions
         ]
@@ -185,11 +185,11 @@ def decide(args: argparse.Namespace) -> None:
     for name, cube in _cubes(args).items():
         problem = Problem.of(cube, ppn=args.ppn)
         covered = Covered.of(name, problem.methods)
-        found = model_penalties(problem, network, trust=trust, variant=variant)  # type: ignore[arg-type]  # one of two
+        penalties = model_penalties(problem, network, trust=trust, variant=variant)  # type: ignore[arg-type]  # one of two
         answers[name] = {
             "not_covered": list(covered.missing),
-            "penalty": {by: _penalty(fair) for by, (fair, _) in found.items()},
-            "penalty_of_all": {by: _penalty(every) for by, (_, every) in found.items()},
+            "penalty": {by: _penalty(fair) for by, (fair, _) in penalties.items()},
+            "penalty_of_all": {by: _penalty(every) for by, (_, every) in penalties.items()},
         }
     result = {"parameters": network.name, "variant": variant, "collectives": answers}
     show(args, result, lambda: _decide_lines(answers))

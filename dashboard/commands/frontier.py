@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ def frontier(args: argparse.Namespace) -> None:
 
     prepared = preparation(args)
     with Working() as progress:
-        found = find(
+        tried = find(
             prepared.problem,
             families=args.families,
             further=cli_rules.settings(args),
@@ -39,21 +38,21 @@ def frontier(args: argparse.Namespace) -> None:
             criterion=args.criterion,
             progress=progress,
         )
-    times = [time_to_decide(prepared.problem, one) if args.timed else None for one in found.decisions]
-    chosen = recommend(found, within=args.within)
-    below = _records(falls_below(found))
+    times = [time_to_decide(prepared.problem, decision) if args.timed else None for decision in tried.decisions]
+    chosen = recommend(tried, within=args.within)
+    below = _records(falls_below(tried))
     result = {
         "collective": prepared.problem.collective,
-        "held_out": found.scheme,
-        "folds": args.folds if found.scheme else None,
-        "criterion": found.value,
+        "held_out": tried.scheme,
+        "folds": args.folds if tried.scheme else None,
+        "criterion": tried.value,
         "points": [
             {**row, "options": json.loads(row["options"]), **({} if seconds is None else {"decide_time": seconds})}
-            for row, seconds in zip(_records(found.table), times, strict=True)
+            for row, seconds in zip(_records(tried.table), times, strict=True)
         ],
         "below": below,
-        "skipped": found.skipped,
-        "notes": list(found.notes),
+        "skipped": tried.skipped,
+        "notes": list(tried.notes),
         "recommendation": {
             "point": chosen.row,
             "reason": chosen.reason,
@@ -62,7 +61,7 @@ def frontier(args: argparse.Namespace) -> None:
             "limit": chosen.limit,
         },
     }
-    show(args, result, lambda: _lines(args, result, found, chosen))
+    show(args, result, lambda: _lines(args, result, tried, chosen))
 
 
 def _records(frame: Any) -> list[dict[str, Any]]:
@@ -71,8 +70,8 @@ def _records(frame: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(frame)]
 
 
-def _lines(args: argparse.Namespace, result: Mapping[str, Any], found: Frontier, chosen: Recommendation) -> list[str]:
-    outside = found.scheme is not None
+def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier, chosen: Recommendation) -> list[str]:
+    outside = tried.scheme is not None
     rows = [_row(point, number == chosen.row, outside) for number, point in enumerate(result["points"])]
     kept = [
         row for row, point in zip(rows, result["points"], strict=True) if args.all or row[0] or not point["dominated"]
@@ -84,33 +83,33 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], found: Frontier,
         if outside
         else ["unmeasured"]
     )
-    lines = [f"{result['collective']}: penalties of {len(rows)} trees{_about(args, found)}", ""]
+    lines = [f"{result['collective']}: penalties of {len(rows)} trees{_about(args, tried)}", ""]
     lines += cli_text.table(head, order, right=range(3, len(head)))
     hidden = len(rows) - len(kept)
     if hidden:
         lines.append(f"{hidden} trees that others beat in size and penalty are not listed (--all)")
-    lines += ["", *_below_lines(result["below"], found.value), ""]
-    lines += [f"{name} was not tried: {reason}" for name, reason in found.skipped.items()]
-    lines += [f"note: {note}" for note in found.notes]
+    lines += ["", *_below_lines(result["below"], tried.value), ""]
+    lines += [f"{name} was not tried: {reason}" for name, reason in tried.skipped.items()]
+    lines += [f"note: {note}" for note in tried.notes]
     lines.append(f"* recommended: {chosen.reason}")
     lines.append(f"  {_command(result['points'][chosen.row])}")
     return lines
 
 
-def _about(args: argparse.Namespace, found: Frontier) -> str:
-    if found.scheme is None:
+def _about(args: argparse.Namespace, tried: Frontier) -> str:
+    if tried.scheme is None:
         return ", over the cells they are made from; --held-out judges them by others"
-    return f", held out: {found.scheme}, {args.folds} folds"
+    return f", held out: {tried.scheme}, {args.folds} folds"
 
 
 def _row(point: Mapping[str, Any], recommended: bool, outside: bool) -> list[str]:  # noqa: FBT001 - two columns
     from dashboard.decisions.grown.families import FAMILIES
 
     row = ["*" if recommended else "", point["family"], cli_trees.words_of(point["options"], FAMILIES[point["family"]])]
-    row += [str(point["leaves"]), _number(point["expected_depth"])]
-    row += [_number(point[f"penalty_{name}"]) for name in _TITLES]
+    row += [str(point["leaves"]), cli_text.two_decimals(point["expected_depth"])]
+    row += [cli_text.two_decimals(point[f"penalty_{name}"]) for name in _TITLES]
     if outside:
-        row += [_number(point[f"held_out_{name}"]) for name in ("mean", "error", "p95", "max")]
+        row += [cli_text.two_decimals(point[f"held_out_{name}"]) for name in ("mean", "error", "p95", "max")]
     return [*row, str(point["held_out_unmeasured" if outside else "unmeasured"])]
 
 
@@ -121,7 +120,9 @@ def _below_lines(below: Sequence[Mapping[str, Any]], value: str) -> list[str]:
     rows = []
     for family in below:
         counts = [_leaves(family[name]) for name in limits]
-        rows.append([family["family"], *counts, _number(family["least"]), _leaves(family["least_leaves"])])
+        rows.append(
+            [family["family"], *counts, cli_text.two_decimals(family["least"]), _leaves(family["least_leaves"])]
+        )
     return [f"smallest trees by {what} penalty:", *cli_text.table(head, rows, right=range(1, len(head)))]
 
 
@@ -134,7 +135,3 @@ def _command(point: Mapping[str, Any]) -> str:
     from dashboard.session.recipes import tree_words
 
     return f"colltune decide … {' '.join(tree_words(Choice.of(point['family'], point['options'])))}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:.2f}"

@@ -61,13 +61,13 @@ def site_of(args: argparse.Namespace) -> Site:
 
     from dashboard.benchmarks.launchers import site
 
-    found = site.read(Path(args.site) if args.site else None)
-    if found.file is not None and not getattr(args, "said", False):
+    known = site.read(Path(args.site) if args.site else None)
+    if known.file is not None and not getattr(args, "said", False):
         args.said = True
-        say(f"note: as {found.file} says")
-    found.set_variables()
+        say(f"note: as {known.file} says")
+    known.set_variables()
     launch = getattr(args, "launch", None)
-    return replace(found, launch=launch) if launch else found
+    return replace(known, launch=launch) if launch else known
 
 
 def spreads(args: argparse.Namespace) -> bool:

@@ -54,29 +54,29 @@ def lint(args: argparse.Namespace) -> None:
     args.library_series = args.library_series or _written_for(args.rules)
     try:
         if args.han:
-            _, found = read_beside(Path(args.rules), Path(args.han), args.library_series)
+            _, rules = read_beside(Path(args.rules), Path(args.han), args.library_series)
         else:
-            found = read_rules(args.rules, version=args.library_series)
+            rules = read_rules(args.rules, version=args.library_series)
     except RulesError as error:
         raise Usage(str(error)) from error
-    args.found_format = found.format
-    faults = list(found.faults)
+    args.found_format = rules.format
+    faults = list(rules.faults)
     prices: list[Cost] = []
     if args.paths:
         cubes = _cubes(args)
-        prices, more = costs(found, cubes, args.library_series, _weights(args.weights, cubes))
+        prices, more = costs(rules, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
         "path": str(args.rules),
-        "format": found.format,
-        "errors": found.errors,
+        "format": rules.format,
+        "errors": rules.errors,
         "faults": [fault.to_dict() for fault in faults],
-        "collectives": {name: _described(found, name) for name in found.meant},
+        "collectives": {name: _described(rules, name) for name in rules.meant},
         "penalty": {price.name: _priced(price) for price in prices},
     }
-    show(args, result, lambda: _lines(args, found, faults, prices))
-    if found.errors:
-        raise Usage(f"{args.rules}: {found.errors} error{'' if found.errors == 1 else 's'}")
+    show(args, result, lambda: _lines(args, rules, faults, prices))
+    if rules.errors:
+        raise Usage(f"{args.rules}: {rules.errors} error{'' if rules.errors == 1 else 's'}")
 
 
 def _written_for(path: str) -> str:
@@ -109,13 +109,13 @@ def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:
     return called(read_workload(path), cubes)
 
 
-def _described(found: RulesFile, name: str) -> dict[str, Any]:
-    decision = found.meant[name]
+def _described(rules: RulesFile, name: str) -> dict[str, Any]:
+    decision = rules.meant[name]
     return {
         "collective": decision.collective,
         "rules": decision.leaves,
         "methods": [method.label for method in decision.methods],
-        "accepted": name in found.decisions,
+        "accepted": name in rules.decisions,
     }
 
 
@@ -135,10 +135,10 @@ def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
     return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
 
 
-def _lines(args: argparse.Namespace, found: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
-    lines = [f"{args.rules}: {found.title}"]
-    for name, decision in found.meant.items():
-        state = "" if name in found.decisions else " (as meant; the library does not take the file)"
+def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
+    lines = [f"{args.rules}: {rules.title}"]
+    for name, decision in rules.meant.items():
+        state = "" if name in rules.decisions else " (as meant; the library does not take the file)"
         lines.append(f"  {name}: {decision.leaves:,} rules, {len(decision.methods):,} methods{state}")
     for price in prices:
         lines += _price_lines(price)
@@ -153,10 +153,10 @@ def _lines(args: argparse.Namespace, found: RulesFile, faults: Sequence[Fault], 
 def _price_lines(price: Cost) -> list[str]:
     rows = [("as the library acts", price.acted), ("as meant", price.meant), ("sizes as blocks", price.as_blocks)]
     lines = [
-        f"  {price.name}, penalty {what}: mean {one.mean:.3g} %, max {one.max:.3g} % ({one.cells:,} cells"
-        f"{f', {one.unmeasured} not measured' if one.unmeasured else ''})"
-        for what, one in rows
-        if one is not None
+        f"  {price.name}, penalty {what}: mean {summary.mean:.3g} %, max {summary.max:.3g} % ({summary.cells:,} cells"
+        f"{f', {summary.unmeasured} not measured' if summary.unmeasured else ''})"
+        for what, summary in rows
+        if summary is not None
     ]
     if price.lacking:
         lines.append(f"  {price.name}: not measured: {', '.join(price.lacking)}")

@@ -49,9 +49,9 @@ def decision_map(args: argparse.Namespace) -> None:
 
 
 def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace) -> list[str]:
-    told = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
+    remarks = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
     what = "the simplest choice among the best methods" if args.ties == "simplest" else "the fastest method"
-    lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(told)})" if told else ""), ""]
+    lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(remarks)})" if remarks else ""), ""]
     several = args.tolerance or args.statistical is not None
     lines += cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns, ties=bool(several))
     if several:

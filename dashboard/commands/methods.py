@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
@@ -147,8 +147,7 @@ def _list(args: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     for name, place in PROVIDERS.items():
         if args.provider in (None, name):
-            module, _, function = place.partition(":")
-            rows += getattr(import_module(module), function)(wanted)
+            rows += resolve_name(place)(wanted)
     text = json.dumps(rows) if args.json else "\n".join(map(_line, rows))
     answer(text + "\n")
 
@@ -184,8 +183,8 @@ def _draw(args: argparse.Namespace) -> None:
         say(f"wrote {args.output}")
     if args.json or not args.output:
         edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
-        found: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
-        show(args, found, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
+        answer: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
+        show(args, answer, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
 
 
 def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
@@ -213,13 +212,13 @@ def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
 
 def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any]:
     """Parameters said on the command line, as numbers where they are numbers."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     known = {each.name: each for each in algorithm.parameters}
     if args.segment_size is not None:
         # Of the synchronised gather the first segment is the one that has a size.
         name = "first_segment" if "first_segment" in known else "segment_size"
         if args.segment_size or name in known:
-            found[name] = args.segment_size
+            parameters[name] = args.segment_size
     for word in args.set:
         name, equals, value = word.partition("=")
         if not equals or not name:
@@ -229,8 +228,8 @@ def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any
                 value = _bytes(value)
             except argparse.ArgumentTypeError as error:
                 raise Usage(f"--set {word}: {error}") from None
-        found[name] = value
-    return found
+        parameters[name] = value
+    return parameters
 
 
 def _verify(args: argparse.Namespace) -> None:

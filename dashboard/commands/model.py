@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from dashboard.commands import arguments as cli_arguments
@@ -37,8 +37,7 @@ _COMMANDS = {
 
 def model(args: argparse.Namespace) -> None:
     """Run the subcommand of ``model`` that was called."""
-    module, _, name = _COMMANDS[args.model_command].partition(":")
-    getattr(import_module(module), name)(args)
+    resolve_name(_COMMANDS[args.model_command])(args)
 
 
 @contextmanager

@@ -78,26 +78,26 @@ def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[
 
     if args.as_published or args.trust or args.methods:
         raise Usage("--optimal takes no --methods, --trust and --as-published: its methods are those that it finds")
-    found = optimal_map(args.collective, network.of(args.model), *sizes, multiple=args.multiple)
+    optimal = optimal_map(args.collective, network.of(args.model), *sizes, multiple=args.multiple)
     if args.output:
-        _save(args, decision_of_optimal(found, network))
-    labels = [str(name) for name in found["candidate"].values]
+        _save(args, decision_of_optimal(optimal, network))
+    labels = [str(name) for name in optimal["candidate"].values]
     answer = {
         **_about(args, network, sizes),
         "algorithms": labels,
-        "best": _indices(found["algorithm"].values),
-        "segment_size": [[finite(each) for each in row] for row in found["segment_size"].values],
-        "time": _times(found["time"].values),
+        "best": _indices(optimal["algorithm"].values),
+        "segment_size": [[finite(each) for each in row] for row in optimal["segment_size"].values],
+        "time": _times(optimal["time"].values),
     }
 
     def lines() -> list[str]:
-        told = _lines(answer, _drawn(sizes, labels, found["algorithm"].values, found["time"].values))
+        heading = _lines(answer, _drawn(sizes, labels, optimal["algorithm"].values, optimal["time"].values))
         heads = ["", *map(format_bytes, sizes[1])]
         rows = [
             [str(count), *(f"{each:.0f}" if each else "-" for each in row)]
-            for count, row in zip(sizes[0], found["segment_size"].values, strict=True)
+            for count, row in zip(sizes[0], optimal["segment_size"].values, strict=True)
         ]
-        return [*told, "", "optimal segment sizes in bytes", *cli_text.table(heads, rows, range(len(heads)))]
+        return [*heading, "", "optimal segment sizes in bytes", *cli_text.table(heads, rows, range(len(heads)))]
 
     show(args, answer, lines)
 
@@ -112,12 +112,12 @@ def _about(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
     }
 
 
-def _of_best(found: ModelMap) -> Any:
+def _of_best(predicted: ModelMap) -> Any:
     import numpy as np
 
-    time = found.cube["time"].values
-    picked = np.take_along_axis(time, np.maximum(found.best, 0)[None], axis=0)[0]
-    return np.where(found.best >= 0, picked, np.nan)
+    time = predicted.cube["time"].values
+    picked = np.take_along_axis(time, np.maximum(predicted.best, 0)[None], axis=0)[0]
+    return np.where(predicted.best >= 0, picked, np.nan)
 
 
 def _indices(best: Any) -> list[list[int | None]]:
@@ -140,5 +140,5 @@ def _drawn(sizes: tuple[list[int], list[int]], labels: list[str], best: Any, tim
 
 
 def _lines(answer: Mapping[str, Any], dmap: xr.Dataset) -> list[str]:
-    told = [f"{answer['collective']}: what {answer['model']} calls fastest ({answer['parameters']})", ""]
-    return told + cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns, ties=False)
+    heading = [f"{answer['collective']}: what {answer['model']} calls fastest ({answer['parameters']})", ""]
+    return heading + cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns, ties=False)

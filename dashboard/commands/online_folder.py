@@ -213,7 +213,7 @@ def _train(args: argparse.Namespace) -> None:
     if collected.waiting:
         say(f"note: {len(collected.waiting)} runs go on, or ended less than {args.settled:g} s ago without saying so")
     model = folder.train()
-    result = {**vars(collected), "iteration": model.told["iteration"], "in_all": model.told["timings"]}
+    result = {**vars(collected), "iteration": model.provenance["iteration"], "in_all": model.provenance["timings"]}
     result["learnt"] = folder.progress[-1]["learnt"]
     text = f"{len(collected.runs)} runs, {collected.timings:,} timings taken in; {result['in_all']:,} in all"
     show(args, result, lambda: [text, *_learnt_lines(folder, result["learnt"])])

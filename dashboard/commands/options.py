@@ -57,10 +57,10 @@ class _Version(argparse.Action):
         from importlib import metadata
 
         try:
-            found = metadata.version("colltune")
+            version = metadata.version("colltune")
         except metadata.PackageNotFoundError:
-            found = "(not installed)"
-        answer(f"colltune {found}\n")
+            version = "(not installed)"
+        answer(f"colltune {version}\n")
         parser.exit()
 
 
@@ -163,11 +163,11 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     _json(port)
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
     cli_report.add_options(report)
-    for one in (decide, export, frontier, compare, port):
-        cli_treatment.add_options(one)
+    for command_parser in (decide, export, frontier, compare, port):
+        cli_treatment.add_options(command_parser)
     cli_treatment.add_options(report)
-    for one in (decide, frontier, compare, report):
-        cli_treatment.add_held_out(one, "lines" if one is frontier else "none")
+    for command_parser in (decide, frontier, compare, report):
+        cli_treatment.add_held_out(command_parser, "lines" if command_parser is frontier else "none")
     if command in cli_trees.WITH_TREE:
         cli_trees.add_options(
             {"decide": decide, "export": export, "portability": port, "report": report}[command], tree

@@ -80,8 +80,8 @@ def _layouts(args: argparse.Namespace) -> None:
 
     if args.processes > _MOST_PROCESSES:
         raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
-    found = layouts(args.processes, args.dimensions)
-    show(args, {"layouts": [list(each.factors) for each in found]}, lambda: [str(each) for each in found])
+    grids = layouts(args.processes, args.dimensions)
+    show(args, {"layouts": [list(each.factors) for each in grids]}, lambda: [str(each) for each in grids])
 
 
 def _predict(args: argparse.Namespace) -> None:
@@ -90,7 +90,7 @@ def _predict(args: argparse.Namespace) -> None:
 
     try:
         function = _runtime(args)
-        original, found = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
+        original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     except ModelError as error:
         raise Usage(str(error)) from error
     rows: list[dict[str, Any]] = [
@@ -101,7 +101,7 @@ def _predict(args: argparse.Namespace) -> None:
             **({"phases": list(each.phases)} if each.phases else {}),
             **({"missing": each.missing} if each.missing else {}),
         }
-        for each in found
+        for each in predictions
     ]
     about = {name: getattr(args, name) for name in ("collective", "processes", "message_size", "machine")}
     result = {**about, "original": original, "layouts": rows}

@@ -53,7 +53,7 @@ def portability(args: argparse.Namespace) -> None:
         def grow(problem: Problem) -> DecisionFunction:
             return family(args.tree).grow(first.learn(problem), progress=progress, **options)
 
-        found = judge(first.problem, second.problem, grow, common=not args.all_methods)
+        judged = judge(first.problem, second.problem, grow, common=not args.all_methods)
     cubes = [each.problem.single("a comparison of two campaigns").cube for each in (first, second)]
     result = {
         "collective": first.problem.collective,
@@ -62,7 +62,7 @@ def portability(args: argparse.Namespace) -> None:
         "times": time_ratios(*cubes).to_dict("records"),
         "penalties": [
             {name: finite(value) if isinstance(value, float) else value for name, value in row.items()}
-            for row in found.table.to_dict("records")
+            for row in judged.table.to_dict("records")
         ],
     }
     show(args, result, lambda: _lines(result))
@@ -83,7 +83,7 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     head = ["decision made from", "judged on", "leaves", *(f"{name} (%)" for name in _FIGURES), "unmeasured"]
     rows = [
         [row["made"], row["judged"], str(row["leaves"])]
-        + ["-" if row[name] is None else f"{row[name]:.2f}" for name in _FIGURES]
+        + [cli_text.two_decimals(row[name]) for name in _FIGURES]
         + [str(row["unmeasured"])]
         for row in result["penalties"]
     ]

@@ -69,16 +69,16 @@ def errata(args: argparse.Namespace) -> None:
     """List what is wrong in print."""
     from dashboard.models.errata import errata as find
 
-    found = find()
+    entries = find()
     names = ("where", "printed", "corrected", "why", "collective", "algorithm", "model")
-    result = {"errata": [{name: getattr(each, name) for name in names} for each in found]}
+    result = {"errata": [{name: getattr(each, name) for name in names} for each in entries]}
 
     def lines() -> list[str]:
-        told: list[str] = []
-        for number, each in enumerate(found, 1):
-            told += [f"{number}. {each.where}", f"   printed: {each.printed}", f"   correct: {each.corrected}"]
-            told += [f"   {each.why}", ""]
-        return told[:-1]
+        text_lines: list[str] = []
+        for number, each in enumerate(entries, 1):
+            text_lines += [f"{number}. {each.where}", f"   printed: {each.printed}", f"   correct: {each.corrected}"]
+            text_lines += [f"   {each.why}", ""]
+        return text_lines[:-1]
 
     show(args, result, lines)
 
@@ -156,8 +156,8 @@ def segments(args: argparse.Namespace) -> None:
     if not model.applies(args.comm_size):
         raise Usage(f"{' '.join(names)} works on {model.validity} of processes; found {args.comm_size}")
     curve = segment_curve(*names, parameters, args.comm_size, message)
-    found = int(best + 0.5)
-    times = [float(model.predict(parameters, args.comm_size, message, each)) for each in (found, 0)]
+    rounded = int(best + 0.5)
+    times = [float(model.predict(parameters, args.comm_size, message, each)) for each in (rounded, 0)]
     within = {f"within_{percent}": _ends(curve.within(percent)) for percent in _RANGES}
     result = {
         "segment_size": best,
@@ -175,19 +175,19 @@ def segments(args: argparse.Namespace) -> None:
     def lines() -> list[str]:
         """The same for people."""
         what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"
-        told = [f"{what} ({args.model}, {network.name})"]
-        cut, whole = map(cli_text.time, times)
-        told.append(
-            f"optimal segment size {format_bytes(round(best))}: {cut}, without segments {whole}"
+        text_lines = [f"{what} ({args.model}, {network.name})"]
+        cut, unsegmented = map(cli_text.time, times)
+        text_lines.append(
+            f"optimal segment size {format_bytes(round(best))}: {cut}, without segments {unsegmented}"
             if best
-            else f"segments do not pay: {whole} without"
+            else f"segments do not pay: {unsegmented} without"
         )
-        told.append(f"least time of the curve, whole segments counted: {format_bytes(round(curve.best))}")
+        text_lines.append(f"least time of the curve, whole segments counted: {format_bytes(round(curve.best))}")
         for percent in _RANGES:
             low, high = within[f"within_{percent}"]
             ends = " to ".join(format_bytes(round(each)) for each in (low, high))
-            told.append(f"at most {percent} % above that: from {ends}")
-        return told
+            text_lines.append(f"at most {percent} % above that: from {ends}")
+        return text_lines
 
     show(args, result, lines)
 

@@ -65,17 +65,17 @@ def prove(args: argparse.Namespace) -> None:
     if args.output and Path(args.output).suffix not in _WRITTEN_AS:
         raise Usage(f"-o {args.output}: the name must end in one of {', '.join(_WRITTEN_AS)}")
     try:
-        found = _proven(args)
+        proof = _proven(args)
     except (BenchError, RulesError) as error:
         raise Usage(str(error)) from error
-    show(args, found.to_dict(), lambda: lines_of(found))
+    show(args, proof.to_dict(), lambda: lines_of(proof))
     if args.output:
-        texts = {".txt": lambda: "\n".join(lines_of(found)) + "\n", ".md": lambda: markdown(found)}
-        as_json = json.dumps(found.to_dict(), indent=2) + "\n"
+        texts = {".txt": lambda: "\n".join(lines_of(proof)) + "\n", ".md": lambda: markdown(proof)}
+        as_json = json.dumps(proof.to_dict(), indent=2) + "\n"
         text = texts.get(Path(args.output).suffix, lambda: as_json)()
         write(args.output, text)
         say(f"wrote {args.output}")
-    if not found.holds:
+    if not proof.holds:
         say(f"{args.rules}: not proven")
         raise SystemExit(NOT_PROVEN)
 

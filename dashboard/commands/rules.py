@@ -33,8 +33,8 @@ def keep(args: argparse.Namespace) -> None:
 
 def settings(args: argparse.Namespace) -> dict[str, list[dict[str, object]]]:
     """What a frontier is to try beside its own: each rules file as it is, and with the best method in each region."""
-    found = [{"file": path, **more} for path in args.rules_files for more in ({}, {"improve": True})]
-    return {TREE: found} if found else {}
+    files = [{"file": path, **more} for path in args.rules_files for more in ({}, {"improve": True})]
+    return {TREE: files} if files else {}
 
 
 def _named(args: argparse.Namespace) -> Iterator[str]:

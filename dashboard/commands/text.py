@@ -35,6 +35,11 @@ def percent(value: float | None) -> str:
     return "-" if value is None or not math.isfinite(value) else format_percent(value)
 
 
+def two_decimals(value: float | None) -> str:
+    """A figure in a column of figures, ``-`` for none."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.2f}"
+
+
 def one_line(text: object) -> str:
     """Text without line ends or control characters, so that it cannot break a table or a terminal."""
     return "".join(char if char.isprintable() else " " for char in str(text))
@@ -126,11 +131,11 @@ def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False) -> list[str]:
 
 def _spans(best: Sequence[Sequence[int]], times: Sequence[Sequence[float]]) -> dict[int, tuple[str, str]]:
     """Shortest and longest time of each method over the cells where it is the best."""
-    found: dict[int, list[float]] = {}
+    seconds_of: dict[int, list[float]] = {}
     for indices, row in zip(best, times, strict=True):
         for index, seconds in zip(indices, row, strict=True):
-            found.setdefault(index, []).append(seconds)
-    return {index: (time(min(values)), time(max(values))) for index, values in found.items()}
+            seconds_of.setdefault(index, []).append(seconds)
+    return {index: (time(min(values)), time(max(values))) for index, values in seconds_of.items()}
 
 
 def _codes(count: int) -> list[str]:
@@ -232,13 +237,13 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
         for f in files
         for skip in f.get("skips", [])[:_SHOWN_SKIPS]
     ]
-    for head, found, right in (
+    for head, cells, right in (
         (["not used", "why"], unusable, ()),
         (["skipped in", "rows", "why"], skipped, (1,)),
         (["for example", "why", "text"], examples, ()),
     ):
-        if found:
-            lines += ["", *table(head, found, right)]
+        if cells:
+            lines += ["", *table(head, cells, right)]
     notes = dict.fromkeys(one_line(note) for f in files for note in f.get("notes", []))
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     differ = [[name, ", ".join(values)] for name, values in answer.get("facets", {}).items() if len(values) > 1]
@@ -275,16 +280,16 @@ def doubtful_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     head = ["method", "processes", "message size", "time", "why it cannot be trusted"]
     body = [
-        [one["method"], one["comm_size"], format_bytes(one["message_size"]), time(one["time"]), one["reason"]]
-        for one in rows
+        [row["method"], row["comm_size"], format_bytes(row["message_size"]), time(row["time"]), row["reason"]]
+        for row in rows
     ]
     return [f"doubtful times: {len(rows):,}", *table(head, body, right=(1, 2, 3))]
 
 
-def _between_text(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+def _between_text(errors: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     """Errors of times that are left out and interpolated from their neighbours."""
     lines = []
-    for along, rows in found.items():
+    for along, rows in errors.items():
         what = along.replace("_", " ")
         if not rows:
             lines.append(f"nothing was measured on both sides of any {what}")
@@ -296,24 +301,24 @@ def _between_text(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]
     return lines
 
 
-def _outliers_text(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def _outliers_text(outliers: Sequence[Mapping[str, Any]]) -> list[str]:
     """Lines on the times that do not fit those around them."""
-    if not found:
+    if not outliers:
         return ["no outliers"]
     rows = [
         [
-            one["method"],
-            one["comm_size"],
-            format_bytes(one["message_size"]),
-            time(one["time"]),
-            time(one["expected"]),
-            f"{one['ratio']:.2f}",
-            one["reason"],
+            row["method"],
+            row["comm_size"],
+            format_bytes(row["message_size"]),
+            time(row["time"]),
+            time(row["expected"]),
+            f"{row['ratio']:.2f}",
+            row["reason"],
         ]
-        for one in found
+        for row in outliers
     ]
     head = ["method", "processes", "message size", "time", "expected", "ratio", "why"]
-    return [f"outliers: {len(found):,}", *table(head, rows, right=(1, 2, 3, 4, 5))]
+    return [f"outliers: {len(outliers):,}", *table(head, rows, right=(1, 2, 3, 4, 5))]
 
 
 def _common_folder(paths: Sequence[str]) -> str:

@@ -44,16 +44,17 @@ def translate(args: argparse.Namespace) -> None:
     if args.to not in TARGETS:
         raise Usage(f"--to {args.to}: no such target; available: {', '.join(TARGETS)}")
     try:
-        found = read_rules(args.rules, version=args.library_series)
+        rules = read_rules(args.rules, version=args.library_series)
     except RulesError as error:
         raise Usage(str(error)) from error
-    if found.errors:
-        say(f"note: {args.rules} has {found.errors} errors; translated as it is meant ('colltune lint' names them)")
-    chosen = {name: one for name, one in found.meant.items() if one.collective in (args.collective or [one.collective])}
+    if rules.errors:
+        say(f"note: {args.rules} has {rules.errors} errors; translated as it is meant ('colltune lint' names them)")
+    wanted = args.collective or [decision.collective for decision in rules.meant.values()]
+    chosen = {name: decision for name, decision in rules.meant.items() if decision.collective in wanted}
     if not chosen:
         raise Usage(f"{args.rules}: no rules for {', '.join(args.collective or ['any collective'])}")
     if args.sizes_are_blocks:
-        chosen = {name: by_blocks(one) for name, one in chosen.items()}
+        chosen = {name: by_blocks(decision) for name, decision in chosen.items()}
     text = _text(TARGETS[args.to], args, chosen)
     if args.output == "-":
         answer(text)
@@ -79,7 +80,7 @@ def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFu
     kept: list[DecisionFunction] = []
     reasons: list[str] = []
     for name, decision in chosen.items():
-        if any(decision.collective == one.collective for one in kept):
+        if any(decision.collective == other.collective for other in kept):
             reasons.append(f"{name}: a second decision for {decision.collective}")
             continue
         try:

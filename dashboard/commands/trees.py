@@ -40,13 +40,13 @@ _PREFIX = "tree_"
 
 def named(argv: Sequence[str]) -> str | None:
     """The tree that the arguments name; None when they name none."""
-    found = None
+    family_name = None
     for word, following in zip(argv, [*argv[1:], ""], strict=False):
         if word == "--tree" and following:
-            found = following
+            family_name = following
         elif word.startswith("--tree="):
-            found = word.partition("=")[2]
-    return found
+            family_name = word.partition("=")[2]
+    return family_name
 
 
 def meant(argv: Sequence[str]) -> str:
@@ -132,31 +132,31 @@ def read(family: Family, words: Sequence[str]) -> dict[str, Any]:
     Usage, OptionError
         A word has no value, the family no such option, or the value does not fit.
     """
-    found = {}
+    options = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
             raise Usage(f"{word!r} is not of the form option=value, such as leaves=13")
         option = family.option(name.strip().replace("-", "_"))
         try:
-            found[option.name] = _reader(option)(text.strip())
+            options[option.name] = _reader(option)(text.strip())
         except argparse.ArgumentTypeError as error:
             raise Usage(f"{name}: {error}") from None
-    return found
+    return options
 
 
 def words_of(options: Mapping[str, Any], family: Family) -> str:
     """The options that differ from their defaults, as `read` takes them: ``max_depth=3,threshold=0.9``."""
     from dashboard.decisions.function.attributes import SIZES
 
-    told = []
+    words = []
     for option in family.options:
         value = options.get(option.name, option.default)
         plain = tuple(value) if isinstance(value, list) else value
         usual = (option.default, SIZES) if option.kind == "attributes" else (option.default,)
         if plain not in usual:
-            told.append(f"{option.name}={option.written(plain)}")
-    return ",".join(told)
+            words.append(f"{option.name}={option.written(plain)}")
+    return ",".join(words)
 
 
 def _all_flags(option: Option) -> list[str]:

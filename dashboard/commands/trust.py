@@ -14,7 +14,7 @@ def listed(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Doubtful times of a cube, as JSON takes them."""
     from dashboard.decisions.measured.trust import doubtful
 
-    found = doubtful(cube)
-    names = [str(name) for name in found.columns if name not in ("kind", "repetition")]
-    rows = found[names].to_dict("records")
+    cells = doubtful(cube)
+    names = [str(name) for name in cells.columns if name not in ("kind", "repetition")]
+    rows = cells[names].to_dict("records")
     return [{str(name): finite(v) if isinstance(v, float) else v for name, v in row.items()} for row in rows]

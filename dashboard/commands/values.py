@@ -10,33 +10,33 @@ from typing import Any
 
 def count(text: str) -> int:
     """A whole number of at least 1."""
-    return _whole(text, 1)
+    return _integer(text, 1)
 
 
 def count_or_all(text: str) -> int | str:
     """A whole number of at least 1, or ``all``."""
     try:
-        return "all" if text == "all" else _whole(text, 1)
+        return "all" if text == "all" else _integer(text, 1)
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{error}, or all") from None
 
 
 def folds(text: str) -> int:
     """A number of parts to hold out in turn."""
-    return _whole(text, 2)
+    return _integer(text, 2)
 
 
 def port(text: str) -> int:
     """A port of this machine."""
-    return _whole(text, 0, 65535)
+    return _integer(text, 0, 65535)
 
 
 def processes(text: str) -> int:
     """A number of processes; 0 stands for one on each core."""
-    return _whole(text, 0)
+    return _integer(text, 0)
 
 
-def _whole(text: str, lowest: int, highest: int | None = None) -> int:
+def _integer(text: str, lowest: int, highest: int | None = None) -> int:
     try:
         value = int(text)
     except ValueError:

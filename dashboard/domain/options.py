@@ -104,8 +104,8 @@ class Option:
     def _name(self, value: Any) -> str:
         # A semicolon stands between options in an address.
         if not isinstance(value, str) or ";" in value or len(value) > LONGEST_NAME:
-            told = f"text of {len(value):,} signs" if isinstance(value, str) else repr(value)
-            raise OptionError(f"{self.name} is {told}, expected at most {LONGEST_NAME:,} signs without ';'")
+            shown = f"text of {len(value):,} signs" if isinstance(value, str) else repr(value)
+            raise OptionError(f"{self.name} is {shown}, expected at most {LONGEST_NAME:,} signs without ';'")
         try:
             if self.check is not None:
                 self.check(value)
@@ -120,8 +120,8 @@ class Option:
             names = tuple(value or ()) if isinstance(value, Iterable | None) else (value,)
         unknown = [name for name in names if name not in self.choices]
         if unknown or not names or len(set(names)) < len(names):
-            found = ", ".join(map(str, names)) or "nothing"
-            raise OptionError(f"{self.name} is {found}, expected different ones of {', '.join(self.choices)}")
+            shown = ", ".join(map(str, names)) or "nothing"
+            raise OptionError(f"{self.name} is {shown}, expected different ones of {', '.join(self.choices)}")
         return names
 
     def _number(self, value: Any) -> Any:

@@ -111,6 +111,6 @@ def format_share(share: float) -> str:
     return f"{100 * share:,.1f}".removesuffix(".0") + " %" if math.isfinite(share) else "not measured"
 
 
-def format_count(value: int, one: str, many: str | None = None) -> str:
+def format_count(value: int, singular: str, many: str | None = None) -> str:
     """Write a number of things: ``1 process``, ``8,192 processes``."""
-    return f"{value:,} {one if value == 1 else many or one + 's'}"
+    return f"{value:,} {singular if value == 1 else many or singular + 's'}"

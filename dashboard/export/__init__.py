@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,7 +30,19 @@ __all__ = [
     "TARGETS",
     "ExportError",
     "Target",
+    "bundle",
+    "components",
+    "decide_time",
+    "known_faults",
+    "library_names",
+    "naming",
+    "parts",
+    "provenance",
+    "rules",
     "source_lines",
+    "substitute",
+    "target",
+    "targets",
     "to_c",
     "to_c_table",
     "to_collectives",
@@ -42,11 +55,13 @@ __all__ = [
     "to_preload",
     "to_python",
     "to_ucc",
+    "unsafe",
+    "usage",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import the targets when one is asked for: the ranks of a benchmark need the names of components only."""
-    if name not in __all__:
+    if name not in __all__ or importlib.util.find_spec(f"{__name__}.{name}"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.targets.registry"), name)

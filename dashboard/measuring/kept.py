@@ -113,7 +113,7 @@ _UNDER_WAY: dict[Path, Following] = {}
 
 def campaigns(root: Path) -> tuple[list[Entry], list[str]]:
     """List the campaigns below a root, the newest first, and what could not be read or listed of them."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     faults: list[str] = []
     below = sorted(root.iterdir()) if root.is_dir() else []
     folders = [each for each in below if (each / "plan.json").exists() and not each.is_symlink()]
@@ -121,10 +121,10 @@ def campaigns(root: Path) -> tuple[list[Entry], list[str]]:
         _UNDER_WAY.pop(gone, None)
     for folder in folders:
         try:
-            found.append(_entry(folder))
+            entries.append(_entry(folder))
         except (BenchError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             faults.append(f"{folder.name}: {str(error).replace(f'{root}/', '')}")
-    newest = sorted(found, key=lambda entry: (-entry.started, entry.name))
+    newest = sorted(entries, key=lambda entry: (-entry.started, entry.name))
     if older := newest[MOST_CAMPAIGNS:]:
         faults.insert(0, f"{len(older):,} older than the {MOST_CAMPAIGNS} newest; move folders elsewhere to see them")
     return newest[:MOST_CAMPAIGNS], faults

@@ -13,8 +13,8 @@ from typing import Any
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
-from dashboard.benchmarks.launchers import site, slurm
-from dashboard.benchmarks.launchers.launch import Launcher, launcher_of
+from dashboard.benchmarks.launchers import launcher_of, site, slurm
+from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.domain import units
@@ -191,5 +191,5 @@ def preview(root: Path, name: str, offered: Offer, place: Place, installation: I
     folder, launcher = folder_of(root, name), place.launcher(installation)
     with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
         campaign = Campaign.create(Path(aside) / name, offered.plan)
-        told = control.preview(campaign, launcher, installation, place.seconds(offered))
-        return told.replace(str(campaign.folder.resolve()), str(folder))
+        text = control.preview(campaign, launcher, installation, place.seconds(offered))
+        return text.replace(str(campaign.folder.resolve()), str(folder))

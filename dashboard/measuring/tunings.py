@@ -87,7 +87,7 @@ class Tuning:
     @property
     def stage(self) -> Step | None:
         """The stage at work, or that ended it."""
-        return next((one for one in self.steps if one.state not in ("done", "waiting")), None)
+        return next((step for step in self.steps if step.state not in ("done", "waiting")), None)
 
     @property
     def bundle(self) -> Path | None:
@@ -107,15 +107,15 @@ _ENDED: Bounded[Tuning] = Bounded(MOST_CAMPAIGNS, 16 << 20)
 
 def tunings(root: Path) -> tuple[list[Tuning], list[str]]:
     """List the tunings below a root, the newest first, and what could not be read."""
-    found, faults = [], []
+    kept, faults = [], []
     for path in sorted(root.iterdir()) if root.is_dir() else []:
         if path.is_symlink() or not any((path / name).exists() for name in ("asked.json", LOG)):
             continue
         try:
-            found.append(_known(path))
+            kept.append(_known(path))
         except (BenchError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             faults.append(f"{path.name}: {str(error).replace(f'{root}/', '')}")
-    return sorted(found, key=lambda one: (-one.began, one.name))[:MOST_CAMPAIGNS], faults
+    return sorted(kept, key=lambda tuning: (-tuning.began, tuning.name))[:MOST_CAMPAIGNS], faults
 
 
 def _known(path: Path) -> Tuning:
@@ -140,12 +140,12 @@ def look(path: Path) -> Tuning:
     reap()
     _confine(path)
     folder = Folder(path)
-    found, asked, runs = answer(folder, {}), folder.asked(), _runs(path)
-    steps = _steps(found["stages"], folder.now() if runs else {}, runs=runs)
-    state, reason = _state(path, found, steps, runs=runs)
+    state_of_tuning, asked, runs = answer(folder, {}), folder.asked(), _runs(path)
+    steps = _steps(state_of_tuning["stages"], folder.now() if runs else {}, runs=runs)
+    state, reason = _state(path, state_of_tuning, steps, runs=runs)
     file = next(file for name in ("asked.json", LOG) if (file := path / name).exists())
     began = max(file.stat().st_mtime, (path / LOG).stat().st_mtime if (path / LOG).exists() and not asked else 0.0)
-    return Tuning(path.name, path, state, reason, steps, asked, began, found)
+    return Tuning(path.name, path, state, reason, steps, asked, began, state_of_tuning)
 
 
 def _confine(path: Path) -> None:
@@ -167,28 +167,28 @@ def _runs(path: Path) -> bool:
 
 def _steps(stages: Mapping[str, Mapping[str, Any]], now: Mapping[str, Any], *, runs: bool) -> tuple[Step, ...]:
     made = []
-    for name, one in stages.items():
-        state, said, share = str(one["state"]), str(one["said"]), None
+    for name, stage in stages.items():
+        state, said, share = str(stage["state"]), str(stage["said"]), None
         if state == "running":
             state = RUNNING if runs else ENDED
             if now.get("stage") == name:
                 said, share = str(now.get("words", "")), float(now.get("share") or 0.0)
-        made.append(Step(name, state, one["seconds"], said, share))
-    if runs and not any(one.state == RUNNING for one in made):
+        made.append(Step(name, state, stage["seconds"], said, share))
+    if runs and not any(stage.state == RUNNING for stage in made):
         # The first stage is written down only once it is done.
         made[0] = Step(made[0].name, RUNNING, None, "", None)
     return tuple(made)
 
 
-def _state(path: Path, found: Mapping[str, Any], steps: tuple[Step, ...], *, runs: bool) -> tuple[str, str]:
+def _state(path: Path, tuning: Mapping[str, Any], steps: tuple[Step, ...], *, runs: bool) -> tuple[str, str]:
     if runs:
         return RUNNING, ""
     for state in (FAILED, "interrupted"):
-        if (one := next((one for one in steps if one.state == state), None)) is not None:
-            cancelled = one.said == "interrupted"
-            return (CANCELLED if cancelled else state), f"{one.name}: {one.said}" if state == FAILED else ""
-    if all(one.state == "done" for one in steps) and found["outcome"] in EXITS:
-        return str(found["outcome"]), ""
+        if (step := next((step for step in steps if step.state == state), None)) is not None:
+            cancelled = step.said == "interrupted"
+            return (CANCELLED if cancelled else state), f"{step.name}: {step.said}" if state == FAILED else ""
+    if all(step.state == "done" for step in steps) and tuning["outcome"] in EXITS:
+        return str(tuning["outcome"]), ""
     log = tail(path)
     error = next((line for line in reversed(log) if "error:" in line), "")
     if error:
@@ -288,4 +288,4 @@ def readme(path: Path) -> str:
 
 def stages() -> tuple[str, ...]:
     """Names of the stages in their order."""
-    return tuple(one.name for one in STAGES)
+    return tuple(stage.name for stage in STAGES)

@@ -71,6 +71,6 @@ def model_for(collective: str, method: Method) -> CollectiveModel | None:
 
 def covered(collective: str, methods: Sequence[Method]) -> tuple[dict[Method, CollectiveModel], list[str]]:
     """Methods with their models, and the labels of those without."""
-    found = {method: model_for(collective, method) for method in methods}
-    missing = [method.label for method, model in found.items() if model is None]
-    return {method: model for method, model in found.items() if model is not None}, missing
+    models = {method: model_for(collective, method) for method in methods}
+    missing = [method.label for method, model in models.items() if model is None]
+    return {method: model for method, model in models.items() if model is not None}, missing

@@ -89,15 +89,15 @@ def compare(
     """
     network = NETWORKS[model] if network is None else network
     known = model_of(collective, algorithm)
-    found: list[tuple[float, tuple[int, int]]] = []
+    differences: list[tuple[float, tuple[int, int]]] = []
     for processes in comm_sizes:
         if known.applies(processes):
             for count in _counts(known, segment_counts):
                 size, segment = sizes(known, processes, count)
                 simulated = simulate(programs_of(collective, algorithm, processes, size, segment), network).time
-                told = float(known.predict(network, processes, size, segment, variant=variant))
-                found.append((100 * (told / simulated - 1), (processes, count)))
-    low, high = min(found), max(found)
+                predicted = float(known.predict(network, processes, size, segment, variant=variant))
+                differences.append((100 * (predicted / simulated - 1), (processes, count)))
+    low, high = min(differences), max(differences)
     verdict: Verdict = "off"
     if low[0] > -100 * ROUNDING:
         verdict = "exact" if high[0] < 100 * ROUNDING else "bound"
@@ -106,10 +106,10 @@ def compare(
 
 def sizes(known: CollectiveModel, processes: int, count: int) -> tuple[int, int]:
     """Message and segment size that give so many segments: of each half, of each block, or of the message."""
-    whole = {"half": 2 * SEGMENT, "block": processes * SEGMENT}.get(known.segmented, SEGMENT)
+    vector = {"half": 2 * SEGMENT, "block": processes * SEGMENT}.get(known.segmented, SEGMENT)
     if known.algorithm in ("ring", "rabenseifner") and known.collective != "reduce_scatter":
-        whole = processes * SEGMENT
-    return whole * count, SEGMENT if known.segmented else 0
+        vector = processes * SEGMENT
+    return vector * count, SEGMENT if known.segmented else 0
 
 
 def _counts(known: CollectiveModel, counts: Sequence[int]) -> Sequence[int]:
@@ -152,8 +152,8 @@ def write_table() -> None:
     disk.write_text(TABLE, "[\n" + ",\n".join(rows) + "\n]\n")
 
 
-def _rounded(found: Comparison) -> Comparison:
-    return found._replace(low=round(found.low, 2) + 0.0, high=round(found.high, 2) + 0.0)
+def _rounded(comparison: Comparison) -> Comparison:
+    return comparison._replace(low=round(comparison.low, 2) + 0.0, high=round(comparison.high, 2) + 0.0)
 
 
 def printed(known: CollectiveModel, model: ModelName) -> bool:

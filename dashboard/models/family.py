@@ -35,7 +35,7 @@ def read_trust(text: str) -> dict[ModelName, float]:
     ModelError
         When a word is no model with a number above 0.
     """
-    found = dict(TRUST)
+    weights = dict(TRUST)
     for word in filter(None, text.split(",")):
         name, _, value = (part.strip() for part in word.partition("="))
         model = next((each for each in MODEL_NAMES if each == name), None)
@@ -45,8 +45,8 @@ def read_trust(text: str) -> dict[ModelName, float]:
             weight = 0.0
         if model is None or not 0 < weight < float("inf"):
             raise ModelError(f"trust has {word!r}; expected weights above 0, as in {write_trust(TRUST)}")
-        found[model] = weight
-    return found
+        weights[model] = weight
+    return weights
 
 
 def write_trust(trust: Mapping[ModelName, float]) -> str:
@@ -147,14 +147,14 @@ def _many(
     wanted = [family.checked(options) for options in settings]
     try:
         known = {family.option("parameters").default: network, FITTED: _fitted(problem, wanted, progress)}
-        found = []
+        decisions = []
         for number, options in enumerate(wanted):
             if progress is not None:
                 progress(number / len(wanted), f"predicting by {options['model']}")
-            found.append(_one(family, problem, options, known.get(options["parameters"])))
+            decisions.append(_grown(family, problem, options, known.get(options["parameters"])))
     except ModelError as error:
         raise OptionError(str(error)) from error
-    return found
+    return decisions
 
 
 def _fitted(problem: Problem, wanted: Sequence[Mapping[str, Any]], progress: Progress | None) -> ParameterSet | None:
@@ -164,7 +164,7 @@ def _fitted(problem: Problem, wanted: Sequence[Mapping[str, Any]], progress: Pro
     return fitted_parameters(problem, models, progress) if models else None
 
 
-def _one(
+def _grown(
     family: Family, problem: Problem, options: Mapping[str, Any], network: ParameterSet | None
 ) -> DecisionFunction:
     network = network or read_set(options["parameters"])
@@ -195,7 +195,7 @@ def family_of(network: ParameterSet | None = None) -> Family:
         options["model"] = replace(options["model"], default=tried[-1])
         options["parameters"] = replace(options["parameters"], default=write_set(network))
 
-    def one(problem: Problem, *, progress: Progress | None = None, **given: Any) -> DecisionFunction:
+    def decision(problem: Problem, *, progress: Progress | None = None, **given: Any) -> DecisionFunction:
         return _many(family, network, problem, [given], progress)[0]
 
     def many(
@@ -208,7 +208,7 @@ def family_of(network: ParameterSet | None = None) -> Family:
         title="Communication models",
         source=f"dissertation, 5.2; parameters {FITTED_NAME if network is None else f'of {network.name}'}",
         options=tuple(options.values()),
-        grow=one,
+        grow=decision,
         path=lambda _problem: [{"model": name} for name in tried],
         grow_many=many,
     )

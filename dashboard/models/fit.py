@@ -144,9 +144,9 @@ def fit(
     _check(model, start, scale, level, knots)
     unknowns = _unknowns(observed, model, start, gamma, knots)
     residuals = _residuals(observed, unknowns, model, progress)
-    found = _solve(residuals, unknowns, scale)
-    parameters = unknowns.build(np.exp(found))
-    intervals = _intervals(residuals, found, unknowns, scale, level)
+    solution = _solve(residuals, unknowns, scale)
+    parameters = unknowns.build(np.exp(solution))
+    intervals = _intervals(residuals, solution, unknowns, scale, level)
     notes = (*unknowns.notes, *_remarks(intervals, observed))
     return Fit(parameters, intervals, level, residual_table(observed, parameters), notes, observed.sources)
 
@@ -186,8 +186,10 @@ def _residuals(
 
 def _remarks(intervals: Mapping[str, tuple[float, float]], observed: Observations) -> list[str]:
     loose = [name for name, (_, high) in intervals.items() if not np.isfinite(high)]
-    told = [f"not determined by these measurements, or only together with others: {', '.join(loose)}"] if loose else []
-    return told + ([f"no model covers {', '.join(observed.missing)}"] if observed.missing else [])
+    remarks = (
+        [f"not determined by these measurements, or only together with others: {', '.join(loose)}"] if loose else []
+    )
+    return remarks + ([f"no model covers {', '.join(observed.missing)}"] if observed.missing else [])
 
 
 def fit_all(
@@ -210,9 +212,9 @@ def fit_all(
     for each in models:
         begin = start.of(each) if start is not None and each in start.models else None
         fits[each] = fit(observed, each, start=begin, progress=progress, **options)
-    provenance = {model: found.provenance() for model, found in fits.items()}
+    provenance = {model: fitted.provenance() for model, fitted in fits.items()}
     how = {"how": "fitted to measured collectives", "sources": list(observed.sources), "fits": provenance}
-    return ParameterSet(name, {model: found.parameters for model, found in fits.items()}, how), fits
+    return ParameterSet(name, {model: fitted.parameters for model, fitted in fits.items()}, how), fits
 
 
 def residual_table(observed: Observations, parameters: PointToPointModel) -> pd.DataFrame:
@@ -326,22 +328,22 @@ def _solve(residuals: Callable[[FloatArray], FloatArray], unknowns: _Unknowns, s
 
     low = np.full(unknowns.start.size, np.log(LEAST))
     start = np.clip(unknowns.start, low + 1e-3, unknowns.highest - 1e-3)
-    found = least_squares(
+    solution = least_squares(
         residuals, start, bounds=(low, unknowns.highest), loss="soft_l1", f_scale=scale, max_nfev=EVALUATIONS
     )
-    return np.asarray(found.x)
+    return np.asarray(solution.x)
 
 
 def _intervals(
-    residuals: Callable[[FloatArray], FloatArray], found: FloatArray, unknowns: _Unknowns, scale: float, level: float
+    residuals: Callable[[FloatArray], FloatArray], solution: FloatArray, unknowns: _Unknowns, scale: float, level: float
 ) -> dict[str, tuple[float, float]]:
     """Confidence intervals of an M-estimate (Huber): of the logarithms, so that the numbers stay above 0."""
     from scipy.special import stdtrit  # noqa: PLC0415 - as above
 
-    at = residuals(found)
-    slopes = np.stack([(residuals(found + step) - at) / _STEP for step in _STEP * np.eye(found.size)], axis=1)
+    at = residuals(solution)
+    slopes = np.stack([(residuals(solution + step) - at) / _STEP for step in _STEP * np.eye(solution.size)], axis=1)
     bent = 1 + (at / scale) ** 2
-    free = at.size - found.size
+    free = at.size - solution.size
     spread = float((at**2 / bent).sum() / free) / float((bent**-1.5).mean()) ** 2
     _, singular, rows = np.linalg.svd(slopes, full_matrices=False)
     known = singular > _NULL * singular.max(initial=0.0)
@@ -349,8 +351,8 @@ def _intervals(
     loose = (rows[~known] ** 2).sum(axis=0) > _NULL
     half = float(stdtrit(free, (1 + level) / 2)) * np.sqrt(variance)
     # Beyond a factor of a million, or at the rim of what is allowed, nothing is known of it.
-    loose |= (half > np.log(1e6)) | (found < np.log(LEAST) + 1e-6)
-    low, high = np.exp(found - np.minimum(half, 700)), np.exp(np.minimum(found + half, 700))
+    loose |= (half > np.log(1e6)) | (solution < np.log(LEAST) + 1e-6)
+    low, high = np.exp(solution - np.minimum(half, 700)), np.exp(np.minimum(solution + half, 700))
     return {
         name: (0.0, float("inf")) if loose[number] else (float(low[number]), float(high[number]))
         for number, name in enumerate(unknowns.names)

@@ -31,7 +31,9 @@ class Fitted:
 
     def seconds(self, comm_size: int, message_size: float) -> float:
         """As `dashboard.models.published.Runtime`; `ModelError` where the fitted function is not above 0."""
-        here = next((one for one in self.functions if comm_size <= one.comm_range[1]), self.functions[-1])
+        here = next(
+            (function for function in self.functions if comm_size <= function.comm_range[1]), self.functions[-1]
+        )
         time = float(here.predict(comm_size, message_size))
         if time <= 0:
             raise ModelError(
@@ -114,15 +116,15 @@ def predict(
     if processes < 2:
         raise ModelError(f"{processes} processes: expected 2 or more")
     original = function.seconds(processes, message_size)
-    found = []
+    predictions = []
     for grid in layouts(processes, dimensions):
         try:
             each = phases(function, collective, grid, message_size)
         except ModelError as error:
-            found.append(Predicted(grid, None, None, missing=str(error)))
+            predictions.append(Predicted(grid, None, None, missing=str(error)))
         else:
-            found.append(Predicted(grid, sum(each), improvement(original, sum(each)), each))
-    return original, found
+            predictions.append(Predicted(grid, sum(each), improvement(original, sum(each)), each))
+    return original, predictions
 
 
 def of_results(cubes: dict[str, xr.Dataset], collective: str, method: str) -> Runtime:

@@ -134,12 +134,12 @@ def _line(label: str, model: CollectiveModel, cube: xr.Dataset, time: FloatArray
     rows, columns = np.nonzero(~np.isnan(time) & (model.applies(count) & (count > 1))[:, None])
     if not rows.size:
         return None
-    found = time[rows, columns]
-    wrong = ~((found > 0) & np.isfinite(found))
+    times = time[rows, columns]
+    wrong = ~((times > 0) & np.isfinite(times))
     if wrong.any():
         place = int(np.argmax(wrong))
         raise ModelError(
-            f"the time of {label} at {count[rows[place]]:g} processes, {size[columns[place]]:g} B is {found[place]:g} "
+            f"the time of {label} at {count[rows[place]]:g} processes, {size[columns[place]]:g} B is {times[place]:g} "
             "s; expected more than 0 s and finite"
         )
-    return Line(label, model, count[rows], size[columns], found, segment)
+    return Line(label, model, count[rows], size[columns], times, segment)

@@ -103,19 +103,19 @@ def _segments(
     if model.segmented in ("", "first"):
         return np.zeros(count.shape)
     optimum = optimal_segment(model.collective, model.algorithm, parameters, count, size)
-    sizes = _around(model.whole(count, size), optimum, multiple)
+    sizes = _around(model.largest_segment(count, size), optimum, multiple)
     times = np.stack([model.predict(parameters, count, size, each) for each in sizes])
     least = np.where(np.isnan(times), np.inf, times).argmin(axis=0)[None]
     return np.asarray(np.take_along_axis(sizes, least, axis=0)[0])
 
 
-def _around(whole: FloatArray, optimum: FloatArray, multiple: int) -> FloatArray:
+def _around(total: FloatArray, optimum: FloatArray, multiple: int) -> FloatArray:
     """Segment sizes to try: none, the optimum, and those of the whole numbers of segments next to it.
 
     The closed forms have numbers of segments that need not be whole; with few segments that counts.
     """
-    wanted = np.where(optimum > 0, optimum, np.maximum(whole, 1.0))
-    number = np.maximum(whole, 1.0) / wanted
-    tried = [wanted, whole / np.floor(number), whole / np.ceil(number)]
+    wanted = np.where(optimum > 0, optimum, np.maximum(total, 1.0))
+    number = np.maximum(total, 1.0) / wanted
+    tried = [wanted, total / np.floor(number), total / np.ceil(number)]
     sizes = [np.where(optimum > 0, np.maximum(np.ceil(each / multiple), 1) * multiple, 0.0) for each in tried]
     return np.stack([np.zeros_like(wanted), *sizes])

@@ -317,13 +317,13 @@ def of_dict(known: Mapping[str, Any]) -> PointToPointModel:
     """
     rest = {key: value for key, value in known.items() if key != "model"}
     name = known.get("model")
-    found = next((made for model, made in CLASSES.items() if model == name), None)
-    if found is None:
+    model_class = next((made for model, made in CLASSES.items() if model == name), None)
+    if model_class is None:
         raise ParameterError(f"model is {name!r}; expected one of {', '.join(CLASSES)}")
-    wanted = [each.name for each in fields(found)]
+    wanted = [each.name for each in fields(model_class)]
     if unknown := sorted(set(rest) - set(wanted)):
         raise ParameterError(f"{name} has no parameter {', '.join(unknown)}; it has {', '.join(wanted)}")
     try:
-        return found(**rest)
+        return model_class(**rest)
     except TypeError as error:
         raise ParameterError(f"{name} needs {', '.join(wanted[:-2])}; found {', '.join(rest) or 'none'}") from error

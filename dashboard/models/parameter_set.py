@@ -64,12 +64,12 @@ class ParameterSet:
         """
         if model not in MODEL_NAMES:
             raise ParameterError(f"there is no model {model!r}; expected one of {', '.join(MODEL_NAMES)}")
-        found = next((each for name, each in self.parameters.items() if name == model), None)
-        if found is None:
+        parameters = next((each for name, each in self.parameters.items() if name == model), None)
+        if parameters is None:
             there = ", ".join(MODEL_TITLES[name] for name in self.models)
             title = next(title for name, title in MODEL_TITLES.items() if name == model)
             raise NotApplicableError(f"{self.name} has no {title} parameters; there are {there}")
-        return found
+        return parameters
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -119,8 +119,8 @@ def set_of_dict(known: Any, name: str = "parameters") -> ParameterSet:
     for model, each in given.items():
         if model not in CLASSES or not isinstance(each, Mapping):
             raise ParameterError(f"parameters has {model!r}; expected objects by {', '.join(CLASSES)}")
-    found = {model: of_dict({"model": model, **given[model]}) for model in MODEL_NAMES if model in given}
-    return ParameterSet(str(known.get("name", name)), found, provenance)
+    parameters = {model: of_dict({"model": model, **given[model]}) for model in MODEL_NAMES if model in given}
+    return ParameterSet(str(known.get("name", name)), parameters, provenance)
 
 
 def load_parameters(path: str | Path) -> ParameterSet:
@@ -183,14 +183,14 @@ def read_set(text: str) -> ParameterSet:
     name, colon, rest = text.partition(":")
     if not colon:
         return of_machine(machine(text.strip()))
-    found: dict[ModelName, PointToPointModel] = {}
+    parameters: dict[ModelName, PointToPointModel] = {}
     for part in rest.split("|"):
         model, _, numbers = part.strip().partition(" ")
         if model not in CLASSES:
             raise ParameterError(f"found {model[:40]!r} before parameters; expected one of {', '.join(CLASSES)}")
         single = read_parameters(numbers, model)
-        found[single.name] = single
-    return ParameterSet(name.strip(), found, {"how": "written out with six digits"})
+        parameters[single.name] = single
+    return ParameterSet(name.strip(), parameters, {"how": "written out with six digits"})
 
 
 def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterSet:

@@ -41,7 +41,7 @@ def read_parameters(text: str, model: ModelName | str) -> PointToPointModel:
         try:
             numbers = [float(part) for part in value.split(_BETWEEN)] if several else [float(value)]
         except ValueError:
-            told = "numbers, as in sizes=0/1024" if several else "a number, as in alpha=5e-5,beta=8.5e-8"
-            raise ParameterError(f"{name} is {value[:_SHOWN]!r}; expected {told} (s and s/B)") from None
+            expected = "numbers, as in sizes=0/1024" if several else "a number, as in alpha=5e-5,beta=8.5e-8"
+            raise ParameterError(f"{name} is {value[:_SHOWN]!r}; expected {expected} (s and s/B)") from None
         given[name] = numbers if several else numbers[0]
     return of_dict(given)

@@ -60,8 +60,8 @@ class PingPong:
         if (np.diff(self.size) <= 0).any():
             raise ModelError("the sizes of a ping-pong must ascend")
         if self.size.size < 2:
-            found = f"{self.size[0]:g} B only" if self.size.size else "none"
-            raise ModelError(f"a ping-pong of two or more message sizes is needed; found {found}")
+            sizes = f"{self.size[0]:g} B only" if self.size.size else "none"
+            raise ModelError(f"a ping-pong of two or more message sizes is needed; found {sizes}")
 
 
 def pingpong_of(cube: xr.Dataset) -> PingPong:
@@ -75,16 +75,16 @@ def pingpong_of(cube: xr.Dataset) -> PingPong:
     algorithms = [str(name) for name in np.atleast_1d(cube["algorithm"].values)] if "algorithm" in cube else []
     if PINGPONG not in algorithms:
         raise ModelError(f"these results hold no ping-pong, but {', '.join(algorithms) or 'nothing'}")
-    one = cube["time"].isel(method=algorithms.index(PINGPONG))
-    for name in [str(dim) for dim in one.dims if dim != "message_size"]:
-        counts = one.notnull().sum([dim for dim in one.dims if dim != name])
-        one = one.isel({name: int(np.asarray(counts.values).argmax())})
-    there = np.asarray(one.notnull().values)
+    line = cube["time"].isel(method=algorithms.index(PINGPONG))
+    for name in [str(dim) for dim in line.dims if dim != "message_size"]:
+        counts = line.notnull().sum([dim for dim in line.dims if dim != name])
+        line = line.isel({name: int(np.asarray(counts.values).argmax())})
+    there = np.asarray(line.notnull().values)
     names = [str(value) for key in ("system", "network", "benchmark") if (value := cube.attrs.get(key))]
     sources = tuple(names) + ((f"digest {cube.attrs['digest']}",) if "digest" in cube.attrs else ())
     return PingPong(
         np.asarray(cube["message_size"].values, dtype=float)[there],
-        np.asarray(one.values, dtype=float)[there],
+        np.asarray(line.values, dtype=float)[there],
         sources,
     )
 
@@ -115,8 +115,8 @@ def hockney_of(
         alpha, beta = _line(measured)
     else:
         raise ModelError(f"how is {how!r}; expected extremes or least_squares")
-    found = Hockney(alpha, beta, gamma, delta)
-    return found, np.asarray(found.message_time(measured.size) / measured.time - 1)
+    fitted = Hockney(alpha, beta, gamma, delta)
+    return fitted, np.asarray(fitted.message_time(measured.size) / measured.time - 1)
 
 
 def _line(measured: PingPong) -> tuple[float, float]:
@@ -158,11 +158,11 @@ def parameters_of_pingpong(
             f"overhead share is {overhead_share:g} and gap share {gap_share:g}; expected 0 to 0.5 and 0 to 1"
         )
     hockney, residuals = hockney_of(measured, how, gamma=gamma)
-    whole, byte = hockney.alpha, hockney.beta
-    overhead, gap = overhead_share * whole, gap_share * whole
-    loggp = LogGP(whole - 2 * overhead, overhead, gap, byte, gamma)
+    startup, byte = hockney.alpha, hockney.beta
+    overhead, gap = overhead_share * startup, gap_share * startup
+    loggp = LogGP(startup - 2 * overhead, overhead, gap, byte, gamma)
     # g(m) = T(m) - L, as equation 4.4 has it; the shortest message gives L.
-    latency = whole - gap
+    latency = startup - gap
     gaps = np.maximum.accumulate(np.maximum(measured.time - latency, gap))
     overheads = tuple(np.minimum(overhead, gaps).tolist())
     plogp = PLogP(latency, tuple(measured.size.tolist()), tuple(gaps.tolist()), overheads, overheads, gamma=gamma)
@@ -220,16 +220,16 @@ def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:
     if missing:
         raise ModelError(f"{path}: no column {', '.join(missing)}; expected {', '.join(TABLE_COLUMNS)}")
     wanted = [*TABLE_COLUMNS, *(each for each in FURTHER_COLUMNS if each in columns)]
-    found: dict[str, list[float]] = {name: [] for name in wanted}
+    values_of: dict[str, list[float]] = {name: [] for name in wanted}
     for (number, _), row in zip(rows[1:], reader, strict=False):
         for name in wanted:
             try:
-                found[name].append(float(row[name]))
+                values_of[name].append(float(row[name]))
             except (TypeError, ValueError) as error:
                 raise ModelError(f"{path}:{number}: {name} is {row[name]!r}; expected a number") from error
     return {
         name.removesuffix("_us"): np.asarray(values) / (1e6 if name.endswith("_us") else 1.0)
-        for name, values in found.items()
+        for name, values in values_of.items()
     }
 
 
@@ -272,9 +272,9 @@ def parameters_of_table(
     plogp = PLogP(latency, sizes, gaps, overheads[0], overheads[1], gamma=gamma, delta=delta)
     least = PingPong(trip.size, table.get("halfrtt_min", trip.time))
     hockney, residuals = hockney_of(least, gamma=gamma, delta=delta)
-    found: dict[ModelName, PointToPointModel] = {"hockney": hockney, "plogp": plogp}
+    parameters: dict[ModelName, PointToPointModel] = {"hockney": hockney, "plogp": plogp}
     try:
-        found["loggp"] = plogp.to_loggp()
+        parameters["loggp"] = plogp.to_loggp()
     except ParameterError as error:
         # Between processes that share their cores the overheads hold what the others did meanwhile.
         notes.append(f"LogP / LogGP left out: {error}")
@@ -285,7 +285,7 @@ def parameters_of_table(
         "sizes": trip.size.tolist(),
         "hockney_residuals": residuals.tolist(),
     }
-    return ParameterSet(name or "LogP-style measurement", found, provenance)
+    return ParameterSet(name or "LogP-style measurement", parameters, provenance)
 
 
 def _slope(table: Mapping[str, FloatArray], column: str, none: str, notes: list[str]) -> float:

@@ -53,13 +53,13 @@ class Covered:
             When there are no models of the collective, or of none of the methods.
         """
         models_of(collective)
-        found, missing = covered(collective, methods)
-        if not found:
+        models, missing = covered(collective, methods)
+        if not models:
             raise ModelError(
                 f"no model covers any of {', '.join(missing) or 'no methods'}; of {collective} there are models of "
                 f"{', '.join(models_of(collective))}"
             )
-        return cls(collective, found, tuple(missing))
+        return cls(collective, models, tuple(missing))
 
     @property
     def methods(self) -> tuple[Method, ...]:
@@ -79,10 +79,10 @@ class Covered:
         One process has nothing to send, so there is nothing to decide: NaN too.
         """
         count, size = np.broadcast_arrays(np.asarray(comm_size), np.asarray(message_size))
-        found = np.full((len(self.models), *count.shape), np.nan)
+        times = np.full((len(self.models), *count.shape), np.nan)
         for number, (method, model) in enumerate(self.models.items()):
-            found[number] = model.predict(parameters, count, size, method.segment_size, variant=variant)
-        return np.where(found > 0, found, np.nan)
+            times[number] = model.predict(parameters, count, size, method.segment_size, variant=variant)
+        return np.where(times > 0, times, np.nan)
 
 
 def candidates(
@@ -129,10 +129,10 @@ def methods_named(collective: str, labels: Sequence[str], measured: Sequence[Met
         When a label is neither, or there is none.
     """
     known = {method.label: method for method in measured}
-    found = {label: known[label] if label in known else _named(collective, label) for label in labels}
-    if not found:
+    methods = {label: known[label] if label in known else _named(collective, label) for label in labels}
+    if not methods:
         raise ModelError("no methods are named to choose from")
-    return tuple(found.values())
+    return tuple(methods.values())
 
 
 def _named(collective: str, label: str) -> Method:
@@ -141,8 +141,8 @@ def _named(collective: str, label: str) -> Method:
         segment = parse_size(size) if size else 0
     except ValueError as error:
         raise ModelError(f"method {label!r}: {error}; expected a segment size, as in pipeline 8KiB") from None
-    (found,) = candidates(collective, [name], [segment])
-    return found
+    (method,) = candidates(collective, [name], [segment])
+    return method
 
 
 def _label(algorithm: str, segment: int) -> str:
@@ -183,7 +183,9 @@ def predicted_cube(
     rows, columns = np.asarray(comm_size, dtype=np.int64), np.asarray(message_size, dtype=np.int64)
     time = known.times(parameters, rows[:, None], columns[None, :], variant=variant)
     text = json.dumps(parameters.to_dict(), sort_keys=True)
-    told = "|".join([known.collective, text, variant, str(known.methods), str(rows.tolist()), str(columns.tolist())])
+    identity = "|".join(
+        [known.collective, text, variant, str(known.methods), str(rows.tolist()), str(columns.tolist())]
+    )
     cube = xr.Dataset(
         {"time": (DIMS, time, {"units": "s"})},
         coords={
@@ -200,7 +202,7 @@ def predicted_cube(
             "benchmark": f"{parameters.name} model",
             "statistic": f"predicted by the {parameters.name} model",
             "sources": "[]",
-            "digest": hashlib.sha256(told.encode()).hexdigest()[:16],
+            "digest": hashlib.sha256(identity.encode()).hexdigest()[:16],
         },
     )
     cube["segment_size"].attrs["units"] = cube["message_size"].attrs["units"] = "B"

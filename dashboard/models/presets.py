@@ -58,13 +58,13 @@ class Machine:
         }
         if model not in given:
             raise ParameterError(f"there is no model {model!r}; expected one of {', '.join(given)}")
-        found = given[model]
-        if found is None:
+        parameters = given[model]
+        if parameters is None:
             there = ", ".join(MODEL_TITLES[name] for name in self.models)
             raise NotApplicableError(
                 f"{self.name} has no printed {MODEL_TITLES[model]} parameters ({self.source}); there are {there}"
             )
-        return found
+        return parameters
 
 
 TABLES = "dissertation, Tables 4.12 and 4.13"

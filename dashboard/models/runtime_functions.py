@@ -134,8 +134,8 @@ def fit_runtime(
         When there are too few different sizes, or a time is not above 0.
     """
     data = _checked(comm_size, message_size, time)
-    found, _ = _fitted(data, form, startup)
-    return found
+    function, _ = _fitted(data, form, startup)
+    return function
 
 
 def fit_ranges(
@@ -154,13 +154,13 @@ def fit_ranges(
     data = _checked(comm_size, message_size, time)
     best: tuple[float, tuple[RuntimeFunction, ...]] | None = None
     for pieces in _cuts(data):
-        found = [_best(piece) for piece in pieces]
-        count = sum(coefficients for _, _, coefficients in found) + len(found) - 1
-        squares = sum(loss for _, loss, _ in found)
+        fitted = [_best(piece) for piece in pieces]
+        count = sum(coefficients for _, _, coefficients in fitted) + len(fitted) - 1
+        squares = sum(loss for _, loss, _ in fitted)
         score = data.time.size * float(np.log(max(squares / data.time.size, 1e-30)))
         score += count * float(np.log(data.time.size))
         if best is None or score < best[0]:
-            best = score, tuple(function for function, _, _ in found)
+            best = score, tuple(function for function, _, _ in fitted)
     assert best is not None  # noqa: S101 - the uncut range is always there
     return best[1]
 
@@ -203,18 +203,18 @@ def runtime_functions(
     count, size = flat["comm_size"].values.astype(float), flat["message_size"].values.astype(float)
     inside = (count >= 2)[:, None] & ((size >= max(message_range[0], 1)) & (size <= message_range[1]))[None]
     time = np.asarray(flat["time"].transpose(*DIMS).values, dtype=float)
-    found: dict[str, tuple[RuntimeFunction, ...]] = {}
+    functions: dict[str, tuple[RuntimeFunction, ...]] = {}
     error: ModelError | None = None
     for number, label in enumerate(labels):
         if methods is None or label in methods:
             rows, columns = np.nonzero(inside & ~np.isnan(time[number]))
             try:
-                found[label] = fit_ranges(count[rows], size[columns], time[number][rows, columns])
+                functions[label] = fit_ranges(count[rows], size[columns], time[number][rows, columns])
             except ModelError as wrong_times:
                 error = wrong_times
-    if not found:
+    if not functions:
         raise error or ModelError("there is no method to fit runtime functions to")
-    return found
+    return functions
 
 
 def _checked(comm_size: npt.ArrayLike, message_size: npt.ArrayLike, time: npt.ArrayLike) -> _Data:
@@ -249,7 +249,7 @@ def _cuts(data: _Data) -> Iterator[tuple[_Data, ...]]:
 
 def _best(data: _Data) -> tuple[RuntimeFunction, float, int]:
     """Best form of one range with its loss and its number of coefficients."""
-    found: list[tuple[float, RuntimeFunction, float, int]] = []
+    candidates: list[tuple[float, RuntimeFunction, float, int]] = []
     for form in FORMS:
         if np.ptp(of_p(form, data.comm)) == 0:
             continue
@@ -257,8 +257,8 @@ def _best(data: _Data) -> tuple[RuntimeFunction, float, int]:
             function, loss = _fitted(data, form, startup)
             count = 3 if startup else 2
             score = data.time.size * np.log(max(loss / data.time.size, 1e-30)) + count * np.log(data.time.size)
-            found.append((float(score), function, loss, count))
-    _, function, loss, count = min(found, key=lambda each: each[0])
+            candidates.append((float(score), function, loss, count))
+    _, function, loss, count = min(candidates, key=lambda each: each[0])
     return function, loss, count
 
 
@@ -274,13 +274,13 @@ def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFuncti
     scale = np.linalg.norm(table, axis=0)
     even = table / scale
     begin = np.linalg.lstsq(even, np.ones(data.time.size), rcond=None)[0]
-    found = least_squares(
+    solution = least_squares(
         lambda values: even @ values - 1, begin, jac=lambda _values: even, loss="soft_l1", f_scale=SCALE
     )
-    values = found.x / scale
+    values = solution.x / scale
     free = max(data.time.size - values.size, 1)
-    spread = 2 * float(found.cost) / free
-    widths = 1.96 * np.sqrt(spread * np.diag(np.linalg.pinv(found.jac.T @ found.jac))) / scale
+    spread = 2 * float(solution.cost) / free
+    widths = 1.96 * np.sqrt(spread * np.diag(np.linalg.pinv(solution.jac.T @ solution.jac))) / scale
     names = (["startup"] if startup else []) + ["base", "growth"]
     intervals = {
         name: (float(value - width), float(value + width))
@@ -297,4 +297,4 @@ def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFuncti
         (int(data.size.min()), int(data.size.max())),
         float(100 * np.median(np.abs(table @ values - 1))),
     )
-    return function, 2 * float(found.cost)
+    return function, 2 * float(solution.cost)

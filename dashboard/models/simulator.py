@@ -177,13 +177,13 @@ class _Process:
 
 def _posted(program: Sequence[Operation]) -> list[tuple[int, int]]:
     """Sources and tags of the receives in their order."""
-    found: list[tuple[int, int]] = []
+    receives: list[tuple[int, int]] = []
     for operation in program:
         if isinstance(operation, Receive):
-            found.append((operation.source, operation.tag))
+            receives.append((operation.source, operation.tag))
         elif isinstance(operation, Both):
-            found += [(each.source, each.tag) for each in operation.receives if not each.alone]
-    return found
+            receives += [(each.source, each.tag) for each in operation.receives if not each.alone]
+    return receives
 
 
 class _Machine:

@@ -1,1 +1,19 @@
 """Online tuning: learning which methods to take from the programs that users run anyway."""
+
+__all__ = [
+    "course",
+    "deciding",
+    "errors",
+    "library",
+    "model_file",
+    "profile",
+    "running",
+    "scenario",
+    "selection",
+    "settings",
+    "simulation",
+    "skeletons",
+    "state",
+    "table",
+    "writing",
+]

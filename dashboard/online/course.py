@@ -97,8 +97,8 @@ def simulated(
     own, truth = _truth_of(scenario, iterations)
     made = Course(scenario.table, [], [], pd.DataFrame(), own, truth)
     for each in trained(scenario, seed, iterations):
-        told = {**each.judged.to_dict(), "timings": each.judged.samples}
-        made = Course(scenario.table, [*made.iterations, told], [*made.models, each.model], each.cells, own, truth)
+        record = {**each.judged.to_dict(), "timings": each.judged.samples}
+        made = Course(scenario.table, [*made.iterations, record], [*made.models, each.model], each.cells, own, truth)
         if coming is not None:
             coming(made)
         tell(len(made.models) / iterations, f"iteration {len(made.models)} of {iterations}")
@@ -113,8 +113,8 @@ def _truth_of(scenario: Scenario, iteration: int) -> tuple[pd.DataFrame, pd.Data
         own.append(pd.DataFrame({**columns, "time": scenario.truths[name].default(calls)}))
         times = scenario.times(name, calls, iteration)
         parts += [pd.DataFrame({**columns, "alg": alg, "time": each}) for alg, each in enumerate(times.T, 1)]
-    found = pd.concat(own).dropna().groupby(_PLACE, as_index=False)[["time"]].mean()
-    return found, pd.concat(parts).dropna().groupby([*METHOD, *SIZES], as_index=False)[["time"]].mean()
+    own_times = pd.concat(own).dropna().groupby(_PLACE, as_index=False)[["time"]].mean()
+    return own_times, pd.concat(parts).dropna().groupby([*METHOD, *SIZES], as_index=False)[["time"]].mean()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,14 +161,22 @@ class Kept:
             memo = self.memo.setdefault((number, learning.tail), {})
             if len(memo) > _MOST_KEPT:
                 memo.clear()
-            told = {"iteration": number}
+            provenance = {"iteration": number}
             models.append(
-                learn(known, folder.table, learning, machine=folder.machine, blocked=blocked, told=told, memo=memo)
+                learn(
+                    known,
+                    folder.table,
+                    learning,
+                    machine=folder.machine,
+                    blocked=blocked,
+                    provenance=provenance,
+                    memo=memo,
+                )
             )
-        return Course(folder.table, self._told(numbers, cells), models, cells, _own(self.judged))
+        return Course(folder.table, self._records(numbers, cells), models, cells, _own(self.judged))
 
-    def _told(self, numbers: list[int], cells: pd.DataFrame) -> list[dict[str, Any]]:
-        best, told = best_known(cells), []
+    def _records(self, numbers: list[int], cells: pd.DataFrame) -> list[dict[str, Any]]:
+        best, records = best_known(cells), []
         kinds = {"default": self.judged[self.judged["kind"] == "default"], "tuning": self.calls}
         kinds["tuned"] = self.judged[self.judged["kind"] == "tuned"]
         ratios = {kind: _ratios(frame, best) for kind, frame in kinds.items()}
@@ -178,8 +186,8 @@ class Kept:
             }
             sofar = self.calls["iteration"] <= number
             record: dict[str, Any] = {"iteration": number, "timings": int(sofar.sum()), "boxes": boxes}
-            told.append({**record, "runs": int(self.calls.loc[sofar, "run"].nunique())})
-        return told
+            records.append({**record, "runs": int(self.calls.loc[sofar, "run"].nunique())})
+        return records
 
 
 def _judged(folder: Folder) -> pd.DataFrame:
@@ -298,8 +306,8 @@ def beside_default(course: Course, collective: str) -> pd.DataFrame:
     default = places.merge(course.own[course.own["collective"] == collective], on=SIZES, how="left")["time"].to_numpy()
     tuned = np.where(alg == DEFAULT, default, tuned)
     labels = [OWN, *course.labels(collective)]
-    told = {"default": default, "tuned": tuned, "ratio": tuned / default, "method": [labels[each] for each in alg]}
-    return places.assign(**told).reset_index(drop=True)
+    columns = {"default": default, "tuned": tuned, "ratio": tuned / default, "method": [labels[each] for each in alg]}
+    return places.assign(**columns).reset_index(drop=True)
 
 
 def stamp(path: Path) -> tuple[Any, ...]:

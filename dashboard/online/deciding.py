@@ -25,8 +25,9 @@ def decision_of(model: SelectionModel, collective: str) -> DecisionFunction:
     methods = (_OWN, *model.table.methods[collective])
     best = choice.best.reshape(choice.bins.shape)
     root = _node(best, choice, tuple((0, size) for size in best.shape))
-    told: Mapping[str, Any] = {name: model.told[name] for name in ("iteration", "timings") if name in model.told}
-    facts = {"learnt": "online", "library": model.table.library, "library_version": model.table.version, **told}
+    kept = model.provenance
+    known: Mapping[str, Any] = {name: kept[name] for name in ("iteration", "timings") if name in kept}
+    facts = {"learnt": "online", "library": model.table.library, "library_version": model.table.version, **known}
     used = sorted({int(each) for each in np.unique(best)} | {DEFAULT})
     places = {alg: place for place, alg in enumerate(used)}
     made = DecisionFunction(collective, [methods[alg] for alg in used], _renumbered(root, places), provenance=facts)

@@ -146,8 +146,8 @@ def fit(cells: pd.DataFrame, learner: str = "gamma", rounds: int = 200) -> Regre
     least = float(cells["least"].min())
 
     def predict(points: FloatArray) -> FloatArray:
-        found = np.asarray(machine.predict(points), dtype=np.float64)
-        return np.asarray(np.maximum(np.exp(line(points)) * (np.exp(found) if learner == "log" else found), least))
+        factor = np.asarray(machine.predict(points), dtype=np.float64)
+        return np.asarray(np.maximum(np.exp(line(points)) * (np.exp(factor) if learner == "log" else factor), least))
 
     return Regression(predict, int(count.sum()), least)
 
@@ -164,11 +164,11 @@ def trend(points: FloatArray, logs: FloatArray, weights: npt.NDArray[Any]) -> Ca
         bent = [np.maximum(size - math.log(knee), 0.0) for knee in _KNEES]
         return np.stack([np.ones(len(where)), size, *bent, nodes, ppn], axis=1)
 
-    told = terms(points)
+    matrix = terms(points)
     root = np.sqrt(weights)[:, None]
     # A little of a ridge: sizes of one value only tell no slope.
-    ridge = math.sqrt(_RIDGE) * np.eye(told.shape[1])[1:]
-    left = np.concatenate([told * root, ridge])
+    ridge = math.sqrt(_RIDGE) * np.eye(matrix.shape[1])[1:]
+    left = np.concatenate([matrix * root, ridge])
     right = np.concatenate([logs * root[:, 0], np.zeros(len(ridge))])
     slopes = np.linalg.lstsq(left, right)[0]
     return lambda where: np.asarray(terms(where) @ slopes)
@@ -201,9 +201,9 @@ def regressions(
     change
         As `since_change` takes it; infinite: nothing is ever too old.
     """
-    found = {}
+    fitted = {}
     for (collective, alg), own in cells.groupby(METHOD, sort=True, observed=True):
         recent = since_change(own, change)
         if recent["count"].sum() >= min_samples:
-            found[str(collective), int(str(alg))] = fit(recent, learner, rounds)
-    return found
+            fitted[str(collective), int(str(alg))] = fit(recent, learner, rounds)
+    return fitted

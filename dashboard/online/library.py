@@ -150,8 +150,8 @@ def _numbers(table: AlgTable, tables: Tables) -> list[str]:
     counts = [len(methods) for methods in table.methods.values()]
     needs = [need_of(name, method) for name, methods in table.methods.items() for method in methods]
     firsts = [sum(counts[:place]) for place in range(len(counts))]
-    told = {name: methods_to_data(methods) for name, methods in table.methods.items()}
-    text = json.dumps({"table": table.digest, "methods": told})[1:]
+    methods_data = {name: methods_to_data(methods) for name, methods in table.methods.items()}
+    text = json.dumps({"table": table.digest, "methods": methods_data})[1:]
 
     def array(name: str, values: list[int]) -> str:
         return f"static const int colltune_{name}[] = {{ {', '.join(map(str, values))} }};"

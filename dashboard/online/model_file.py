@@ -45,7 +45,7 @@ def to_bytes(model: SelectionModel) -> bytes:
         name: {axis: each.tolist() for axis, each in zip(AXES, choice.bins.points, strict=True)}
         for name, choice in model.choices.items()
     }
-    text = json.dumps({"told": dict(model.told), "table": model.table.to_dict(), "points": points}).encode()
+    text = json.dumps({"told": dict(model.provenance), "table": model.table.to_dict(), "points": points}).encode()
     body.extend(text)
     version, digest = model.table.version.encode()[:23], model.table.digest.encode()
     body[: _HEAD.size] = _HEAD.pack(MAGIC, len(entries), len(text), len(body), digest, version)
@@ -81,8 +81,8 @@ def of_bytes(content: bytes) -> SelectionModel:
     magic, count, text, size, digest, _ = _HEAD.unpack_from(content)
     if magic != MAGIC or size != len(content):
         raise OnlineError(f"it begins with {magic!r} and has {len(content):,} bytes of {size:,}")
-    told = disk.json_of(content[len(content) - text :])
-    table = AlgTable.from_dict(told["table"])
+    header = disk.json_of(content[len(content) - text :])
+    table = AlgTable.from_dict(header["table"])
     if table.digest.encode() != digest:
         raise OnlineError(f"its table has the digest {table.digest}, its head says {digest.decode(errors='replace')}")
     choices = {}
@@ -91,8 +91,8 @@ def of_bytes(content: bytes) -> SelectionModel:
         name = raw.rstrip(b"\0").decode()
         if methods != len(table.methods[name]):
             raise ValueError(f"it has {methods} methods of {name}, its table {len(table.methods[name])}")
-        choices[name] = _choice(content, methods, shape_and_offsets, told["points"][name])
-    return SelectionModel(table, choices, told["told"])
+        choices[name] = _choice(content, methods, shape_and_offsets, header["points"][name])
+    return SelectionModel(table, choices, header["told"])
 
 
 def _choice(content: bytes, methods: int, numbers: list[int], points: Mapping[str, Any]) -> Choice:

@@ -107,13 +107,13 @@ class Processes:
         start, end = come + wrong, leave + wrong
         each = end - start
         least = np.min(times) / 100
-        told = {
+        recorded_times = {
             "max": each.max(axis=1),
             "makespan": end.max(axis=1) - start.min(axis=1),
             "mean": each.mean(axis=1),
             "root": each[:, 0],
         }[metric]
-        return np.asarray(np.maximum(told, least))
+        return np.asarray(np.maximum(recorded_times, least))
 
     def _arrivals(self, calls: int, count: int, generator: np.random.Generator) -> FloatArray:
         if self.arrivals == "uniform":

@@ -148,15 +148,15 @@ def read_plan(path: Path) -> Plan:
         It cannot be read, or something in it is wrong.
     """
     try:
-        told = disk.read_json(path)
-        if unknown := sorted(set(told) - set(Plan.__dataclass_fields__)):
+        data = disk.read_json(path)
+        if unknown := sorted(set(data) - set(Plan.__dataclass_fields__)):
             raise OnlineError(f"{path}: there is no {unknown[0]!r} in a plan")
         for name in ("runs", "evaluate"):
-            commands = told.get(name, [])
+            commands = data.get(name, [])
             if not all(isinstance(c, list) and c and all(isinstance(word, str) for word in c) for c in commands):
                 raise OnlineError(f"{path}: {name} must be a list of commands, each a list of words")
-            told[name] = tuple(tuple(command) for command in commands)
-        plan = Plan(**told)
+            data[name] = tuple(tuple(command) for command in commands)
+        plan = Plan(**data)
         counts = (plan.iterations, plan.every, *([] if plan.each is None else [plan.each]))
         fits = plan.runs and all(type(count) is int and count >= 1 for count in counts)
         in_time = plan.seconds is None or plan.seconds > 0
@@ -187,7 +187,7 @@ def loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
         for note in (*collected.notes, *(f"{name}: {why}" for name, why in collected.skipped.items())):
             say(f"note: {note}")
         model = folder.train()
-        say(f"iteration {iteration}: {model.told['timings']:,} timings")
+        say(f"iteration {iteration}: {model.provenance['timings']:,} timings")
         if plan.evaluate and (iteration % plan.every == 0 or iteration == plan.iterations):
             _evaluate(folder, plan, iteration)
 

@@ -81,11 +81,11 @@ class Scenario:
 
     def times(self, collective: str, calls: Calls, iteration: int) -> npt.NDArray[np.float64]:
         """``(call, method)`` true seconds in an iteration, from 1."""
-        found = self.truths[collective].times(calls)
+        times = self.truths[collective].times(calls)
         if self.drift is not None and iteration >= self.drift.iteration:
             factors = self.drift.factors.get(collective, {})
-            found = found * np.array([factors.get(method.label, 1.0) for method in self.truths[collective].methods])
-        return found
+            times = times * np.array([factors.get(method.label, 1.0) for method in self.truths[collective].methods])
+        return times
 
 
 def names() -> list[str]:
@@ -93,7 +93,7 @@ def names() -> list[str]:
     return sorted(file.stem for file in FOLDER.glob("*.json"))
 
 
-def told(name: str) -> dict[str, Any]:
+def file_data(name: str) -> dict[str, Any]:
     """What the file of a scenario that is known by name says; empty for others."""
     if name not in names():
         return {}
@@ -169,8 +169,8 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
         reach = [(calls.nodes.max(), calls.ppn.max()) for calls in called.values()]
         machine = (int(max(nodes for nodes, _ in reach)), int(max(ppn for _, ppn in reach)))
     else:
-        truths = {name: _truth(name, told["truth"]) for name, told in data["collectives"].items()}
-        sizes = {name: told["sizes"] for name, told in data["collectives"].items()}
+        truths = {name: _truth(name, entry["truth"]) for name, entry in data["collectives"].items()}
+        sizes = {name: entry["sizes"] for name, entry in data["collectives"].items()}
         called = {name: _calls(application, each) for name, each in sizes.items()}
         judged = {name: _calls(data["evaluate"], each) for name, each in sizes.items()}
     noise = dict(data.get("noise", {}))
@@ -193,18 +193,18 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
     )
 
 
-def _truth(collective: str, told: Mapping[str, Any]) -> Truth:
-    if "formulas" in told:
-        return Formulas(told["formulas"], told.get("constants", {}), str(told.get("default", "1")))
-    if "methods" in told:
-        model = str(told.get("model", "loggp"))
-        return Simulated(collective, told["methods"], find_parameters(str(told["parameters"]), model).of(model))
+def _truth(collective: str, entry: Mapping[str, Any]) -> Truth:
+    if "formulas" in entry:
+        return Formulas(entry["formulas"], entry.get("constants", {}), str(entry.get("default", "1")))
+    if "methods" in entry:
+        model = str(entry.get("model", "loggp"))
+        return Simulated(collective, entry["methods"], find_parameters(str(entry["parameters"]), model).of(model))
     raise OnlineError(f"the truth of {collective} has neither formulas nor methods of the models")
 
 
-def _calls(told: Mapping[str, Any], sizes: list[int]) -> Calls:
+def _calls(entry: Mapping[str, Any], sizes: list[int]) -> Calls:
     """All combinations of nodes, processes per node and sizes; what stands twice is twice as likely."""
-    lists = {"nodes": told["nodes"], "ppn": told["ppn"], "sizes": sizes}
+    lists = {"nodes": entry["nodes"], "ppn": entry["ppn"], "sizes": sizes}
     for name, values in lists.items():
         if not values or not all(type(each) is int and 0 < each < _MOST for each in values):
             raise OnlineError(f"{name} are {values!s:.60}, expected whole numbers from 1")

@@ -158,13 +158,13 @@ class SelectionModel:
         The methods.
     choices
         By collective; those that are not there are still chosen evenly.
-    told
+    provenance
         What is kept beside it: iteration, timings, settings, library.
     """
 
     table: AlgTable
     choices: Mapping[str, Choice]
-    told: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 def learn(
@@ -174,7 +174,7 @@ def learn(
     *,
     machine: tuple[int, int],
     blocked: Sequence[Blocked] = (),
-    told: Mapping[str, Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
     memo: dict[Any, Any] | None = None,
 ) -> SelectionModel:
     """Learn from timings.
@@ -192,7 +192,7 @@ def learn(
     """
     # A few hundred rows: threads would wait for each other longer than they compute.
     with threadpool_limits(1, user_api="openmp"):
-        return _learnt(cells, table, settings, machine, blocked, told, {} if memo is None else memo)
+        return _learnt(cells, table, settings, machine, blocked, provenance, {} if memo is None else memo)
 
 
 def _learnt(
@@ -201,19 +201,19 @@ def _learnt(
     settings: Learning,
     machine: tuple[int, int],
     blocked: Sequence[Blocked],
-    told: Mapping[str, Any] | None,
+    provenance: Mapping[str, Any] | None,
     memo: dict[Any, Any],
 ) -> SelectionModel:
     how: dict[str, Any] = {"learner": settings.learner, "rounds": settings.rounds, "min_samples": settings.min_samples}
     key = (*how.values(), settings.changed_by)
     if key not in memo:
         memo[key] = regressions(cells, **how, change=settings.changed_by)
-    found = memo[key]
+    fitted = memo[key]
     choices = {}
     for name, methods in table.methods.items():
         own = cells[cells["collective"] == name]
         learnt = {
-            alg: each for (collective, alg), each in found.items() if collective == name and 0 < alg <= len(methods)
+            alg: each for (collective, alg), each in fitted.items() if collective == name and 0 < alg <= len(methods)
         }
         bins = (
             Bins.seen(own["message_size"], own["nodes"], own["ppn"])
@@ -226,7 +226,7 @@ def _learnt(
             memo[place] = _times(bins, learnt, len(methods))
         needs = np.array([need_of(name, m) for m in methods])
         choices[name] = _choice(bins, allowed, own, memo[place], settings, needs)
-    return SelectionModel(table, choices, {**(told or {}), "settings": settings.to_dict()})
+    return SelectionModel(table, choices, {**(provenance or {}), "settings": settings.to_dict()})
 
 
 def allowed_in(bins: Bins, collective: str, table: AlgTable, blocked: Sequence[Blocked]) -> BoolArray:

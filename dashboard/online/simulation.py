@@ -76,8 +76,8 @@ class Judged:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; what is not known is None."""
-        told = dict(vars(self))
-        return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in told.items()}
+        values = dict(vars(self))
+        return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in values.items()}
 
 
 def box(ratios: Any) -> list[float]:
@@ -191,13 +191,13 @@ class _Run:
         logic, allowed = self._logics[name], ~np.isnan(true)
         if not logic.one_by_one:
             return logic.choose(calls, draw, allowed)
-        found = np.zeros(len(draw), dtype=np.int64)
+        algorithms = np.zeros(len(draw), dtype=np.int64)
         for at in range(len(draw)):
             only = slice(at, at + 1)
             each = Calls(calls.message_size[only], calls.nodes[only], calls.ppn[only], calls.comm_size[only])
-            found[only] = logic.choose(each, draw[only], allowed[only])
-            logic.observe(each, found[only], true[at, found[only] - 1] * noisy[only])
-        return found
+            algorithms[only] = logic.choose(each, draw[only], allowed[only])
+            logic.observe(each, algorithms[only], true[at, algorithms[only] - 1] * noisy[only])
+        return algorithms
 
     def _recorded(self, name: str, calls: Calls, times: FloatArray, alg: IntArray) -> FloatArray:
         processes, methods = self._scenario.processes, self._scenario.truths[name].methods

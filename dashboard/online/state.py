@@ -97,14 +97,14 @@ class Folder:
         """Make the folder, or keep what was changed in it."""
         for name in ("traces", "models"):
             (self.path / name).mkdir(parents=True, exist_ok=True)
-        told = {
+        data = {
             "colltune_online": _FORMAT,
             "machine": {"nodes": self.machine[0], "ppn": self.machine[1]},
             "learning": self.learning.to_dict(),
             "blocked": [vars(each) for each in self.blocked],
             "table": self.table.to_dict(),
         }
-        disk.write_text(self.path / "loop.json", json.dumps(told, indent=1) + "\n")
+        disk.write_text(self.path / "loop.json", json.dumps(data, indent=1) + "\n")
 
     @classmethod
     def open(cls, path: Path) -> Folder:
@@ -117,12 +117,12 @@ class Folder:
         """
         file = path / "loop.json"
         try:
-            told = disk.read_json(file)
-            if told["colltune_online"] != _FORMAT:
-                raise OnlineError(f"{file}: is of version {told['colltune_online']}, expected {_FORMAT}")
-            machine = (int(told["machine"]["nodes"]), int(told["machine"]["ppn"]))
-            blocked = tuple(Blocked(**each) for each in told["blocked"])
-            return cls(path, AlgTable.from_dict(told["table"]), machine, Learning.of(told["learning"]), blocked)
+            data = disk.read_json(file)
+            if data["colltune_online"] != _FORMAT:
+                raise OnlineError(f"{file}: is of version {data['colltune_online']}, expected {_FORMAT}")
+            machine = (int(data["machine"]["nodes"]), int(data["machine"]["ppn"]))
+            blocked = tuple(Blocked(**each) for each in data["blocked"])
+            return cls(path, AlgTable.from_dict(data["table"]), machine, Learning.of(data["learning"]), blocked)
         except OSError as error:
             reason = error.strerror or error
             raise OnlineError(f"{file}: cannot be read: {reason}; 'colltune online init' makes the folder") from None
@@ -190,8 +190,8 @@ class Folder:
         """Raise `LoadError` where a trace is of other methods or another library than the folder."""
         if header["table"] != self.table.digest:
             raise LoadError(f"is of the table {header['table']}, this folder of {self.table.digest}", path=file)
-        if (told := header.get("library_version")) != self.table.version:
-            raise LoadError(f"is of Open MPI {told}, this folder of {self.table.version}", path=file)
+        if (version := header.get("library_version")) != self.table.version:
+            raise LoadError(f"is of Open MPI {version}, this folder of {self.table.version}", path=file)
 
     def train(self) -> SelectionModel:
         """Learn from all that was taken in; the newest model is replaced when the new one is whole.
@@ -206,11 +206,13 @@ class Folder:
             raise OnlineError(f"{self.path}: there are no timings yet; run programs in mode tuning first")
         cells = pd.concat([summarise(part, self.learning.longest) for _, part in calls.groupby("iteration", sort=True)])
         iteration = int(calls["iteration"].max())
-        told = {"iteration": iteration, "timings": len(calls), "library": self.table.library}
-        model = learn(cells, self.table, self.learning, machine=self.machine, blocked=self.blocked, told=told)
+        provenance = {"iteration": iteration, "timings": len(calls), "library": self.table.library}
+        model = learn(
+            cells, self.table, self.learning, machine=self.machine, blocked=self.blocked, provenance=provenance
+        )
         save(model, self.path / "models" / f"{iteration}.model")
         save(model, self.model)
-        record = {**told, "runs": int(calls["run"].nunique()), "learnt": _learnt(model)}
+        record = {**provenance, "runs": int(calls["run"].nunique()), "learnt": _learnt(model)}
         if iteration > len(self.progress):
             append_line(self.path / "progress.jsonl", record, _check_progress)
         return model

@@ -89,12 +89,12 @@ class AlgTable:
             methods = {
                 str(name): tuple(
                     Method(
-                        str(one["label"]),
-                        str(one["algorithm"]),
-                        int(one.get("segment_size", 0)),
-                        dict(one.get("parameters") or {}),
+                        str(entry["label"]),
+                        str(entry["algorithm"]),
+                        int(entry.get("segment_size", 0)),
+                        dict(entry.get("parameters") or {}),
                     )
-                    for one in listed
+                    for entry in listed
                 )
                 for name, listed in data["methods"].items()
             }
@@ -193,10 +193,10 @@ def usable(need: Any, comm_size: Any, message_size: Any) -> BoolArray:
 def doubles(methods: tuple[Method, ...], largest: float) -> BoolArray:
     """Which methods do what an earlier one does, for messages of at most `largest` bytes, as no segment is shorter."""
     seen: set[tuple[Any, ...]] = set()
-    found = []
+    repeated = []
     for method in methods:
         size = method.segment_size if 0 < method.segment_size < largest else 0
         key = (method.algorithm, size, tuple(sorted(method.parameters.items())))
-        found.append(key in seen)
+        repeated.append(key in seen)
         seen.add(key)
-    return np.array(found, dtype=np.bool_)
+    return np.array(repeated, dtype=np.bool_)

@@ -57,10 +57,10 @@ class Formulas:
         """See `Truth`."""
         values = self._values(calls)
         rows = [np.broadcast_to(evaluate(text, values), np.shape(values["m"])) for text in self.formulas.values()]
-        found = np.stack(rows, axis=-1).astype(np.float64)
-        if not (np.isfinite(found) & (found > 0)).all():
+        times = np.stack(rows, axis=-1).astype(np.float64)
+        if not (np.isfinite(times) & (times > 0)).all():
             raise OnlineError("a formula gives times that are not positive numbers")
-        return found
+        return times
 
     def default(self, calls: Calls) -> FloatArray:
         """See `Truth`."""

@@ -136,9 +136,9 @@ class OnlineTuner:
 
     def _opened(self) -> Any:
         run = self._told["run"]
-        told = {"rank": self._rank, "ranks": self._size, "mode": self._mode, "clock": "perf_counter"}
+        facts = {"rank": self._rank, "ranks": self._size, "mode": self._mode, "clock": "perf_counter"}
         file = (Path(self._told["out"]) / f"{run}.{self._rank}.trace").open("wb")
-        file.write(head(run, self.table, **told))
+        file.write(head(run, self.table, **facts))
         file.flush()
         return file
 
@@ -202,8 +202,8 @@ class OnlineTuner:
         self._file = None
         self._comm.barrier()
         if self._rank == 0:
-            told = {"run": self._told["run"], "ranks": self._size, "seconds": time.perf_counter() - self._began}
-            disk.write_text(totals_of(Path(self._told["out"]), self._told["run"]), json.dumps(told))
+            totals = {"run": self._told["run"], "ranks": self._size, "seconds": time.perf_counter() - self._began}
+            disk.write_text(totals_of(Path(self._told["out"]), self._told["run"]), json.dumps(totals))
 
     def __enter__(self) -> Self:
         return self

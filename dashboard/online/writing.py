@@ -16,10 +16,10 @@ from loaders import disk
 from loaders.online import ALIGNED, RECORD
 
 
-def head(run: str, table: AlgTable, **told: Any) -> bytes:
-    """Header of a trace; `told` has ``rank``, ``ranks``, ``mode`` and the like."""
+def head(run: str, table: AlgTable, **facts: Any) -> bytes:
+    """Header of a trace; `facts` has ``rank``, ``ranks``, ``mode`` and the like."""
     methods = {name: methods_to_data(listed) for name, listed in table.methods.items()}
-    known = {"colltune_trace": 1, "run": run, **told, "library": table.library, "library_version": table.version}
+    known = {"colltune_trace": 1, "run": run, **facts, "library": table.library, "library_version": table.version}
     text = json.dumps({**known, "table": table.digest, "methods": methods}).encode()
     return text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n"
 
@@ -41,6 +41,6 @@ def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable) 
     records["comm_size"] = records["nodes"] * records["ppn"]
     places = {name: place for place, name in enumerate(table.collectives)}
     records["collective"] = timings["collective"].map(places).to_numpy()
-    told = {"rank": 0, "ranks": int(records["comm_size"].max()), "mode": "tuning", "simulated": True}
-    disk.write_bytes(folder / f"{run}.0.trace", head(run, table, **told) + records.tobytes())
+    facts = {"rank": 0, "ranks": int(records["comm_size"].max()), "mode": "tuning", "simulated": True}
+    disk.write_bytes(folder / f"{run}.0.trace", head(run, table, **facts) + records.tobytes())
     disk.write_text(totals_of(folder, run), json.dumps({"run": run, "simulated": True}) + "\n")

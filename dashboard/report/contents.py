@@ -94,12 +94,12 @@ class Contents:
             progress(0.0, str(view.collective))
         choice = view.choice
         decision = view.job(choice)(progress)
-        found = view.penalty(choice)
+        penalties = view.penalty(choice)
         figures = MapFigures.of(view)
-        if figures is None or found is None:
+        if figures is None or penalties is None:
             yield Part("", "<p>Nothing was measured that could be decided on.</p>")
             return
-        yield Part("Decision maps", _map_text(view, figures, found), figures.draw(view, found))
+        yield Part("Decision maps", _map_text(view, figures, penalties), figures.draw(view, penalties))
         statistics = view.statistics(choice)
         if statistics is not None:
             yield Part("What the decision costs", statistics_table(statistics, _lines(decision)))
@@ -127,19 +127,19 @@ def _within(progress: Progress | None, number: int, count: int) -> Callable[[flo
     return lambda share, text: progress((number + share) / count, text)
 
 
-def _map_text(view: View, figures: MapFigures, found: xr.Dataset) -> str:
+def _map_text(view: View, figures: MapFigures, penalties: xr.Dataset) -> str:
     dmap = figures.dmap
-    shares = legend.method_shares(figures.key, dmap["best"].values, found["chosen"].values)
-    told = [f"<p>{escape(remark)}</p>" for remark in view.remarks()]
+    shares = legend.method_shares(figures.key, dmap["best"].values, penalties["chosen"].values)
+    blocks = [f"<p>{escape(remark)}</p>" for remark in view.remarks()]
     tied = view.tied()
     if tied is not None and tied[0].any():
-        told.append(ties.tie_legend(tied[0], int((dmap["best"].values >= 0).sum()), tied[1]))
-    keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(found))
-    told.append(f'<div class="beside">{"".join(keys)}</div>')
+        blocks.append(ties.tie_legend(tied[0], int((dmap["best"].values >= 0).sum()), tied[1]))
+    keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(penalties))
+    blocks.append(f'<div class="beside">{"".join(keys)}</div>')
     if dmap["best"].size <= MOST_ROWS:
-        table = decision_table(dmap, found)
-        told.append(_download(table.to_csv(index=False), f"{view.collective}_decisions.csv", "text/csv", "All cells"))
-    return "".join(told)
+        table = decision_table(dmap, penalties)
+        blocks.append(_download(table.to_csv(index=False), f"{view.collective}_decisions.csv", "text/csv", "All cells"))
+    return "".join(blocks)
 
 
 def _download(text: str, name: str, kind: str, title: str) -> str:
@@ -153,11 +153,11 @@ def _download(text: str, name: str, kind: str, title: str) -> str:
 
 def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progress | None) -> Iterator[Part]:
     try:
-        found = view.frontier_job(held_out, "mean")(progress)
+        tried = view.frontier_job(held_out, "mean")(progress)
     except DecisionError as error:
         yield Part("All ways of deciding", f"<p>They were not compared: {escape(str(error))}.</p>")
         return
-    table = found.table
+    table = tried.table
     choices = [
         Choice.of(str(name), json.loads(options))
         for name, options in zip(table["family"], table["options"], strict=True)
@@ -174,17 +174,17 @@ def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progre
         mark = None if at is None else (float(table["leaves"].iloc[at]), float(table["held_out_mean"].iloc[at]))
         charts.insert(0, ("Mean penalty held out", "held_out_mean", mark))
     try:
-        advice = f"<p><strong>Recommended:</strong> {escape(recommend(found).reason)}.</p>"
+        advice = f"<p><strong>Recommended:</strong> {escape(recommend(tried).reason)}.</p>"
     except DecisionError as error:
         advice = f"<p>{escape(str(error))}</p>"
-    told = "".join(f"<p>{escape(note)}</p>" for note in found.notes)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in tried.notes)
     keys = (
-        frontier.family_table(falls_below(found), titles, found.skipped),
-        frontier.front_table(table, found.value, titles),
+        frontier.family_table(falls_below(tried), titles, tried.skipped),
+        frontier.front_table(table, tried.value, titles),
     )
     yield Part(
         "All ways of deciding",
-        f'{advice}{told}<div class="beside"><div>{keys[0]}</div><div>{keys[1]}</div></div>',
+        f'{advice}{notes}<div class="beside"><div>{keys[0]}</div><div>{keys[1]}</div></div>',
         tuple(frontier.frontier_chart(title, table, value, titles, mark) for title, value, mark in charts),
     )
 
@@ -222,10 +222,10 @@ def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
         text = target.write([decision], provenance, **options)
     except ExportError as error:
         return Part(title, f"<p>It cannot be written so: {escape(str(error))}</p>")
-    told = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    remarks = "".join(f"<p>{escape(note)}</p>" for note in notes)
     name = f"colltune_{view.collective}{target.extension}"
     shown = source.highlighted(text, _LANGUAGES.get(target.name, "text"))
-    return Part(title, told + _download(text, name, "text/plain", "The file") + shown)
+    return Part(title, remarks + _download(text, name, "text/plain", "The file") + shown)
 
 
 def _measurements(view: View) -> Iterator[Part]:
@@ -234,11 +234,11 @@ def _measurements(view: View) -> Iterator[Part]:
         return
     yield Part("What was measured", _frame_html("Coverage", coverage.coverage_table(tree)))
     yield Part("Spread, standard deviation in percent of the time", _frame_html("Spread", coverage.spread_table(tree)))
-    told = {str(name): str(value) for name, value in tree.attrs.items() if isinstance(value, str | int | float)}
+    facts = {str(name): str(value) for name, value in tree.attrs.items() if isinstance(value, str | int | float)}
     for node in tree.children.values():
         attrs = node.to_dataset().attrs
-        told |= {str(name): str(attrs[name]) for name in _TOLD if attrs.get(name) and name not in told}
-    where = [(name.replace("_", " "), value) for name, value in told.items() if name in _TOLD]
+        facts |= {str(name): str(attrs[name]) for name in _TOLD if attrs.get(name) and name not in facts}
+    where = [(name.replace("_", " "), value) for name, value in facts.items() if name in _TOLD]
     if where:
         yield Part("Where", _table("System", [("", False), ("", False)], where))
     told_of = ("format", "rows", "skipped", "sha256", "error")

@@ -33,25 +33,25 @@ class MapFigures(MapScene):
         key = MethodKey.of([dmap], view.scheme)
         return cls(problem.slices[0].cube, dmap, axes, Raster.of(axes), key, str(view.collective))
 
-    def draw(self, view: View, found: xr.Dataset) -> tuple[hv.Overlay, ...]:
+    def draw(self, view: View, penalties: xr.Dataset) -> tuple[hv.Overlay, ...]:
         """Exact map, the tree's map and its penalty.
 
         Parameters
         ----------
         view
             The view.
-        found
+        penalties
             Penalties of the tree, as `dashboard.decisions.judged.penalty` gives them.
         """
         figures = hover.CellFigures(self.axes, self.key, self.collective, served=False)
-        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, found))
+        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties))
         lines, tied = self.segments(view.decision(), MOST_REGIONS), view.tied()
         layers = {
             "exact": self.method_layers(
                 "exact", self.dmap["best"].values, lines, tied=None if tied is None else tied[0]
             ),
-            "tree": self.method_layers("tree", found["chosen"].values, lines),
-            "penalty": self.penalty_layers(found["penalty"].values),
+            "tree": self.method_layers("tree", penalties["chosen"].values, lines),
+            "penalty": self.penalty_layers(penalties["penalty"].values),
         }
         live = LiveSources()
         return tuple(stacked(TITLES[name], self.axes, layers[name], live, figures.hook) for name in TITLES)

@@ -65,22 +65,22 @@ def model_parts(part: Slice, progress: Progress | None = None) -> Iterator[Part]
 
 def _about(collective: str, cube: xr.Dataset, covered: list[str], fits: Mapping[ModelName, Fit]) -> str:
     missing = [str(label) for label in cube["method"].values if str(label) not in covered]
-    cells = max(len(found.residuals) for found in fits.values())
-    told = (
+    cells = max(len(fit.residuals) for fit in fits.values())
+    text = (
         f"The parameters are {FITTED_NAME} of {collective} ({format_count(cells, 'cell')} of "
         f"{format_count(len(covered), 'method')}), and the models are judged by the same cells: elsewhere they are "
         "further off."
     )
-    told += f" No model covers {', '.join(missing)}." if missing else ""
-    return f"<p>{escape(told)}</p>"
+    text += f" No model covers {', '.join(missing)}." if missing else ""
+    return f"<p>{escape(text)}</p>"
 
 
 def _nearness(fits: Mapping[ModelName, Fit]) -> str:
     heads = [("model", False), ("median size of the residuals", True), ("largest", True), ("cells", True)]
     rows = []
-    for name, found in fits.items():
-        largest = 100 * float(found.residuals["residual"].abs().max())
-        figures = [format_percent(found.median_error), format_percent(largest), f"{len(found.residuals):,}"]
+    for name, fit in fits.items():
+        largest = 100 * float(fit.residuals["residual"].abs().max())
+        figures = [format_percent(fit.median_error), format_percent(largest), f"{len(fit.residuals):,}"]
         rows.append([MODEL_TITLES[name], *figures])
     return legend.table("How near the fitted models are to the measurements", heads, rows)
 
@@ -112,6 +112,6 @@ def _curves(collective: str, cube: xr.Dataset, labels: list[str], network: Param
 
 
 def _fit(named: tuple[ModelName, Fit]) -> str:
-    name, found = named
-    tables = f"<div>{model_fits.interval_table(found)}</div><div>{model_fits.method_table(found)}</div>"
+    name, fit = named
+    tables = f"<div>{model_fits.interval_table(fit)}</div><div>{model_fits.method_table(fit)}</div>"
     return f'<p><strong>{MODEL_TITLES[name]}</strong></p><div class="beside">{tables}</div>'

@@ -70,8 +70,8 @@ def _embedded(figures: Sequence[hv.Element]) -> tuple[str, dict[int, str]]:
 
 def _library() -> str:
     """Bokeh's own scripts, without those for widgets and tables."""
-    found = Resources(mode="inline", components=["bokeh"])
-    return "\n".join(f"<script>{text}</script>" for text in found.js_raw)
+    resources = Resources(mode="inline", components=["bokeh"])
+    return "\n".join(f"<script>{text}</script>" for text in resources.js_raw)
 
 
 def _title(view: View) -> str:

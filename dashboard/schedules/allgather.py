@@ -15,7 +15,7 @@ from dashboard.schedules.rank import Rank
 def gathered(write: Callable[[Rank, View, Blocks], None]) -> Callable[[Rank], None]:
     """Let an algorithm fill dense blocks of a view that begins with the own one, wherever these are."""
 
-    def whole(rank: Rank) -> None:
+    def program(rank: Rank) -> None:
         """Write one rank."""
         blocks = rank.call.blocks
         dense = Blocks.dense(blocks.lengths)
@@ -26,7 +26,7 @@ def gathered(write: Callable[[Rank, View, Blocks], None]) -> Callable[[Rank], No
             for other, block in enumerate(zip(*blocks, strict=True)):
                 rank.copy(dense.of(view, other), rank.output.part(*block))
 
-    return whole
+    return program
 
 
 def bruck(rank: Rank, view: View, blocks: Blocks) -> None:
@@ -51,7 +51,7 @@ def recursive_doubling(rank: Rank, view: View, blocks: Blocks) -> None:
     distance = 1
     while distance < rank.size:
         mate = rank.rank ^ distance
-        mine, other = (blocks.of(view, one // distance * distance, distance) for one in (rank.rank, mate))
+        mine, other = (blocks.of(view, number // distance * distance, distance) for number in (rank.rank, mate))
         rank.exchange(mine, mate, other, mate)
         distance *= 2
 
@@ -87,13 +87,13 @@ def linear(rank: Rank, view: View, blocks: Blocks) -> None:
 
 
 def _of(collective: str, model: bool) -> tuple[Algorithm, ...]:  # noqa: FBT001 - the collective without a model is said
-    def one(name: str, write: Callable[[Rank, View, Blocks], None], source: str, **needs: str) -> Algorithm:
+    def entry(name: str, write: Callable[[Rank, View, Blocks], None], source: str, **needs: str) -> Algorithm:
         return Algorithm(collective, name, gathered(write), source, model=name if model else "", **needs)  # type: ignore[arg-type]
 
     return (
-        one("bruck", bruck, "Table 4.6, Figure 4.4"),
-        one("ring", ring, "Table 4.6"),
-        one("neighbor_exchange", neighbor_exchange, "Table 4.6, Figure 4.6", requires="even", fallback="ring"),
+        entry("bruck", bruck, "Table 4.6, Figure 4.4"),
+        entry("ring", ring, "Table 4.6"),
+        entry("neighbor_exchange", neighbor_exchange, "Table 4.6, Figure 4.6", requires="even", fallback="ring"),
     )
 
 

@@ -123,11 +123,11 @@ class Collectives:
 
     def _own(self, comm: Any) -> Any:
         """The duplicate that own messages of a communicator go over; freed with it."""
-        found = comm.Get_attr(self._key)
-        if found is None:
-            found = comm.Dup()
-            comm.Set_attr(self._key, found)
-        return found
+        own = comm.Get_attr(self._key)
+        if own is None:
+            own = comm.Dup()
+            comm.Set_attr(self._key, own)
+        return own
 
     def _type(self, dtype: Any) -> Any:
         """MPI's type of an element."""

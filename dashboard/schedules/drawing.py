@@ -46,9 +46,9 @@ def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float,
     pairs = {frozenset(way[:2]) for way in ways}
     below: dict[int, list[int]] = {rank: [] for rank in range(processes)}
     for source, to, _ in ways:
-        for one, other in ((source, to), (to, source)):
-            if other not in below[one]:
-                below[one].append(other)
+        for end, other in ((source, to), (to, source)):
+            if other not in below[end]:
+                below[end].append(other)
     spots: dict[int, tuple[float, float]] = {}
     next_leaf = 0
 

@@ -64,7 +64,8 @@ def _differing(call: Call, *, gaps: bool) -> Call:
         placed = _apart(counts) if gaps else None
         return Call(**{**values, "counts": counts, "displacements": placed})
     # Symmetric, as calls in place need it.
-    table: Matrix = tuple(tuple((one + other) % 4 * call.count for other in range(size)) for one in range(size))
+    ranks = range(size)
+    table: Matrix = tuple(tuple((sender + receiver) % 4 * call.count for receiver in ranks) for sender in ranks)
     places = tuple(_apart(row) for row in table)
     return Call(**{**values, "counts": table, "displacements": (places, places) if gaps else None})
 

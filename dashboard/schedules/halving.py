@@ -73,11 +73,11 @@ def gather_halves(rank: Rank, result: View, halved: Halved) -> None:
     while own.number >= 0 and held:
         distance = 1 << held - 1
         mate = unfolded(own.number ^ distance, rank.size, stays=0)
-        whole, mine = ranges[held - 1], ranges[held]
+        above, mine = ranges[held - 1], ranges[held]
         if (own.number ^ new_root) & distance:
             rank.put(_range(result, mine), mate, BACK)
             break
-        rank.take(_range(result, _rest(whole, mine)), mate, BACK)
+        rank.take(_range(result, _rest(above, mine)), mate, BACK)
         held -= 1
     if target.number < 0 and rank.rank == target.mate:
         rank.put(result, rank.root, RESULT)
@@ -102,6 +102,6 @@ def _range(view: View, ends: tuple[int, int]) -> View:
     return view.part(ends[0], ends[1] - ends[0])
 
 
-def _rest(whole: tuple[int, int], mine: tuple[int, int]) -> tuple[int, int]:
+def _rest(above: tuple[int, int], mine: tuple[int, int]) -> tuple[int, int]:
     """What of a range the partner has; one of both is empty when they begin alike."""
-    return (mine[1], whole[1]) if mine[0] == whole[0] and mine != whole else (whole[0], mine[0])
+    return (mine[1], above[1]) if mine[0] == above[0] and mine != above else (above[0], mine[0])

@@ -181,9 +181,9 @@ class _Machine:
         stuck = [(rank, state.waits) for rank, state in enumerate(self.states) if state.jobs]
         if stuck:
             words = {"send": "to send to", "receive": "for a message of"}
-            told = [f"{rank} waits {words[on[0]]} {on[1]} (tag {on[2]})" for rank, on in stuck[:_SHOWN] if on]
+            waits = [f"{rank} waits {words[on[0]]} {on[1]} (tag {on[2]})" for rank, on in stuck[:_SHOWN] if on]
             more = f" and {len(stuck) - _SHOWN} more" if len(stuck) > _SHOWN else ""
-            raise DeadlockError(f"deadlock of {len(stuck)} ranks: {', '.join(told)}{more}")
+            raise DeadlockError(f"deadlock of {len(stuck)} ranks: {', '.join(waits)}{more}")
         for what, queues in (
             ("message that nobody takes", self.sends),
             ("receive that nothing comes for", self.receives),

@@ -98,10 +98,10 @@ def grid_of(call: Call, values: Mapping[str, Any]) -> Grid:
         if grid.processes != call.processes:
             raise NotApplicableError(f"a grid of {grid} is for {grid.processes} processes; found {call.processes}")
         return grid
-    found = balanced(call.processes)
-    if found is None:
+    layout = balanced(call.processes)
+    if layout is None:
         raise NotApplicableError(f"there is no grid of {call.processes} processes, which is a prime or below 4")
-    return found
+    return layout
 
 
 @dataclass(frozen=True)

@@ -122,9 +122,9 @@ def _kind(row: Sequence[int]) -> int:
     return SEND if row[0] in (SEND, RECEIVE) else COMBINE if row[0] in (COPY, COMBINE) else WAIT
 
 
-def _all(one: str, several: str, requests: list[Any]) -> Callable[[], Any]:
+def _all(single: str, several: str, requests: list[Any]) -> Callable[[], Any]:
     """Call a method of one request, or that of its class for several."""
     if len(requests) == 1:
-        method: Callable[[], Any] = getattr(requests[0], one)
+        method: Callable[[], Any] = getattr(requests[0], single)
         return method
     return partial(getattr(type(requests[0]), several), requests)

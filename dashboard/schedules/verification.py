@@ -44,12 +44,12 @@ class Case:
 
     def __str__(self) -> str:
         call = self.call
-        told = [f"{call.collective} {self.algorithm}", f"P={call.processes}", f"count={call.count}"]
-        told += [f"{name}={value}" for name, value in self.parameters.items()]
-        told += [f"root={call.root}"] * bool(call.root) + ["in place"] * call.in_place
-        told += ["differing counts"] * (call.counts is not None) + ["with gaps"] * (call.displacements is not None)
-        told += ["not commutative"] * (not call.commutative) + ["a barrier between"] * self.between
-        return ", ".join([*told, "eager" if self.eager else "rendezvous", f"seed={self.seed}"])
+        words = [f"{call.collective} {self.algorithm}", f"P={call.processes}", f"count={call.count}"]
+        words += [f"{name}={value}" for name, value in self.parameters.items()]
+        words += [f"root={call.root}"] * bool(call.root) + ["in place"] * call.in_place
+        words += ["differing counts"] * (call.counts is not None) + ["with gaps"] * (call.displacements is not None)
+        words += ["not commutative"] * (not call.commutative) + ["a barrier between"] * self.between
+        return ", ".join([*words, "eager" if self.eager else "rendezvous", f"seed={self.seed}"])
 
 
 class Guarded:

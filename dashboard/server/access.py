@@ -140,8 +140,8 @@ class Access:
             raise AccessError(f"--oauth-provider {self.oauth_provider}: possible are {', '.join(possible)}")
         lacking = [variable for variable, name in _OAUTH_VARIABLES.items() if not getattr(config, name)]
         if self.oauth_provider in _UNKNOWN_PLACES:
-            told = {f"PANEL_OAUTH_{name}" for name in config.oauth_extra_params} | set(os.environ)
-            lacking += [variable for variable in _OAUTH_PLACES if variable not in told]
+            given = {f"PANEL_OAUTH_{name}" for name in config.oauth_extra_params} | set(os.environ)
+            lacking += [variable for variable in _OAUTH_PLACES if variable not in given]
         if lacking:
             raise AccessError(f"--oauth-provider needs {', '.join(lacking)} in the environment")
         try:

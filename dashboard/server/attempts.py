@@ -83,10 +83,10 @@ def limits_of(request: Any) -> dict[str, int]:
     together have a bound, too.
     """
     name = _client(request.remote_ip)
-    told = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
-    if not told or not is_loopback(request.remote_ip):
+    address = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    if not address or not is_loopback(request.remote_ip):
         return {name: MOST_FAILURES}
-    return {f"{_client(told)} by {name}": MOST_FAILURES, f"all by {name}": MOST_BY_PROXY}
+    return {f"{_client(address)} by {name}": MOST_FAILURES, f"all by {name}": MOST_BY_PROXY}
 
 
 def _client(address: str) -> str:

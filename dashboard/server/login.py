@@ -75,13 +75,14 @@ def read_passwords(path: str | os.PathLike[str]) -> dict[str, str]:
         raise LoginError(f"{file}: cannot be read as a file of names and passwords: {error}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise LoginError(f"{file}: others on this machine can open the passwords; chmod 600 {file}")
-    told = _parsed(file, content)
-    if not isinstance(told, dict) or not told or not all(isinstance(each, str) and each for each in told.values()):
+    passwords = _parsed(file, content)
+    words = passwords.values() if isinstance(passwords, dict) else ()
+    if not words or not all(isinstance(word, str) and word for word in words):
         raise LoginError(f'{file}: must be a JSON object of names and passwords, such as {{"alice": "…"}}')
-    if "" in told or "guest" in told:
+    if "" in passwords or "guest" in passwords:
         raise LoginError(f"{file}: the names '' and 'guest' stand for nobody; give other ones")
     _check(file, content.decode())
-    return told
+    return passwords
 
 
 def _parsed(file: Path, content: bytes) -> Any:
@@ -99,9 +100,9 @@ def _parsed(file: Path, content: bytes) -> Any:
 def _check(file: Path, text: str) -> None:
     """Refuse what no password can fit; neither it nor its name is told."""
     # In an object of texts alone, every second one is a password.
-    for found in list(_TEXT.finditer(text))[1::2]:
-        kept = json.loads(found[0])
-        line = text.count("\n", 0, found.start()) + 1
+    for match in list(_TEXT.finditer(text))[1::2]:
+        kept = json.loads(match[0])
+        line = text.count("\n", 0, match.start()) + 1
         if kept.startswith(_SCRYPT) and not _HASH.fullmatch(kept):
             raise LoginError(
                 f"{file}, line {line}: the hash of a password is cut or garbled: it must be as 'colltune serve "
@@ -121,10 +122,10 @@ def fits(password: str, kept: str) -> bool:
     """Whether a password is the one that is kept, as it is or `hashed`; none fits what is cut or garbled."""
     if not kept.startswith(_SCRYPT):
         return hmac.compare_digest(password.encode(), kept.encode())
-    found = _HASH.fullmatch(kept)
-    if found is None:
+    match = _HASH.fullmatch(kept)
+    if match is None:
         return False
-    return hmac.compare_digest(_digest(password, bytes.fromhex(found[1])), bytes.fromhex(found[2]))
+    return hmac.compare_digest(_digest(password, bytes.fromhex(match[1])), bytes.fromhex(match[2]))
 
 
 def _digest(password: str, salt: bytes) -> bytes:

@@ -46,8 +46,8 @@ def owners(end: _End | None, tables: tuple[Path, ...] = _TABLES) -> set[int]:
         return set()
     sockets = [each for table in tables for each in _sockets(table)]
     own = {(here, there) for here, there, uid in sockets if uid == os.getuid()}
-    found = [(there, uid) for here, there, uid in sockets if here == end]
-    return {uid for there, uid in found if (there, end) in own} or {uid for _, uid in found}
+    owned = [(there, uid) for here, there, uid in sockets if here == end]
+    return {uid for there, uid in owned if (there, end) in own} or {uid for _, uid in owned}
 
 
 def _other_end(request: Any) -> _End | None:

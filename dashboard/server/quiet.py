@@ -20,7 +20,7 @@ _LOGGERS = ("tornado.access", "tornado.general", "tornado.application", _MESSAGE
 _OWN = ("dashboard.", "loaders.")
 _TAKEN_APART = "bokeh.core.serialization"
 #: Where Bokeh takes a message apart, with what bounds it.
-_BOKEH = ("bokeh.", "dashboard.server.unpacking")
+_BOKEH = ("bokeh.", "dashboard.server.patches.unpacking")
 #: Who says that a browser has gone, once for each message that was on its way.
 _SENDERS = (_MESSAGES, "panel.io.document")
 _GONE = "Failed sending message as connection was closed"
@@ -31,8 +31,8 @@ class WithoutSecrets(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Leave them out."""
-        told = record.getMessage()
-        if (cleaned := _SECRET.sub(r"\1=…", told)) != told:
+        message = record.getMessage()
+        if (cleaned := _SECRET.sub(r"\1=…", message)) != message:
             record.msg, record.args = cleaned, ()
         return True
 

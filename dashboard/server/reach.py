@@ -61,10 +61,10 @@ def _addresses(folder: Path) -> Iterator[str]:
             copy = os.dup(number)
         except (OSError, ValueError):
             continue
-        with socket.socket(fileno=copy) as found:
+        with socket.socket(fileno=copy) as listener:
             try:
-                if found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                    at = found.getsockname()
+                if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    at = listener.getsockname()
                     yield str(at[0] if isinstance(at, tuple) else at)
             except OSError:
                 continue
@@ -72,8 +72,8 @@ def _addresses(folder: Path) -> Iterator[str]:
 
 def open_addresses() -> list[str]:
     """Those addresses of `listening` that can be reached from elsewhere, or `["unknown"]`."""
-    found = listening()
-    return ["unknown"] if found is None else [address for address in found if not is_loopback(address)]
+    addresses = listening()
+    return ["unknown"] if addresses is None else [address for address in addresses if not is_loopback(address)]
 
 
 def any_origin() -> bool:
@@ -88,13 +88,13 @@ def address_named() -> bool:
 
 def _option(name: str) -> list[str]:
     """What follows an option on this process's own command line, each time it is there, also where it is cut short."""
-    found = []
+    values = []
     for word, after in zip(sys.orig_argv, [*sys.orig_argv[1:], None], strict=True):
         said, equals, value = word.partition("=")
         # Panel takes --allow-w for --allow-websocket-origin.
         if said == name or (len(said) >= _SHORTEST and said.startswith("--") and name.startswith(said)):
-            found += [value] if equals else [] if after is None else [after]
-    return found
+            values += [value] if equals else [] if after is None else [after]
+    return values
 
 
 def passed_on(headers: Mapping[str, Any]) -> bool:

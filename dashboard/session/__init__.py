@@ -1,1 +1,17 @@
 """What the user chose, and what follows from it."""
+
+__all__ = [
+    "address",
+    "choice",
+    "history",
+    "prepared",
+    "reading",
+    "recipes",
+    "registry",
+    "samples",
+    "spool",
+    "state",
+    "sweep",
+    "treatment",
+    "view",
+]

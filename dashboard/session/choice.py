@@ -64,23 +64,23 @@ class Choice:
     def described(self) -> str:
         """The family with what is not at its defaults, such as ``CART, most leaves 8``."""
         known = FAMILIES[self.family]
-        told = [
+        settings = [
             f"{known.option(name).title} {write_value(known.option(name), v)}" for name, v in self.changed().items()
         ]
-        return ", ".join([known.title, *told])
+        return ", ".join([known.title, *settings])
 
 
 def titles() -> dict[str, str]:
     """Families that trees are grown by, by title; those whose libraries are not installed are left out."""
-    found = {}
+    names = {}
     for name in FAMILIES:
         if name in GIVEN:
             continue
         try:
-            found[FAMILIES[name].title] = name
+            names[FAMILIES[name].title] = name
         except ImportError:
             continue
-    return found
+    return names
 
 
 def write_value(option: Option, value: Any) -> str:

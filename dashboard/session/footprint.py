@@ -36,10 +36,10 @@ def footprint(value: Any, elsewhere: Iterable[int] = ()) -> int:
 def arrays_of(cubes: Iterable[xr.Dataset]) -> frozenset[int]:
     """Identities of the arrays that are in memory for these cubes."""
     held = (each._data for cube in cubes for each in cube.variables.values())  # noqa: SLF001 - `.data` would load
-    return frozenset(id(_whole(each)) for each in held if isinstance(each, np.ndarray))
+    return frozenset(id(_base(each)) for each in held if isinstance(each, np.ndarray))
 
 
-def _whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _base(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array that a view looks at, and so holds."""
     while isinstance(array.base, np.ndarray):
         array = array.base
@@ -63,11 +63,11 @@ def _held(value: Any, seen: set[int]) -> int:
 
 
 def _array(value: np.ndarray[Any, Any], seen: set[int]) -> int:
-    whole = _whole(value)
-    if whole is not value and id(whole) in seen:
+    base = _base(value)
+    if base is not value and id(base) in seen:
         return 0
-    seen.add(id(whole))
-    return int(whole.nbytes) + (_parts(whole.ravel().tolist(), seen) if whole.dtype == object else 0)
+    seen.add(id(base))
+    return int(base.nbytes) + (_parts(base.ravel().tolist(), seen) if base.dtype == object else 0)
 
 
 def _inside(value: Any) -> list[Any]:

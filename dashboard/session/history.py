@@ -24,10 +24,10 @@ class History(param.Parameterized):
 
     def note(self, view: Mapping[str, str]) -> None:
         """Take the view that is shown now; what was gone back from is forgotten if it is another."""
-        found = dict(view)
-        if self._views and found == self._views[self._at]:
+        entry = dict(view)
+        if self._views and entry == self._views[self._at]:
             return
-        self._views = [*self._views[: self._at + 1], found][-KEPT:]
+        self._views = [*self._views[: self._at + 1], entry][-KEPT:]
         self._at = len(self._views) - 1
         self._tell()
 

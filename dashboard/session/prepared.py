@@ -257,7 +257,7 @@ class Prepared:
         def again(part: Problem) -> DecisionFunction:
             return FAMILIES[choice.family].grow(self.learn(part), **choice.options)
 
-        return heldout(self.problem, again, scheme, folds, whole=decision, progress=progress)
+        return heldout(self.problem, again, scheme, folds, grown=decision, progress=progress)
 
     @property
     def remarks(self) -> list[str]:

@@ -309,9 +309,9 @@ def _facts(attrs: Mapping[Any, Any]) -> bytes:
     facts = {str(name): str(value) for name, value in attrs.items() if name != "notes"}
     if "sources" in facts:
         files = json.loads(facts["sources"])
-        told = ("digest", "rows", "skipped")
+        keys = ("digest", "rows", "skipped")
         facts["sources"] = str(
-            [[Path(str(each.get("path"))).name, *map(each.get, told)] for each in files if not each.get("error")]
+            [[Path(str(each.get("path"))).name, *map(each.get, keys)] for each in files if not each.get("error")]
         )
     return json.dumps(facts, sort_keys=True).encode()
 
@@ -334,10 +334,10 @@ def _stamps(paths: Sequence[str | Path]) -> Iterator[tuple[str, int, int]]:
     """Path, size and time of change of every file that loading could read."""
     for given in paths:
         path = Path(given).absolute()
-        found = [path]
+        files = [path]
         if path.is_dir():
-            found = [Path(folder, name) for folder, _, names in os.walk(path) for name in sorted(names)]
-        for file in found:
+            files = [Path(folder, name) for folder, _, names in os.walk(path) for name in sorted(names)]
+        for file in files:
             try:
                 status = file.stat()
             except OSError:

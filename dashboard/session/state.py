@@ -198,8 +198,8 @@ class State(param.Parameterized):
         if isinstance(shown, xr.DataTree):
             shown = register(shown.copy(deep=True))
         if not isinstance(shown, Results):
-            told = f"a page shows results (loaders.open_results gives them) or a State, not a {type(shown).__name__}"
-            raise TypeError(told)
+            message = f"a page shows results (loaders.open_results gives them) or a State, not a {type(shown).__name__}"
+            raise TypeError(message)
         state = cls()
         state.show(shown)
         return state

@@ -146,7 +146,7 @@ class View:
         """Doubtful times, then outliers of the collective (`decisions.measured.outliers.outliers`), left out or not."""
         if self.prepared is None:
             return None
-        doubtful, others = (next(iter(found.values())) for found in (self.prepared.doubtful, self.prepared.outliers))
+        doubtful, others = (next(iter(table.values())) for table in (self.prepared.doubtful, self.prepared.outliers))
         if not len(doubtful):
             return others
         every = pd.concat([doubtful, others], ignore_index=True) if len(others) else doubtful

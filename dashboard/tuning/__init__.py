@@ -11,4 +11,18 @@ from dashboard.tuning.folder import Folder
 from dashboard.tuning.order import EXITS, STAGES, answer, lines_of, tune
 from dashboard.tuning.stages import Work
 
-__all__ = ["EXITS", "STAGES", "Asked", "Folder", "Work", "again", "answer", "beside", "lines_of", "tune"]
+__all__ = [
+    "EXITS",
+    "STAGES",
+    "Asked",
+    "Folder",
+    "Work",
+    "again",
+    "answer",
+    "beside",
+    "bundled",
+    "launches",
+    "lines_of",
+    "look",
+    "tune",
+]

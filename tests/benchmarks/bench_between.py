@@ -68,7 +68,7 @@ def main() -> None:
         before = time.process_time()
         whole = FAMILIES["recommended"].grow(problem)
         took = time.process_time() - before
-        ours = heldout(problem, FAMILIES["recommended"].grow, whole=whole).within.mean
+        ours = heldout(problem, FAMILIES["recommended"].grow, grown=whole).within.mean
         others = {
             title: heldout(problem, partial(FAMILIES[title.partition(",")[0]].grow, **options)).within.mean
             for title, options in OTHERS.items()

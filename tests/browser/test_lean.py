@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import bokeh
 import pytest
 
-from dashboard.pages.frame.lean import EARLY, LATE, MADE_FOR
+from dashboard.server.patches.lean import EARLY, LATE, MADE_FOR
 from tests.browser.maps import wait_until_drawn
 from tests.browser.tour import THERE, seen
 from tests.conftest import ROOT, WatchedPage

@@ -119,7 +119,7 @@ def test_the_figures_in_sample_stand_beside() -> None:
     result = heldout(problem, lambda part: quadtree(part.single("quadtree").dmap, max_depth=1), "comm_size", 3)
     seen = summarise(penalty(cube, quadtree(decision_map(cube), max_depth=1)))
     assert (result.in_sample.mean, result.in_sample.max) == (seen.mean, seen.max)
-    given_whole = heldout(problem, exact_tree, "comm_size", 3, whole=quadtree(decision_map(cube), max_depth=1))
+    given_whole = heldout(problem, exact_tree, "comm_size", 3, grown=quadtree(decision_map(cube), max_depth=1))
     assert given_whole.in_sample == result.in_sample
 
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, expect
 
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.parts.widgets import Page
-from dashboard.server import delivery
+from dashboard.server.patches import delivery
 from dashboard.session.state import State
 
 WITHIN_S = 2.0

@@ -64,7 +64,7 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
     save(made, tmp_path / "current.model")
     again = load(tmp_path / "current.model")
     assert again.table.digest == made.table.digest
-    assert again.told == made.told
+    assert again.provenance == made.provenance
     for name, choice in made.choices.items():
         other = again.choices[name]
         assert np.array_equal(other.sums, choice.sums)

@@ -21,8 +21,8 @@ from dashboard.benchmarks.campaigns.jobs import executor_of, jobs_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
-from dashboard.benchmarks.launchers import leftovers
-from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher, launcher_of
+from dashboard.benchmarks.launchers import launcher_of, leftovers
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose
 from loaders import RunWriter

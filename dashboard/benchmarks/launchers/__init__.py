@@ -1,1 +1,24 @@
 """How jobs are started, watched over and ended: on this machine, by a template, on Slurm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pkgutil import resolve_name
+
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.launchers.launch import Launcher
+
+__all__ = ["LAUNCHERS", "launch", "launcher_of", "local", "processes", "site", "slurm", "slurm_script"]
+
+#: Where each launcher is, by its name.
+LAUNCHERS: Mapping[str, str] = {
+    "local": "dashboard.benchmarks.launchers.local:LocalLauncher",
+    "slurm": "dashboard.benchmarks.launchers.slurm:SlurmLauncher",
+}
+
+
+def launcher_of(campaign: Campaign) -> Launcher:
+    """The launcher that a campaign was started with, or that of this machine when it never was."""
+    record = campaign.state().get("launcher") or {"name": "local"}
+    made: Launcher = resolve_name(LAUNCHERS[record["name"]]).from_record(record)
+    return made

@@ -15,11 +15,10 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
 from loaders import disk
 
@@ -184,21 +183,6 @@ def workplace(launcher: Launcher, ranks: int) -> Iterator[Path]:
         ) from error
     with made as name:
         yield Path(name)
-
-
-#: Where each launcher is, by its name.
-LAUNCHERS: Mapping[str, str] = {
-    "local": "dashboard.benchmarks.launchers.local:LocalLauncher",
-    "slurm": "dashboard.benchmarks.launchers.slurm:SlurmLauncher",
-}
-
-
-def launcher_of(campaign: Campaign) -> Launcher:
-    """The launcher that a campaign was started with, or that of this machine when it never was."""
-    record = campaign.state().get("launcher") or {"name": "local"}
-    module, _, name = LAUNCHERS[record["name"]].partition(":")
-    made: Launcher = getattr(import_module(module), name).from_record(record)
-    return made
 
 
 def read_end(path: Path) -> Status | None:

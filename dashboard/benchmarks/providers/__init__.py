@@ -8,6 +8,9 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method, Variants
 from dashboard.benchmarks.providers import orthogonal, own
 
+__all__ = ["NAMES", "forcing", "offered", "orthogonal", "settings"]
+
+
 #: What a provider offers of a collective, in the order of the cube.
 Offer = Callable[[str, Variants], list[Method]]
 

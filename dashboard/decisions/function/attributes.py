@@ -49,7 +49,7 @@ class Attribute:
         The smallest and largest value it can take; None where there is no bound.
     base
         The attributes that it is computed from, none of which is derived itself; empty when it is given.
-    one
+    single
         Computes it from one value of each of `base`; None when it is given.
     many
         The same for int64 arrays.
@@ -69,7 +69,7 @@ class Attribute:
     minimum: int | None = None
     maximum: int | None = None
     base: tuple[str, ...] = ()
-    one: Callable[..., int] | None = None
+    single: Callable[..., int] | None = None
     many: Callable[..., IntArray] | None = None
     monotone: bool = False
     c: str = ""
@@ -77,16 +77,16 @@ class Attribute:
     wide: bool = False
 
 
-def product(one: int, other: int) -> int:
+def product(factor: int, other: int) -> int:
     """Multiply; beyond int64 the result is the largest (smallest) int64."""
-    return min(max(one * other, _BOTTOM), _TOP)
+    return min(max(factor * other, _BOTTOM), _TOP)
 
 
-def products(one: IntArray, other: IntArray) -> IntArray:
+def products(factors: IntArray, other: IntArray) -> IntArray:
     """Multiply arrays as `product` does."""
     with np.errstate(over="ignore"):  # single numbers warn, arrays do not
-        wrapped = np.multiply(one, other)
-    estimate = one.astype(np.float64) * other.astype(np.float64)
+        wrapped = np.multiply(factors, other)
+    estimate = factors.astype(np.float64) * other.astype(np.float64)
     # What wrapped round is off by a multiple of 2**64, what did not only by the estimate's rounding.
     lost = np.abs(estimate - wrapped) > 2.0**62
     return np.asarray(np.where(lost, np.where(estimate > 0, _TOP, _BOTTOM), wrapped), dtype=np.int64)
@@ -105,7 +105,7 @@ ATTRIBUTES: dict[str, Attribute] = {
             "total_size",
             "communicator size times message size (bytes)",
             base=SIZES,
-            one=product,
+            single=product,
             many=products,
             monotone=True,
             c="product(comm_size, message_size)",
@@ -118,7 +118,7 @@ ATTRIBUTES: dict[str, Attribute] = {
             minimum=0,
             maximum=1,
             base=(COMM_SIZE,),
-            one=lambda p: 1 - p % 2,
+            single=lambda p: 1 - p % 2,
             many=lambda p: 1 - p % 2,
             c="comm_size % 2 == 0",
             python="1 - comm_size % 2",
@@ -129,7 +129,7 @@ ATTRIBUTES: dict[str, Attribute] = {
             minimum=0,
             maximum=1,
             base=(COMM_SIZE,),
-            one=lambda p: int(p > 0 and p & (p - 1) == 0),
+            single=lambda p: int(p > 0 and p & (p - 1) == 0),
             many=_powers_of_two,
             c="comm_size > 0 && (comm_size & (comm_size - 1)) == 0",
             python="int(comm_size > 0 and comm_size & (comm_size - 1) == 0)",
@@ -139,7 +139,7 @@ ATTRIBUTES: dict[str, Attribute] = {
             "nodes",
             "nodes: communicator size by processes per node, rounded up",
             base=(COMM_SIZE, PPN),
-            one=lambda p, n: -(-p // max(n, 1)),
+            single=lambda p, n: -(-p // max(n, 1)),
             many=lambda p, n: p // np.maximum(n, 1) + (p % np.maximum(n, 1) > 0),
             monotone=True,
             c="ppn < 1 ? comm_size : comm_size / ppn + (comm_size % ppn > 0)",
@@ -149,7 +149,7 @@ ATTRIBUTES: dict[str, Attribute] = {
             "data_per_node",
             "message size times processes per node (bytes)",
             base=(MESSAGE_SIZE, PPN),
-            one=lambda m, n: product(max(n, 1), m),
+            single=lambda m, n: product(max(n, 1), m),
             many=lambda m, n: products(np.maximum(n, 1), m),
             monotone=True,
             c="product(ppn < 1 ? 1 : ppn, message_size)",
@@ -216,12 +216,12 @@ def compute_one(name: str, known: Mapping[str, int]) -> int:
     if name in known:
         return known[name]
     wanted = attribute(name)
-    if wanted.one is None or not all(base in known for base in wanted.base):
+    if wanted.single is None or not all(base in known for base in wanted.base):
         return int(compute(name, {key: np.asarray(value) for key, value in known.items()}))
-    return wanted.one(*(known[base] for base in wanted.base))
+    return wanted.single(*(known[base] for base in wanted.base))
 
 
-def whole(values: Any, name: str) -> IntArray:
+def integers(values: Any, name: str) -> IntArray:
     """Turn `values` into int64, or raise `DecisionError` when they are not whole numbers."""
     array = np.asarray(values)
     if array.dtype.kind in "iu":

@@ -15,7 +15,7 @@ from dashboard.decisions.judged.improvement import LEFT_ALONE, OUTCOMES, Improve
 
 
 def without_slower(
-    decision: DecisionFunction, verdicts: Sequence[Verdict], found: Improvement | None = None
+    decision: DecisionFunction, verdicts: Sequence[Verdict], improvement: Improvement | None = None
 ) -> tuple[DecisionFunction, list[Verdict], list[Verdict]]:
     """Leave to the library what rules decide that is slower than its own decision beyond noise.
 
@@ -25,7 +25,7 @@ def without_slower(
         The decision function.
     verdicts
         On its rules, as `dashboard.decisions.judged.improvement.judge` gives them.
-    found
+    improvement
         By which they were judged; without it no cells are cut.
 
     Returns
@@ -37,20 +37,24 @@ def without_slower(
     dropped, cut
         The rules that are gone, and those that lost cells.
     """
-    chosen = [one for one in verdicts if not one.default]
-    dropped = [one for one in chosen if one.outcome == "slower"]
-    cut = [one for one in chosen if one.outcome != "slower" and one.slower] if found is not None else []
+    chosen = [verdict for verdict in verdicts if not verdict.default]
+    dropped = [verdict for verdict in chosen if verdict.outcome == "slower"]
+    cut = (
+        [verdict for verdict in chosen if verdict.outcome != "slower" and verdict.slower]
+        if improvement is not None
+        else []
+    )
     methods = [*decision.methods]
     if LEFT_ALONE not in methods:
         methods.append(LEFT_ALONE)
     alone = Leaf(methods.index(LEFT_ALONE))
-    parts: dict[int, Node] = {one.node: alone for one in dropped}
-    if found is not None and cut:
-        leaf = leaves_of(found, decision)
-        slower = found.cells["outcome"].values == OUTCOMES.index("slower")
-        for one in cut:
-            own = Leaf(int(decision.tree.codes[one.node]))
-            parts[one.node] = _cut(found, leaf == one.node, slower, own, alone)
+    parts: dict[int, Node] = {verdict.node: alone for verdict in dropped}
+    if improvement is not None and cut:
+        leaf = leaves_of(improvement, decision)
+        slower = improvement.cells["outcome"].values == OUTCOMES.index("slower")
+        for verdict in cut:
+            own = Leaf(int(decision.tree.codes[verdict.node]))
+            parts[verdict.node] = _cut(improvement, leaf == verdict.node, slower, own, alone)
     facts = {**decision.provenance, "rules_dropped": len(dropped), "rules_cut": len(cut)}
     return _changed(decision, methods, replaced(decision.tree, parts), facts), dropped, cut
 
@@ -93,10 +97,10 @@ def replaced(tree: FlatTree, parts: Mapping[int, Node]) -> Node:
 
 
 def _cut(
-    found: Improvement, part: npt.NDArray[np.bool_], slower: npt.NDArray[np.bool_], own: Leaf, alone: Leaf
+    improvement: Improvement, part: npt.NDArray[np.bool_], slower: npt.NDArray[np.bool_], own: Leaf, alone: Leaf
 ) -> Node:
     """What stands in the place of a rule: its own method, but for the cells that are slower."""
-    comm_sizes, message_sizes = (found.cells[name].values.tolist() for name in (COMM_SIZE, MESSAGE_SIZE))
+    comm_sizes, message_sizes = (improvement.cells[name].values.tolist() for name in (COMM_SIZE, MESSAGE_SIZE))
     rows: list[tuple[int, Node]] = []
     for number, comm_size in enumerate(comm_sizes):
         there = np.flatnonzero(part[number])

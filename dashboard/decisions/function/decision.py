@@ -21,8 +21,8 @@ from dashboard.decisions.function.attributes import (
     attribute,
     compute,
     compute_one,
+    integers,
     required,
-    whole,
 )
 from dashboard.decisions.function.bounds import bounded_levels, opened, opened_many
 from dashboard.decisions.function.flat import FlatTree
@@ -289,7 +289,7 @@ class DecisionFunction:
         DecisionError
             When an attribute is unknown or its value is no whole number, or no name that it has here.
         """
-        fixed = {attribute(name).name: int(whole(self._coded(name, value), name)) for name, value in given.items()}
+        fixed = {attribute(name).name: int(integers(self._coded(name, value), name)) for name, value in given.items()}
         changed: dict[str, Any] = {"provenance": remembered(self.provenance, fixed)}
         if COLLECTIVE in fixed and COLLECTIVE in self.categories:
             names = self.categories[COLLECTIVE]
@@ -358,13 +358,13 @@ class DecisionFunction:
         return SizeTable.of(self.tree)
 
     def _leaf_nodes(self, comm_size: Any, message_size: Any, given: Mapping[str, Any]) -> IntArray:
-        comm, message = whole(comm_size, COMM_SIZE), whole(message_size, MESSAGE_SIZE)
+        comm, message = integers(comm_size, COMM_SIZE), integers(message_size, MESSAGE_SIZE)
         if self.tree.codes.size == 1:
             shapes = [np.shape(value) for value in given.values()]
             return np.zeros(np.broadcast_shapes(comm.shape, message.shape, *shapes), dtype=np.int64)
         if self._table is not None:
             return self._table.leaves(comm, message)
-        known = {name: whole(value, name) for name, value in self._known(given, "predict").items()}
+        known = {name: integers(value, name) for name, value in self._known(given, "predict").items()}
         known = {COMM_SIZE: comm, MESSAGE_SIZE: message, **known}
         columns = [compute(name, known) for name in self.tree.attributes]
         shape = np.broadcast_shapes(comm.shape, message.shape, *(column.shape for column in columns))

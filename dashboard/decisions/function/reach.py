@@ -43,21 +43,21 @@ def impossible(names: Sequence[str], low: IntArray, high: IntArray) -> npt.NDArr
     low, high
         ``(places, attributes)``: ``low < value <= high``, the extreme int64 values for "no bound".
     """
-    found = np.asarray((low >= high).any(axis=1))
+    unreachable = np.asarray((low >= high).any(axis=1))
     known = {
         name: (np.where(low[:, column] == _ENDS.min, _ENDS.min, low[:, column] + 1), high[:, column])
         for column, name in enumerate(names)
     }
-    everything = np.full(found.size, _ENDS.min), np.full(found.size, _ENDS.max)
+    everything = np.full(unreachable.size, _ENDS.min), np.full(unreachable.size, _ENDS.max)
     least, greatest = known[COMM_SIZE] = _comm_sizes(known, everything)
-    found |= least > greatest
+    unreachable |= least > greatest
     for name in names:
         wanted = ATTRIBUTES[name]
         if wanted.monotone and wanted.many is not None:
             bases = [known.get(base, everything) for base in wanted.base]
             corners = np.stack([wanted.many(*corner) for corner in combinations(*bases)])
-            found |= (corners.max(axis=0) < known[name][0]) | (corners.min(axis=0) > known[name][1])
-    return found
+            unreachable |= (corners.max(axis=0) < known[name][0]) | (corners.min(axis=0) > known[name][1])
+    return unreachable
 
 
 def _comm_sizes(known: dict[str, Bounds], everything: Bounds) -> Bounds:

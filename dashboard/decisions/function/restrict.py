@@ -40,12 +40,12 @@ def restrict(tree: FlatTree, given: Mapping[str, int]) -> Node:
         children = built[first[split] : first[split] + (1 << widths[split])]
         for position in range(widths[split]):
             # The tests before are kept or gone, so that this one is bit len(kept) of a child's position.
-            found = tests[tested[split][position], limits[split][position]]
+            fixed = tests[tested[split][position], limits[split][position]]
             bit = 1 << len(kept)
-            if isinstance(found, bool):
-                children = [child for index, child in enumerate(children) if bool(index & bit) != found]
+            if isinstance(fixed, bool):
+                children = [child for index, child in enumerate(children) if bool(index & bit) != fixed]
             else:
-                test, turned = found
+                test, turned = fixed
                 kept.append(test)
                 children = [children[index ^ bit] for index in range(len(children))] if turned else children
         built[place] = Split(tuple(kept), tuple(children)) if kept else children[0]
@@ -69,7 +69,7 @@ def _tests(tree: FlatTree) -> set[tuple[int, int]]:
 def _fixed(name: str, limit: int, given: Mapping[str, int]) -> tuple[Test, bool] | bool:
     """The test ``name <= limit`` once `given` is: its answer, or a test of what is left and whether it is turned."""
     base = attribute(name).base
-    left = [one for one in base if one not in given]
+    left = [size for size in base if size not in given]
     if name in given or (base and not left):
         return compute_one(name, given) <= limit
     if len(left) != 1 or not attribute(name).monotone or limit == _TOP:

@@ -158,11 +158,11 @@ def _categories(value: Any) -> dict[str, tuple[str, ...]]:
 def _tree(root: Any, methods: int) -> Node:
     """Check and build all nodes: first down the levels, then from the last one up."""
     queue: list[tuple[Any, str]] = [(root, "root")]
-    found: list[Leaf | tuple[Test, ...]] = []
+    items: list[Leaf | tuple[Test, ...]] = []
     for value, place in queue:  # grows while it is gone through
         data = _expect(value, dict, place)
         if "tests" not in data and "children" not in data:
-            found.append(Leaf(_method_index(data.get("method"), methods, place)))
+            items.append(Leaf(_method_index(data.get("method"), methods, place)))
             continue
         tests = _tests(data.get("tests"), place)
         children = _expect(data.get("children"), list, f"{place}.children")
@@ -170,11 +170,11 @@ def _tree(root: Any, methods: int) -> Node:
             raise DecisionFormatError(
                 f"{place} has {len(tests)} tests and {len(children)} children, expected {2 ** len(tests)} children"
             )
-        found.append(tests)
+        items.append(tests)
         queue.extend((child, f"{place}.children[{index}]") for index, child in enumerate(children))
     built: list[Node] = []
     head = 0
-    for item in reversed(found):
+    for item in reversed(items):
         if isinstance(item, Leaf):
             built.append(item)
         else:

@@ -71,8 +71,8 @@ class _Pool:
 
     def leaf(self, method: int) -> int:
         """Give the tree that is one leaf."""
-        found = self._index.get((method,))
-        return self._add((method,), None, method, 1, self._no_cuts) if found is None else found
+        number = self._index.get((method,))
+        return self._add((method,), None, method, 1, self._no_cuts) if number is None else number
 
     def ordered(self, tests: list[tuple[int, int]], children: list[int]) -> int:
         """Give the tree for tests made together, trying which to make first."""
@@ -127,9 +127,9 @@ class _Pool:
         if yes == no:
             return yes
         key = (name, cut, yes, no)
-        found = self._index.get(key)
-        if found is not None:
-            return found
+        number = self._index.get(key)
+        if number is not None:
+            return number
         cuts = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(self._cuts[yes], self._cuts[no], strict=True)]
         cuts[name] = (min(cuts[name][0], cut), max(cuts[name][1], cut))
         return self._add(key, key, -1, self._leaves[yes] + self._leaves[no], tuple(cuts))

@@ -59,14 +59,14 @@ def _outcomes(
     """The children of a split, the last one first."""
     split = -1 - int(tree.codes[place])
     width = int(tree.widths[split])
-    found = []
+    outcomes = []
     for child in range(1 << width):
         parts = []
         for position in range(width):
             name, cut = tree.attributes[tree.tested[split, position]], float(tree.cuts[split, position])
             parts.append(outcome(name, cut, holds=not child >> position & 1, names=names.get(name, ())))
-        found.append((int(tree.first_child[split]) + child, indent, ", ".join(parts)))
-    return found[::-1]
+        outcomes.append((int(tree.first_child[split]) + child, indent, ", ".join(parts)))
+    return outcomes[::-1]
 
 
 def outcome(name: str, cut: float, *, holds: bool, names: Sequence[str] = ()) -> str:

@@ -183,17 +183,17 @@ class _Sizes:
         if yes < 0:
             self._best[node] = np.array([loss])
             return
-        one, two = self._best.pop(yes), self._best.pop(int(self._tree.no[node]))
-        best = np.full(min(one.size + two.size, most), np.inf)
+        first, second = self._best.pop(yes), self._best.pop(int(self._tree.no[node]))
+        best = np.full(min(first.size + second.size, most), np.inf)
         left = np.zeros(best.size, dtype=np.int64)
         best[0] = loss
-        short, long = (one, two) if one.size <= two.size else (two, one)
+        short, long = (first, second) if first.size <= second.size else (second, first)
         for count, fixed in enumerate(short[: best.size - 1].tolist(), start=1):
             totals = fixed + long[: best.size - count]
             span = slice(count, count + totals.size)
             better = totals < best[span]
             best[span][better] = totals[better]
-            share = count if short is one else np.arange(1, totals.size + 1)
+            share = count if short is first else np.arange(1, totals.size + 1)
             left[span] = np.where(better, share, left[span])
         self._best[node], self._left[node] = best, left
 

@@ -94,11 +94,11 @@ class Blocks:
         offsets = np.arange(self._cells.size // cells) * methods
         keys = self._cells.reshape(-1, cells) + offsets[:, None]
         counts = np.bincount(keys.ravel(), minlength=offsets.size * methods).reshape(-1, methods)
-        found = {level: counts}
+        counts_of = {level: counts}
         for above in range(level - 1, -1, -1):
             counts = counts.reshape(-1, 4, methods).sum(axis=1)
-            found[above] = counts
-        return found
+            counts_of[above] = counts
+        return counts_of
 
 
 def _spread(values: IntArray) -> IntArray:

@@ -98,14 +98,14 @@ def cart_many(
     """
     checked = [_checked(options) for options in settings]
     learners: dict[tuple[Any, ...], _Learner] = {}
-    found = []
+    decisions = []
     for number, options in enumerate(checked):
         if progress is not None:
             progress(number / len(checked), f"CART, tree {number + 1} of {len(checked)}")
         names = options["attributes"] or default_attributes(problem)
         learner = learners.get(names) or learners.setdefault(names, _Learner(problem.cases(names)))
         tree = learner.cost_sensitive(options) if options["cost_sensitive"] else learner.plain(options)
-        found.append(
+        decisions.append(
             DecisionFunction(
                 problem.collective,
                 problem.methods,
@@ -118,7 +118,7 @@ def cart_many(
         )
     if progress is not None:
         progress(1.0, "CART")
-    return found
+    return decisions
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,8 +165,8 @@ class _Learner:
         """The tree of least penalty among those grown for several scales."""
         worth = options["pruning"] * float(self._weights.sum())
         trees = self.prunings(options["max_depth"], options["min_cases"])
-        found = [pruning.best(worth, options["max_leaves"]) for pruning in trees]
-        return min(found, key=lambda one: (one[0], one[1].leaves))[1]
+        pruned = [pruning.best(worth, options["max_leaves"]) for pruning in trees]
+        return min(pruned, key=lambda candidate: (candidate[0], candidate[1].leaves))[1]
 
     def prunings(self, depth: int | None, min_cases: int) -> list[Pruning]:
         """Labelled trees of this depth, one for each scale, to be pruned."""

@@ -68,24 +68,24 @@ class Family:
         given = {name: self.option(name).checked(value) for name, value in options.items()}
         groups = self._groups(given)
         defaults = {option.name: None if option.group in groups else option.default for option in self.options}
-        told = {name: value for name, value in given.items() if value is not None or self._stands(name, groups)}
-        return {name: told.get(name, default) for name, default in defaults.items()}
+        set_options = {name: value for name, value in given.items() if value is not None or self._stands(name, groups)}
+        return {name: set_options.get(name, default) for name, default in defaults.items()}
 
     def _groups(self, given: Mapping[str, Any]) -> dict[str, str]:
         """The groups of which an option is given, and which; `OptionError` where there are two of one."""
-        found: dict[str, str] = {}
+        group_members: dict[str, str] = {}
         for name, value in given.items():
             group = self.option(name).group
             if not group or value is None:
                 continue
-            if group in found:
+            if group in group_members:
                 names = [option.name for option in self.options if option.group == group]
-                first = found[group]
+                first = group_members[group]
                 raise OptionError(
                     f"{first} {given[first]:g}, {name} {value:g} are given, expected one of {', '.join(names)}"
                 )
-            found[group] = name
-        return found
+            group_members[group] = name
+        return group_members
 
     def _stands(self, name: str, groups: Mapping[str, str]) -> bool:
         """Whether None may stand: not for the only option of a group that is said, since then none would be left."""

@@ -84,14 +84,14 @@ def grow(
     """
     if progress is not None:
         progress(0.0, "reading rules")
-    found = GIVEN.get(file)
-    if found is None:
+    rules = GIVEN.get(file)
+    if rules is None:
         raise OptionError(
             f"the rules file {file} is not loaded here; check it again on the page Export"
             if file
             else "no rules file is chosen; on the command line --file names one, on the page Export it is checked"
         )
-    decision = found.decide(problem, read_by)
+    decision = rules.decide(problem, read_by)
     if improve:
         decision = improved(problem, decision)
     changed = {
@@ -105,7 +105,7 @@ def grow(
         decision.tree,
         kind=KIND,
         options=changed,
-        provenance={**problem.provenance, "rules": found.name},
+        provenance={**problem.provenance, "rules": rules.name},
         categories=decision.categories,
     )
 

@@ -65,8 +65,8 @@ def grow(
         if not np.isfinite(times[:, row]).any():
             continue
         costs = penalties(times[:, row], original, least_gain) * weights[row]
-        found = intervals(costs, price, max_intervals, first=original)
-        rows.append((comm_size, _tree(MESSAGE_SIZE, [(sizes[last], Leaf(method)) for last, method in found])))
+        bounds = intervals(costs, price, max_intervals, first=original)
+        rows.append((comm_size, _tree(MESSAGE_SIZE, [(sizes[last], Leaf(method)) for last, method in bounds])))
     kept = {name: value for name, value in options.items() if value is not None}
     return DecisionFunction(
         problem.collective,
@@ -93,9 +93,9 @@ def penalties(times: FloatArray, original: int | None, least_gain: float) -> Flo
         counting[original] = first
     nothing = np.isnan(counting).all(axis=0)
     best = np.fmin.reduce(counting)
-    found = np.maximum(100 * (times - best) / best, 0.0)
-    found[:, nothing] = 0.0
-    return np.asarray(found)
+    percent = np.maximum(100 * (times - best) / best, 0.0)
+    percent[:, nothing] = 0.0
+    return np.asarray(percent)
 
 
 def intervals(
@@ -147,12 +147,12 @@ def intervals(
 
 
 def _back(steps: dict[tuple[int, int], tuple[int, int]], count: int, end: int) -> list[tuple[int, int]]:
-    found = []
+    path = []
     while end:
         begin, method = steps[count, end]
-        found.append((end - 1, method))
+        path.append((end - 1, method))
         count, end = count - 1, begin
-    return found[::-1]
+    return path[::-1]
 
 
 def _tree(attribute: str, parts: Sequence[tuple[int, Node]]) -> Node:

@@ -221,12 +221,12 @@ def octrees(
 ) -> list[DecisionFunction]:
     """Build one octree for each of several settings."""
     builder = OctreeBuilder(problem) if len(problem.slices) > 1 else None
-    found = []
+    trees = []
     for number, options in enumerate(settings):
         if progress is not None:
             progress(number / len(settings), f"octree {number + 1} of {len(settings)}")
-        found.append(octree(problem, **options) if builder is None else builder.build(**options))
-    return found
+        trees.append(octree(problem, **options) if builder is None else builder.build(**options))
+    return trees
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

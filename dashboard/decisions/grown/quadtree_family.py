@@ -56,13 +56,13 @@ def quadtrees(
 ) -> list[DecisionFunction]:
     """Build one quadtree for each of several settings, preparing the map once."""
     builder = problem.single("quadtree").builder
-    found = []
+    trees = []
     for number, options in enumerate(settings):
         if progress is not None:
             progress(number / len(settings), f"quadtree {number + 1} of {len(settings)}")
         built = builder.build(**options)
-        found.append(as_family(built, "quadtree", problem))
-    return found
+        trees.append(as_family(built, "quadtree", problem))
+    return trees
 
 
 def grow_exact(problem: Problem, *, progress: Progress | None = None) -> DecisionFunction:

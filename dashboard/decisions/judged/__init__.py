@@ -1,1 +1,14 @@
 """What decisions cost, in sample and held out, and against each other."""
+
+__all__ = [
+    "as_tuned",
+    "compare",
+    "folds",
+    "frontier",
+    "heldout",
+    "improvement",
+    "penalty",
+    "portability",
+    "recommend",
+    "reproduced",
+]

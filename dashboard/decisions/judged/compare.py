@@ -114,7 +114,7 @@ def difference(problem: Problem, first: DecisionFunction, second: DecisionFuncti
     """
     labels = list(dict.fromkeys(method.label for methods in _all_methods(problem, first, second) for method in methods))
     pairs = zip(problem.slices, problem.penalties(first), problem.penalties(second), strict=True)
-    tables = [_differences(one, two, (first, second), labels) for _, one, two in pairs]
+    tables = [_differences(left, right, (first, second), labels) for _, left, right in pairs]
     joined = tables[0] if len(tables) == 1 else _stacked(problem, tables)
     joined = joined.assign_coords(method=("method", labels))
     for name in ("first_penalty", "second_penalty"):
@@ -128,20 +128,20 @@ def _all_methods(problem: Problem, *decisions: DecisionFunction) -> list[tuple[A
 
 
 def _differences(
-    one: xr.Dataset, two: xr.Dataset, decisions: tuple[DecisionFunction, DecisionFunction], labels: list[str]
+    left: xr.Dataset, right: xr.Dataset, decisions: tuple[DecisionFunction, DecisionFunction], labels: list[str]
 ) -> xr.Dataset:
     """Both decisions over one table, given the penalties of each."""
-    chosen = [_chosen(table, decision, labels) for table, decision in zip((one, two), decisions, strict=True)]
-    measured = one["best"].values >= 0
-    times = one["chosen_time"].values, two["chosen_time"].values
+    chosen = [_chosen(table, decision, labels) for table, decision in zip((left, right), decisions, strict=True)]
+    measured = left["best"].values >= 0
+    times = left["chosen_time"].values, right["chosen_time"].values
     known = ~(np.isnan(times[0]) | np.isnan(times[1]))
     outcome = np.select(
         [~measured, chosen[0] == chosen[1], ~known, times[0] < times[1], times[0] > times[1]],
         [-1, _SAME, _UNKNOWN, _FIRST, _SECOND],
         _EQUAL,
     )
-    penalties = one["penalty"].values, two["penalty"].values
-    found: dict[str, Any] = {
+    penalties = left["penalty"].values, right["penalty"].values
+    columns: dict[str, Any] = {
         "first": chosen[0],
         "second": chosen[1],
         "first_penalty": penalties[0],
@@ -149,11 +149,11 @@ def _differences(
         "difference": penalties[0] - penalties[1],
         "outcome": outcome,
     }
-    if "weight" in one:
-        found["weight"] = one["weight"].values
+    if "weight" in left:
+        columns["weight"] = left["weight"].values
     return xr.Dataset(
-        {name: (SIZES, values) for name, values in found.items()},
-        coords={name: one[name] for name in SIZES},
+        {name: (SIZES, values) for name, values in columns.items()},
+        coords={name: left[name] for name in SIZES},
     )
 
 
@@ -170,13 +170,13 @@ def _stacked(problem: Problem, tables: list[xr.Dataset]) -> xr.Dataset:
     sizes = {name: np.unique(np.concatenate([table[name].values for table in tables])) for name in SIZES}
     filled = dict.fromkeys(("first", "second", "outcome"), -1)
     weighed = any("weight" in table for table in tables)
-    whole = []
+    tables_filled = []
     for table in tables:
         if weighed and "weight" not in table:
             table = table.assign(weight=(SIZES, np.ones(table["outcome"].shape)))  # noqa: PLW2901 - completed
         fill = {name: filled.get(str(name), 0.0 if name == "weight" else np.nan) for name in table.data_vars}
-        whole.append(table.reindex(sizes, fill_value=fill))
-    joined = xr.concat(whole, dim="table", join="exact", coords="minimal", compat="override")
+        tables_filled.append(table.reindex(sizes, fill_value=fill))
+    joined = xr.concat(tables_filled, dim="table", join="exact", coords="minimal", compat="override")
     for name in (PPN, COLLECTIVE):
         if all(name in part.given for part in problem.slices):
             joined = joined.assign_coords({name: ("table", [part.given[name] for part in problem.slices])})

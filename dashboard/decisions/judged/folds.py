@@ -146,7 +146,7 @@ def everywhere(problem: Problem) -> tuple[Place, ...]:
 def penalties_of_labels(learn: Problem, judge: Problem) -> list[xr.Dataset]:
     """What the labels of one part, taken as they are, cost at the same sizes of the other: as `Problem.penalties`."""
     labels = [method.label for method in learn.methods]
-    found = []
+    costs = []
     for known, part in zip(learn.slices, judge.slices, strict=True):
         own = {method.label: place for place, method in enumerate(methods_of(part.cube))}
         place = np.array([own.get(label, -1) for label in labels], dtype=np.int64)
@@ -156,8 +156,8 @@ def penalties_of_labels(learn: Problem, judge: Problem) -> list[xr.Dataset]:
             coords={name: known.cube[name].values for name in SIZES},
         )
         best = best.reindex({name: part.cube[name].values for name in SIZES}, fill_value=-1)
-        found.append(_costs(part, np.asarray(best.values, dtype=np.int64)))
-    return found
+        costs.append(_costs(part, np.asarray(best.values, dtype=np.int64)))
+    return costs
 
 
 def _costs(part: Slice, chosen: IntArray) -> xr.Dataset:
@@ -191,7 +191,7 @@ def _measured_values(part: Slice, axis: str) -> IntArray:
 
 def _parts(problem: Problem, axis: str, values: IntArray) -> list[tuple[Slice, Place]]:
     """Slices at these sizes where something is measured, with their places in the problem."""
-    found = []
+    parts = []
     for number, part in enumerate(problem.slices):
         lines = {name: np.ones(part.cube.sizes[name], dtype=np.bool_) for name in SIZES}
         lines[axis] = np.isin(part.cube[axis].values, values)
@@ -200,8 +200,8 @@ def _parts(problem: Problem, axis: str, values: IntArray) -> list[tuple[Slice, P
         kept = {axis: np.flatnonzero(lines[axis])}
         weights = None if part.weights is None else part.weights[np.ix_(lines[COMM_SIZE], lines[MESSAGE_SIZE])]
         small = replace(part, cube=part.cube.isel(kept), dmap=part.dmap.isel(kept), weights=weights, window=None)
-        found.append((small, (number, lines[COMM_SIZE], lines[MESSAGE_SIZE])))
-    return found
+        parts.append((small, (number, lines[COMM_SIZE], lines[MESSAGE_SIZE])))
+    return parts
 
 
 def _loaded(problem: Problem, part: Slice, place: Place) -> Slice:
@@ -226,8 +226,8 @@ def _range(problem: Problem, axis: str) -> tuple[int, int]:
 def _half_fold(problem: Problem, number: int) -> Fold:
     pair, turned = divmod(number, 2)
     chosen = [_half(part.cube.sizes["repetition"], pair) != bool(turned) for part in problem.slices]
-    learn, judge = (_of_repetitions(problem, half) for half in (chosen, [~one for one in chosen]))
-    if not all((part.labels >= 0).any() for one in (learn, judge) for part in one.slices):
+    learn, judge = (_of_repetitions(problem, half) for half in (chosen, [~side for side in chosen]))
+    if not all((part.labels >= 0).any() for side in (learn, judge) for part in side.slices):
         raise DecisionError("a single repetition cannot be halved: nothing would be left to judge by")
     which = f"{'second' if turned else 'first'} half of random halves {pair}" if pair else "even" if turned else "odd"
     return Fold(f"decided on {which} repetitions", "repetition", (), learn, judge, everywhere(judge))

@@ -134,7 +134,7 @@ def frontiers(
     if criterion not in CRITERIA:
         raise OptionError(f"criterion is {criterion!r}, expected one of {', '.join(CRITERIA)}")
     names = list(dict.fromkeys([*(_suitable(problem) if families is None else families), *(further or {})]))
-    prepare = prepare or (lambda whole: whole)
+    prepare = prepare or (lambda part: part)
     learnt = prepare(problem)
     paths, skipped = _paths(learnt, names, further or {})
     if families is None and len(problem.slices) > 1:
@@ -152,7 +152,7 @@ def frontiers(
             continue
         judged: dict[_Key, HeldOut] = {}
         if held_out is not None:
-            judged = heldout_many(problem, tries.on_parts(name, prepare), held_out, folds, whole=grown)
+            judged = heldout_many(problem, tries.on_parts(name, prepare), held_out, folds, grown=grown)
         for key, decision in grown.items():
             options = json.dumps(paths[name][key[1]], default=list)
             row = {"family": name, "options": options, **_figures(problem, decision), **_outside(judged.get(key))}
@@ -202,12 +202,14 @@ def settings_of(family: Family, problem: Problem, further: Sequence[dict[str, An
     kept: Iterable[int] = (
         np.unique(np.linspace(0, len(path) - 1, min(MOST_SETTINGS, len(path))).round().astype(int)) if path else []
     )
-    found: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, Any]] = {}
     for options in (*(path[place] for place in kept), *further):
         checked = family.checked(options)
-        short = {one.name: checked[one.name] for one in family.options if checked[one.name] != one.default}
-        found.setdefault(json.dumps(short, default=list), short)
-    return list(found.values())
+        short = {
+            option.name: checked[option.name] for option in family.options if checked[option.name] != option.default
+        }
+        settings.setdefault(json.dumps(short, default=list), short)
+    return list(settings.values())
 
 
 def dominated(leaves: npt.ArrayLike, values: npt.ArrayLike) -> BoolArray:
@@ -274,11 +276,11 @@ class _Tries:
         say(0.0)
         if family.grow_many is not None:
             return family.grow_many(problem, settings, progress=say)
-        found = []
+        decisions = []
         for options in settings:
-            found.append(family.grow(problem, **options))
-            say(len(found) / len(settings))
-        return found
+            decisions.append(family.grow(problem, **options))
+            say(len(decisions) / len(settings))
+        return decisions
 
 
 def _suitable(problem: Problem) -> list[str]:

@@ -154,7 +154,7 @@ def heldout(
     scheme: str = "lines",
     folds: int = 5,
     *,
-    whole: DecisionFunction | None = None,
+    grown: DecisionFunction | None = None,
     progress: Progress | None = None,
 ) -> HeldOut:
     """Judge a way of deciding by measurements it did not see.
@@ -168,7 +168,7 @@ def heldout(
         Makes the decision from a part of the problem.
     scheme, folds
         As for `dashboard.decisions.judged.folds.folds_of`.
-    whole
+    grown
         What `grow` makes of the whole problem, if it is there already.
     progress
         Told before each fold; may raise to stop.
@@ -185,7 +185,7 @@ def heldout(
         lambda part: {0: grow(part)},
         scheme,
         folds,
-        whole=None if whole is None else {0: whole},
+        grown=None if grown is None else {0: grown},
         progress=progress,
     )
     return many[0]
@@ -197,7 +197,7 @@ def heldout_many(
     scheme: str = "lines",
     folds: int = 5,
     *,
-    whole: Mapping[Key, DecisionFunction] | None = None,
+    grown: Mapping[Key, DecisionFunction] | None = None,
     progress: Progress | None = None,
 ) -> dict[Key, HeldOut]:
     """Judge many settings at once, as `heldout`: one call of `grow_many` for each fold.
@@ -211,7 +211,7 @@ def heldout_many(
         As for `heldout`.
     """
     plan, notes = folds_of(problem, scheme, folds)
-    steps = len(plan) + (whole is None)
+    steps = len(plan) + (grown is None)
     tallies: dict[Key, _Tally] = {}
     floor = _Tally(problem)
     for number, make in enumerate(plan):
@@ -222,15 +222,15 @@ def heldout_many(
             tallies.setdefault(key, _Tally(problem)).add(fold, fold.judge.penalties(decision), decision.leaves)
         if fold.axis not in SIZES:
             floor.add(fold, penalties_of_labels(fold.learn, fold.judge), 0)
-    if whole is None:
+    if grown is None:
         if progress is not None:
             progress(len(plan) / steps, "all measurements")
-        whole = grow_many(problem)
+        grown = grow_many(problem)
     least = floor.figures() if floor.folds else None
     return {
-        key: tally.result(scheme, figures_of(problem.penalties(whole[key])), least, len(plan), notes)
+        key: tally.result(scheme, figures_of(problem.penalties(grown[key])), least, len(plan), notes)
         for key, tally in tallies.items()
-        if key in whole
+        if key in grown
     }
 
 
@@ -239,7 +239,7 @@ def cross(
     other: Problem,
     grow: Grow,
     *,
-    whole: DecisionFunction | None = None,
+    grown: DecisionFunction | None = None,
 ) -> HeldOut:
     """Decide on one set of results and judge by another, such as a second launch of the same methods.
 
@@ -251,7 +251,7 @@ def cross(
         Judged by, at all of its sizes.
     grow
         Makes the decision.
-    whole
+    grown
         What `grow` makes of `problem`, if both have the same methods and it is there already.
 
     Returns
@@ -267,7 +267,7 @@ def cross(
     names = {method.label for method in problem.methods} & {method.label for method in other.methods}
     if not names:
         raise DecisionError("the two sets of results have no method in common, so neither can judge the other")
-    given = [[part.given for part in one.slices] for one in (problem, other)]
+    given = [[part.given for part in side.slices] for side in (problem, other)]
     if given[0] != given[1] or problem.collective != other.collective:
         raise DecisionError(
             f"decided on {problem.collective} {given[0]}, but judged by {other.collective} {given[1]}: "
@@ -275,11 +275,11 @@ def cross(
         )
     learn, judge = _only(problem, names), _only(other, names)
     notes = [
-        f"{len(one.methods) - len(names)} of {len(one.methods)} methods are only in the results {what}; left out"
-        for one, what in ((problem, "decided on"), (other, "judged by"))
-        if len(one.methods) > len(names)
+        f"{len(side.methods) - len(names)} of {len(side.methods)} methods are only in the results {what}; left out"
+        for side, what in ((problem, "decided on"), (other, "judged by"))
+        if len(side.methods) > len(names)
     ]
-    decision = grow(learn) if whole is None or notes else whole
+    decision = grow(learn) if grown is None or notes else grown
     fold = Fold("other results", "results", (), learn, judge, everywhere(judge))
     tally, floor = _Tally(judge), _Tally(judge)
     tally.add(fold, judge.penalties(decision), decision.leaves)
@@ -323,9 +323,9 @@ class _Tally:
     ) -> HeldOut:
         """What the folds so far say."""
         means = np.array([fold.figures.mean for fold in self.folds if fold.figures.cells])
-        told = [*notes]
+        remarks = [*notes]
         if len(self.folds) < asked:
-            told.append(f"made of {len(self.folds)} of {asked} folds only")
+            remarks.append(f"made of {len(self.folds)} of {asked} folds only")
         maps = tuple(self._map(number) for number in range(len(self.sums)))
         unjudged = sum(
             int(((part.labels >= 0) & (count == 0)).sum())
@@ -341,7 +341,7 @@ class _Tally:
             tuple(self.folds),
             maps,
             unjudged,
-            tuple(told),
+            tuple(remarks),
         )
 
     def _map(self, number: int) -> xr.Dataset:

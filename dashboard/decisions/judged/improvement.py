@@ -151,8 +151,8 @@ def improvement(
     dims = (COMM_SIZE, MESSAGE_SIZE)
     cells = xr.Dataset(
         {
-            name: (dims, np.asarray(found))
-            for name, found in {**values, "outcome": outcome, "same": doubles.any(axis=0)}.items()
+            name: (dims, np.asarray(table))
+            for name, table in {**values, "outcome": outcome, "same": doubles.any(axis=0)}.items()
         },
         {name: flat[name].values for name in dims},
     )
@@ -217,12 +217,12 @@ class Verdict:
     default: bool = False
 
 
-def judge(found: Improvement, decision: DecisionFunction, **given: Any) -> list[Verdict]:
+def judge(measured: Improvement, decision: DecisionFunction, **given: Any) -> list[Verdict]:
     """Judge each rule by the mean gain of its cells, so that one lucky cell decides nothing; ordered by their sizes.
 
     Parameters
     ----------
-    found
+    measured
         The tuned library decides by this very function.
     decision
         Its leaves are the rules.
@@ -234,23 +234,23 @@ def judge(found: Improvement, decision: DecisionFunction, **given: Any) -> list[
     DecisionError
         When it needs something that is not known.
     """
-    leaf = leaves_of(found, decision, **given)
+    leaf = leaves_of(measured, decision, **given)
     rules = sorted(_numbered(decision).rules(), key=_place)
     parts = [leaf == rule.method for rule in rules]
-    p = holm(np.array([_mean_p(found, part) for part in parts]))
+    p = holm(np.array([_mean_p(measured, part) for part in parts]))
     verdicts = []
     for rule, part, value in zip(rules, parts, p.tolist(), strict=True):
         method = decision.methods[int(decision.tree.codes[rule.method])]
-        verdicts.append(_verdict(found, rule.method, method, rule.bounds, part, value))
+        verdicts.append(_verdict(measured, rule.method, method, rule.bounds, part, value))
     return verdicts
 
 
-def leaves_of(found: Improvement, decision: DecisionFunction, **given: Any) -> npt.NDArray[np.int64]:
+def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -> npt.NDArray[np.int64]:
     """The leaf that decides each cell, as place in the tree, -1 where nothing was measured; arguments as of `judge`."""
-    if "ppn" in decision.needs and found.ppn is not None:
-        given = {"ppn": found.ppn, **given}
-    comm, message = np.meshgrid(found.cells[COMM_SIZE].values, found.cells[MESSAGE_SIZE].values, indexing="ij")
-    there = np.isfinite(found.cells["improvement"].values)
+    if "ppn" in decision.needs and measured.ppn is not None:
+        given = {"ppn": measured.ppn, **given}
+    comm, message = np.meshgrid(measured.cells[COMM_SIZE].values, measured.cells[MESSAGE_SIZE].values, indexing="ij")
+    there = np.isfinite(measured.cells["improvement"].values)
     return np.where(there, _numbered(decision).predict(comm, message, **given), -1)
 
 
@@ -279,10 +279,10 @@ def _numbered(decision: DecisionFunction) -> DecisionFunction:
     )
 
 
-def _mean_p(found: Improvement, part: npt.NDArray[np.bool_]) -> float:
+def _mean_p(measured: Improvement, part: npt.NDArray[np.bool_]) -> float:
     from scipy.special import ndtr  # noqa: PLC0415 - as above
 
-    gain, error = (found.cells[name].values[part] for name in ("gain", "error"))
+    gain, error = (measured.cells[name].values[part] for name in ("gain", "error"))
     known = np.isfinite(gain) & np.isfinite(error)
     if not known.any():
         return float("nan")
@@ -293,20 +293,20 @@ def _mean_p(found: Improvement, part: npt.NDArray[np.bool_]) -> float:
 
 
 def _verdict(
-    found: Improvement,
+    measured: Improvement,
     node: int,
     method: Method,
     bounds: Mapping[str, tuple[float, float]],
     part: npt.NDArray[np.bool_],
     p: float,
 ) -> Verdict:
-    values = found.cells["improvement"].values[part]
-    gains = found.cells["gain"].values[part]
+    values = measured.cells["improvement"].values[part]
+    gains = measured.cells["gain"].values[part]
     least, most = (float(f(values)) if values.size else float("nan") for f in (np.min, np.max))
     mean = float(100 * (1 - np.exp(-gains.mean()))) if values.size else float("nan")
     outcome: Outcome = "not measured" if not values.size else "no difference"
-    if p <= found.level:
+    if p <= measured.level:
         outcome = "faster" if mean > 0 else "slower"
-    slower = int((found.cells["outcome"].values[part] == OUTCOMES.index("slower")).sum())
+    slower = int((measured.cells["outcome"].values[part] == OUTCOMES.index("slower")).sum())
     alone = method.parameters.get("library_id") == 0 or method.algorithm == DEFAULT
     return Verdict(node, method.label, bounds, values.size, mean, least, most, slower, p, outcome, alone)

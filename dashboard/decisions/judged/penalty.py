@@ -99,7 +99,7 @@ def penalty(
     if assumed.any():
         methods, which = np.unique(chosen[assumed], return_inverse=True)
         chosen_time[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
-    columns: dict[str, Any] = {
+    tables: dict[str, Any] = {
         "penalty": 100.0 * (chosen_time - best_time) / best_time,
         "chosen": chosen,
         "chosen_time": chosen_time,
@@ -108,11 +108,11 @@ def penalty(
         "unmeasured": unmeasured,
     }
     if weights is not None:
-        columns["weight"] = checked_weights(weights, flat)
-        if not columns["weight"].any():
+        tables["weight"] = checked_weights(weights, flat)
+        if not tables["weight"].any():
             raise DecisionError("weights must not all be 0")
     result = xr.Dataset(
-        {name: (SIZES, values) for name, values in columns.items()},
+        {name: (SIZES, values) for name, values in tables.items()},
         coords=dmap.coords,
         attrs={**dmap.attrs, "unmeasured": int(unmeasured.sum())},
     )

@@ -99,8 +99,8 @@ def restricted(problem: Problem, labels: list[str]) -> Problem:
         there = [number for number, method in enumerate(methods_of(part.cube)) if method.label in set(labels)]
         cubes.append(part.cube.isel(method=there))
     if len(cubes) == 1:
-        found = Problem.of(cubes[0], weights=problem.slices[0].weights)
-        return Problem(found.collective, found.methods, found.slices, found.categories, problem.provenance)
+        joined = Problem.of(cubes[0], weights=problem.slices[0].weights)
+        return Problem(joined.collective, joined.methods, joined.slices, joined.categories, problem.provenance)
     raise DecisionError("two campaigns are compared for one collective and one number of processes per node")
 
 
@@ -129,8 +129,8 @@ def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
 
 
 def _listed(values: list[Any], most: int = 12) -> str:
-    told = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values[:most])
-    return (told or "none") + (f", and {len(values) - most} more" if len(values) > most else "")
+    words = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values[:most])
+    return (words or "none") + (f", and {len(values) - most} more" if len(values) > most else "")
 
 
 def time_ratios(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:

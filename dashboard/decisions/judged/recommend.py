@@ -114,8 +114,8 @@ def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.Da
         row["least"] = values.min()
         row["least_leaves"] = part.loc[values == values.min(), "leaves"].min()
         rows.append(row)
-    found = pd.DataFrame(rows)
-    return found.astype({name: "Int64" for name in found.columns if name not in ("family", "least")})
+    table = pd.DataFrame(rows)
+    return table.astype({name: "Int64" for name in table.columns if name not in ("family", "least")})
 
 
 def _points(frontier: Frontier, best: int, within: float | None) -> tuple[float, str]:
@@ -170,5 +170,5 @@ def _digits(value: float) -> str:
 
 def options_of(frontier: Frontier, row: int) -> dict[str, object]:
     """The options of a row that differ from the defaults of its family."""
-    found: dict[str, object] = json.loads(str(frontier.table["options"].iloc[row]))
-    return found
+    options: dict[str, object] = json.loads(str(frontier.table["options"].iloc[row]))
+    return options

@@ -25,7 +25,7 @@ COLUMNS = ("comm_size", "message_size", "method", "decided", "measured", "p", "o
 
 
 def reproduced(
-    found: Improvement,
+    improvement: Improvement,
     decision: DecisionFunction,
     cube: xr.Dataset,
     *,
@@ -36,14 +36,14 @@ def reproduced(
 
     Parameters
     ----------
-    found
+    improvement
         Rules against the library's own decision, measured through the file.
     decision
         What the rules decide, with methods as the cube names them.
     cube
         Results that were decided from, with the library's own decision.
     between_launches
-        Relative standard deviation in percent of a method's mean over all launches of `found`; results that were
+        Relative standard deviation in percent of a method's mean over all launches of `improvement`; results that were
         decided from count as one launch.
     launches
         How many these were.
@@ -51,16 +51,16 @@ def reproduced(
     Returns
     -------
     DataFrame
-        One row for each cell of `found` with `COLUMNS`: improvements in percent, ``p`` corrected, ``outcome`` by the
-        level of `found`; ``not measured`` where the results lack the method or the library's own decision.
+        One row for each cell of `improvement` with `COLUMNS`: percent, ``p`` corrected, ``outcome`` by the
+        level of `improvement`; ``not measured`` where the results lack the method or the library's own decision.
     """
     once = between_launches * math.sqrt(launches)
     known: dict[str, Improvement | None] = {}
     rows: list[dict[str, Any]] = []
-    for cell in _cells(found.cells):
+    for cell in _cells(improvement.cells):
         label = decision.methods[int(decision.predict([cell["comm_size"]], [cell["message_size"]])[0])].label
         if label not in known:
-            known[label] = _against_default(cube, label, found.level, once)
+            known[label] = _against_default(cube, label, improvement.level, once)
         gain, error = _gain(known[label], label, cell)
         spread = math.sqrt(cell["error"] + 2 * (between_launches / 100) ** 2 + error)
         apart = cell["gain"] - gain
@@ -71,7 +71,9 @@ def reproduced(
         rows.append(row)
     frame = pd.DataFrame(rows, columns=[*COLUMNS[:-1], "apart"])
     frame["p"] = holm(frame["p"].to_numpy(dtype=np.float64))
-    frame["outcome"] = [_outcome(p, apart, found.level) for p, apart in zip(frame["p"], frame["apart"], strict=True)]
+    frame["outcome"] = [
+        _outcome(p, apart, improvement.level) for p, apart in zip(frame["p"], frame["apart"], strict=True)
+    ]
     return frame[[*COLUMNS]]
 
 

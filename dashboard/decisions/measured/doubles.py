@@ -71,15 +71,15 @@ def difference(cube: xr.Dataset) -> dict[str, Any]:
     dims = ("method", *(dim for dim in cube["time"].dims if dim != "method"))
     time = np.asarray(cube["time"].transpose(*dims).values, dtype=np.float64)
     numbers = _numbers(cube, dims)
-    found: list[npt.NDArray[np.float64]] = []
+    differences: list[npt.NDArray[np.float64]] = []
     for place, label in enumerate(labels):
         for number in np.unique(numbers[place][numbers[place] >= 0]):
             cells = (numbers[place] == number) & ~np.isnan(time[place])
             answer["methods"].append({"method": label, "double_of": names[number], "cells": int(cells.sum())})
             if names[number] in labels:
-                found.append(100 * np.abs(time[place] / time[labels.index(names[number])] - 1)[cells])
-    answer["cells"] = sum(one["cells"] for one in answer["methods"])
-    values = np.concatenate(found) if found else np.empty(0)
+                differences.append(100 * np.abs(time[place] / time[labels.index(names[number])] - 1)[cells])
+    answer["cells"] = sum(double["cells"] for double in answer["methods"])
+    values = np.concatenate(differences) if differences else np.empty(0)
     values = values[~np.isnan(values)]
     if values.size:
         answer |= {"median": float(np.median(values)), "p90": float(np.quantile(values, 0.9))}

@@ -33,13 +33,13 @@ def fill_missing(best: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         if best.size == 0:
             raise NothingMeasuredError("the decision map has no cell")
         return best
-    some = np.asarray(measured.any(axis=1))
-    if not some.any():
+    measured_rows = np.asarray(measured.any(axis=1))
+    if not measured_rows.any():
         raise NothingMeasuredError(
             "no cell of the decision map is measured, or every method is left out: there is nothing to decide from"
         )
     nearest = _nearest(measured)
-    rows = _nearest(some[None, :])[0]
+    rows = _nearest(measured_rows[None, :])[0]
     filled = np.take_along_axis(best, nearest, axis=1)
     return np.asarray(filled[rows])
 

@@ -105,8 +105,8 @@ def interpolation_error(cube: xr.Dataset, along: Axis = "message_size") -> pd.Da
         column = table[:, place][~np.isnan(table[:, place])]
         if column.size:
             high = float(np.quantile(column, 0.95))
-            found = {"median": float(np.median(column)), "p95": high, "max": float(column.max())}
-            rows.append({along: int(size), "cells": int(column.size), **found})
+            figures = {"median": float(np.median(column)), "p95": high, "max": float(column.max())}
+            rows.append({along: int(size), "cells": int(column.size), **figures})
     return pd.DataFrame(rows, columns=[along, "cells", "median", "p95", "max"])
 
 

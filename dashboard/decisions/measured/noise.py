@@ -148,25 +148,25 @@ def launch_spread(first: xr.Dataset, second: xr.Dataset, *, ppn: int | None = No
         When the two have nothing in common.
     """
     names = ("time", "time_std", "repetitions")
-    one, two = (select_ppn(check_cube(cube), ppn)[0] for cube in (first, second))
-    one, two = xr.align(one[[n for n in names if n in one]], two[[n for n in names if n in two]], join="inner")
-    times = [np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64) for cube in (one, two)]
+    left, right = (select_ppn(check_cube(cube), ppn)[0] for cube in (first, second))
+    left, right = xr.align(left[[n for n in names if n in left]], right[[n for n in names if n in right]], join="inner")
+    times = [np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64) for cube in (left, right)]
     with np.errstate(divide="ignore", invalid="ignore"):
         apart = np.abs(np.log(times[0]) - np.log(times[1]))
     there = np.isfinite(apart)
     if not there.any():
         raise DecisionError("the two launches have no cell of one method in common, so they cannot be compared")
     everywhere = slice(None), slice(None)
-    errors = [_summary(cube, *everywhere, time)[1] for cube, time in zip((one, two), times, strict=True)]
+    errors = [_summary(cube, *everywhere, time)[1] for cube, time in zip((left, right), times, strict=True)]
     inner = np.nan_to_num(errors[0] + errors[1]) / 2
-    found = np.full(apart.shape[2], np.nan)
+    spread = np.full(apart.shape[2], np.nan)
     for column in np.flatnonzero(there.any(axis=(0, 1))):
         cells = there[..., column]
         total = (1.4826 * np.median(apart[..., column][cells])) ** 2 / 2
-        found[column] = 100 * np.sqrt(max(0.0, total - np.median(inner[..., column][cells])))
-    sizes = one[MESSAGE_SIZE].values
+        spread[column] = 100 * np.sqrt(max(0.0, total - np.median(inner[..., column][cells])))
+    sizes = left[MESSAGE_SIZE].values
     return xr.DataArray(
-        found, {MESSAGE_SIZE: sizes}, (MESSAGE_SIZE,), "launch_spread", {"units": "%", "pairs": int(there.sum())}
+        spread, {MESSAGE_SIZE: sizes}, (MESSAGE_SIZE,), "launch_spread", {"units": "%", "pairs": int(there.sum())}
     )
 
 
@@ -186,12 +186,12 @@ def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
         ``centre`` (trimmed mean of log seconds), ``error`` (its variance; NaN where one repetition or an unknown
         spread says nothing) and ``freedom`` (degrees of freedom of that).
     """
-    found = {name: np.full(tuple(cube.sizes[dim] for dim in DIMS), np.nan) for name in ("centre", "error", "freedom")}
+    tables = {name: np.full(tuple(cube.sizes[dim] for dim in DIMS), np.nan) for name in ("centre", "error", "freedom")}
     for block in _blocks(cube, 0.05, trim):
-        for name, values in found.items():
+        for name, values in tables.items():
             values[(slice(None), *block.place)] = getattr(block, name)
     coords = {dim: cube[dim].values for dim in DIMS}
-    return xr.Dataset({name: (DIMS, values) for name, values in found.items()}, coords)
+    return xr.Dataset({name: (DIMS, values) for name, values in tables.items()}, coords)
 
 
 def _launches(given: float | xr.DataArray, cube: xr.Dataset) -> FloatArray:
@@ -345,12 +345,12 @@ def _widened(block: _Block, launches: FloatArray, level: float) -> tuple[FloatAr
 
 
 def _dataset(
-    cube: xr.Dataset, found: dict[str, npt.NDArray[Any]], level: float, test: str, ppn: int | None
+    cube: xr.Dataset, tables: dict[str, npt.NDArray[Any]], level: float, test: str, ppn: int | None
 ) -> xr.Dataset:
     coords = {name: coord for name, coord in cube.coords.items() if set(coord.dims) <= set(DIMS)}
-    tied = found["tied"]
+    tied = tables["tied"]
     measured = tied.any(axis=0)
-    compared = ~np.isnan(found["p"])
+    compared = ~np.isnan(tables["p"])
     methods = np.asarray(cube["time"].count("method").transpose(*DIMS[1:]).values)
     cells, several = int(measured.sum()), int((tied.sum(axis=0) > 1).sum())
     untestable = int(((methods > 1) & ~compared.any(axis=0)).sum())
@@ -371,6 +371,6 @@ def _dataset(
     }
     if ppn is not None:
         attrs["ppn"] = ppn
-    result = xr.Dataset({name: (DIMS, values) for name, values in found.items()}, coords, attrs)
+    result = xr.Dataset({name: (DIMS, values) for name, values in tables.items()}, coords, attrs)
     result["ci_low"].attrs["units"] = result["ci_high"].attrs["units"] = "s"
     return result

@@ -60,9 +60,9 @@ def outliers(
     """
     tables = [outlier_repetitions(cube, reach=reach, least=least), outlier_cells(cube, factor=factor, along=along)]
     filled = [table for table in tables if len(table)] or tables[:1]
-    found = pd.concat(filled, ignore_index=True)
-    found.attrs["note"] = "; ".join(table.attrs["note"] for table in tables)
-    return found
+    joined = pd.concat(filled, ignore_index=True)
+    joined.attrs["note"] = "; ".join(table.attrs["note"] for table in tables)
+    return joined
 
 
 def outlier_repetitions(cube: xr.Dataset, *, reach: float = 3.0, least: float = 5.0) -> pd.DataFrame:
@@ -150,14 +150,14 @@ def outlier_cells(cube: xr.Dataset, *, factor: float = 2.0, along: Sequence[str]
     return table
 
 
-def without_outliers(cube: xr.Dataset, found: pd.DataFrame) -> xr.Dataset:
+def without_outliers(cube: xr.Dataset, outliers: pd.DataFrame) -> xr.Dataset:
     """Leave out what `outliers` found.
 
     Parameters
     ----------
     cube
         The cube it was found in.
-    found
+    outliers
         All of it, or the rows to leave out.
 
     Returns
@@ -172,11 +172,11 @@ def without_outliers(cube: xr.Dataset, found: pd.DataFrame) -> xr.Dataset:
     DecisionError
         When a row is of a method, size or repetition that the cube does not have.
     """
-    if not len(found):
+    if not len(outliers):
         return cube
     dims = [*DIMS, *(["ppn"] if "ppn" in cube.dims else [])]
-    places = _places(cube, found, dims)
-    single = (found["kind"] == "repetition").to_numpy()
+    places = _places(cube, outliers, dims)
+    single = (outliers["kind"] == "repetition").to_numpy()
     fresh = {
         name: np.array(cube[name].transpose(*dims).values, dtype=np.float64)
         for name in ("time", "time_std", "repetitions")
@@ -184,7 +184,7 @@ def without_outliers(cube: xr.Dataset, found: pd.DataFrame) -> xr.Dataset:
     }
     result = cube
     if single.any():
-        repetition = found["repetition"].to_numpy(dtype=np.int64)[single]
+        repetition = outliers["repetition"].to_numpy(dtype=np.int64)[single]
         result = _without_repetitions(cube, dims, places[:, single], repetition, fresh)
     cells = tuple(places[:, ~single])
     for values in fresh.values():
@@ -195,12 +195,12 @@ def without_outliers(cube: xr.Dataset, found: pd.DataFrame) -> xr.Dataset:
         result = result.assign(sample=result["sample"].where(xr.DataArray(mask, dims=dims)))
     for name, values in fresh.items():
         result = result.assign({name: (dims, values, cube[name].attrs)})
-    told = (
+    remark = (
         f"{_counted(int(single.sum()), 'repetition')} and {_counted(int((~single).sum()), 'cell')} left out as outliers"
     )
     before = cube.attrs.get("left_out")
-    digest = {"digest": f"{cube.attrs['digest']}-{len(found)}"} if "digest" in cube.attrs else {}
-    return result.assign_attrs(left_out=f"{before}; {told}" if before else told, **digest)
+    digest = {"digest": f"{cube.attrs['digest']}-{len(outliers)}"} if "digest" in cube.attrs else {}
+    return result.assign_attrs(left_out=f"{before}; {remark}" if before else remark, **digest)
 
 
 def _without_repetitions(
@@ -233,15 +233,15 @@ def _without_repetitions(
     return cube.assign(sample=sample.where(kept).assign_attrs(cube["sample"].attrs))
 
 
-def _places(cube: xr.Dataset, found: pd.DataFrame, dims: Sequence[str]) -> IntArray:
+def _places(cube: xr.Dataset, outliers: pd.DataFrame, dims: Sequence[str]) -> IntArray:
     """Position of each row along each dimension."""
     columns = []
     for name in dims:
-        if name not in found:
+        if name not in outliers:
             raise DecisionError(f"the outliers have no column {name}, but the results have this dimension")
-        place = pd.Index(cube[name].values).get_indexer(pd.Index(found[name]))
+        place = pd.Index(cube[name].values).get_indexer(pd.Index(outliers[name]))
         if (place < 0).any():
-            stranger = found[name].iloc[int((place < 0).argmax())]
+            stranger = outliers[name].iloc[int((place < 0).argmax())]
             raise DecisionError(f"an outlier is of {name} {stranger}, which these results do not have")
         columns.append(place)
     return np.array(columns, dtype=np.int64)
@@ -311,12 +311,12 @@ def _spikes(cube: xr.Dataset, name: str, factor: float, ppn: int | None) -> Iter
         # Beside a spike everything looks like a dip.
         beside = np.logical_or(*(_at(np.where(high, 1.0, 0.0), at) == 1 for at in (before[0], after[0])))
         dip = np.minimum(*(np.fmax(*side) for side in sides)) - logs
-        found = np.nonzero(high | ((dip > limit) & (expected - logs > limit) & ~beside))
+        cells = np.nonzero(high | ((dip > limit) & (expected - logs > limit) & ~beside))
         title = name.replace("_", " ")
-        reason = np.where(high[found], f"spike along the {title}", f"dip along the {title}")
-        line = found[1] + lines.start
-        place = (found[0], line, found[2]) if name == MESSAGE_SIZE else (found[0], found[2], line)
-        yield _rows(cube, "cell", place, (time[found], np.exp(expected[found])), reason, np.full(line.size, -1), ppn)
+        reason = np.where(high[cells], f"spike along the {title}", f"dip along the {title}")
+        line = cells[1] + lines.start
+        place = (cells[0], line, cells[2]) if name == MESSAGE_SIZE else (cells[0], cells[2], line)
+        yield _rows(cube, "cell", place, (time[cells], np.exp(expected[cells])), reason, np.full(line.size, -1), ppn)
 
 
 def _turned(cube: xr.Dataset) -> xr.Dataset:

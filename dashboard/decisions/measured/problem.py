@@ -174,21 +174,21 @@ class Problem:
         weighed = _weights_by_name(weights if several else {next(iter(named)): weights}, named)
         parts = [
             (cube, {**given, **({"collective": name} if several else {})}, weighed.get(name))
-            for name, whole in named.items()
-            for cube, given in _each_ppn(whole.assign_attrs(collective=name) if several else whole, ppn)
+            for name, full_cube in named.items()
+            for cube, given in _each_ppn(full_cube.assign_attrs(collective=name) if several else full_cube, ppn)
         ]
         if dmap is not None and len(parts) > 1:
             raise DecisionError(f"one decision map is given for {len(parts)} tables")
         maps = [decision_map(cube) if dmap is None else dmap for cube, _, _ in parts]
-        measured = [int((one["best"].values >= 0).sum()) for one in maps]
+        measured = [int((decisions["best"].values >= 0).sum()) for decisions in maps]
         if not any(measured):
             raise NothingMeasuredError("nothing is measured: every time is missing, or every method is left out")
-        for one in maps:
-            _check_times(one)
+        for decisions in maps:
+            _check_times(decisions)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)
         slices = tuple(
-            Slice.of(cube, one, given, weight, methods)
-            for (cube, given, weight), one, count in zip(parts, maps, measured, strict=True)
+            Slice.of(cube, decisions, given, weight, methods)
+            for (cube, given, weight), decisions, count in zip(parts, maps, measured, strict=True)
             if count
         )
         if all(part.weights is not None and not part.weights.any() for part in slices):
@@ -256,14 +256,14 @@ class Problem:
 
     def penalties(self, decision: DecisionFunction) -> list[xr.Dataset]:
         """What a decision costs, for each slice as `penalty` gives it, weighted where there is a workload."""
-        found = [
+        tables = [
             penalty(part.cube, decision, ppn=part.given.get("ppn"), dmap=part.dmap, known=part.known)
             for part in self.slices
         ]
         # Weighted here, since a slice may have no weight at all where others have.
         return [
             table if part.weights is None else table.assign(weight=(SIZES, part.weights))
-            for part, table in zip(self.slices, found, strict=True)
+            for part, table in zip(self.slices, tables, strict=True)
         ]
 
     def summary(self, decision: DecisionFunction) -> PenaltySummary:
@@ -300,19 +300,19 @@ class Problem:
 def _each_ppn(cube: xr.Dataset, ppn: int | Literal["all"] | None) -> Iterator[tuple[xr.Dataset, dict[str, Any]]]:
     present = [int(value) for value in cube["ppn"].values] if "ppn" in cube.dims else []
     wanted = present if ppn == "all" and present else [None if ppn == "all" else ppn]
-    for one in wanted:
-        flat, known = select_ppn(cube, one)
+    for number in wanted:
+        flat, known = select_ppn(cube, number)
         yield flat, {} if known is None else {"ppn": known}
 
 
 def _joined(tables: Iterator[tuple[Method, ...]]) -> tuple[Method, ...]:
     """Methods of several cubes by label, without the parameters that differ (such as the library's number)."""
-    found: dict[str, Method] = {}
+    joined: dict[str, Method] = {}
     for method in (method for table in tables for method in table):
-        known = found.get(method.label, method)
+        known = joined.get(method.label, method)
         common = {k: v for k, v in known.parameters.items() if method.parameters.get(k) == v}
-        found[method.label] = replace(known, parameters=common) if common != known.parameters else known
-    return tuple(found.values())
+        joined[method.label] = replace(known, parameters=common) if common != known.parameters else known
+    return tuple(joined.values())
 
 
 def _weights_by_name(weights: Any, named: Mapping[str, xr.Dataset]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ def selectable(cube: xr.Dataset) -> dict[str, int]:
     """
     algorithms = _algorithms(cube)
     several = {name: algorithms.count(name) for name in dict.fromkeys(algorithms) if algorithms.count(name) > 1}
-    whole = {f"{name}{ALL}": count for name, count in several.items()}
-    return {**whole, **dict.fromkeys((str(label) for label in cube["method"].values), 1)}
+    families = {f"{name}{ALL}": count for name, count in several.items()}
+    return {**families, **dict.fromkeys((str(label) for label in cube["method"].values), 1)}
 
 
 def left_out(cube: xr.Dataset, names: Collection[str]) -> list[str]:

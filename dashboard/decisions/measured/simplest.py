@@ -107,14 +107,14 @@ def _each_ties(problem: Problem, ties: xr.DataArray | Sequence[xr.DataArray] | N
     tables = [ties] if isinstance(ties, xr.DataArray) else list(ties)
     if len(tables) != len(problem.slices):
         raise DecisionError(f"ties are given for {len(tables)} tables, expected {len(problem.slices)}")
-    found: list[BoolArray | None] = []
+    tied: list[BoolArray | None] = []
     for part, table in zip(problem.slices, tables, strict=True):
         shape = tuple(part.cube.sizes[name] for name in DIMS)
         if set(table.dims) != set(DIMS) or table.transpose(*DIMS).shape != shape or table.dtype != np.bool_:
             expected = ", ".join(f"{size} {name}" for name, size in zip(DIMS, shape, strict=True))
             raise DecisionError(f"ties are {table.dtype} over {dict(table.sizes)}, expected bool over {expected}")
-        found.append(np.asarray(table.transpose(*DIMS).values))
-    return found
+        tied.append(np.asarray(table.transpose(*DIMS).values))
+    return tied
 
 
 def _smoothed(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | None, limit: float) -> IntArray:
@@ -126,7 +126,7 @@ def _smoothed(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | No
         return old
     allowed, loss = allowed[used], loss[used]
     own = np.searchsorted(used, fill_missing(old))
-    found = [own]
+    labellings = [own]
     # The results of stricter tolerances are good places to start from.
     widest = float(loss[allowed].max())
     for share in _SHARES:
@@ -134,13 +134,15 @@ def _smoothed(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | No
         np.put_along_axis(open_to, own[None], True, axis=0)  # noqa: FBT003 - a value, not an option
         # All penalties together weigh less than one change.
         unary = np.where(open_to, loss / (widest * (measured.sum() + 1)) if widest > 0 else 0.0, np.inf)
-        starts = [found[-1], own, _fewest(open_to, measured)]
+        starts = [labellings[-1], own, _fewest(open_to, measured)]
         turned = unary.transpose(0, 2, 1)
         ends = [end for start in starts for end in (_settled(start, unary), _settled(start.T, turned).T)]
-        found += sorted(ends, key=lambda one: -_energy(one, unary))
-    kept = [np.where(measured, used[one], -1) for one in found]
-    costs = [np.where(measured, np.take_along_axis(loss, one[None], axis=0)[0], 0.0).sum() for one in found]
-    return min(zip(kept, costs, strict=True), key=lambda one: (changes(one[0]), one[1]))[0]
+        labellings += sorted(ends, key=lambda labelling: -_energy(labelling, unary))
+    kept = [np.where(measured, used[labelling], -1) for labelling in labellings]
+    costs = [
+        np.where(measured, np.take_along_axis(loss, labelling[None], axis=0)[0], 0.0).sum() for labelling in labellings
+    ]
+    return min(zip(kept, costs, strict=True), key=lambda labelling: (changes(labelling[0]), labelling[1]))[0]
 
 
 def _choices(

@@ -94,8 +94,8 @@ def words(table: pd.DataFrame) -> str:
 
 
 def _row(place: Mapping[str, Any], ppn: int | None, time: float, expected: float, reason: str) -> dict[str, Any]:
-    found = {"kind": "cell", **place, "repetition": -1, "time": time, "expected": expected}
-    return {**found, "ratio": time / expected, "reason": reason, **({} if ppn is None else {"ppn": ppn})}
+    row = {"kind": "cell", **place, "repetition": -1, "time": time, "expected": expected}
+    return {**row, "ratio": time / expected, "reason": reason, **({} if ppn is None else {"ppn": ppn})}
 
 
 def _as_told(cube: xr.Dataset, ppn: int | None, text: str) -> Iterator[dict[str, Any]]:
@@ -108,13 +108,13 @@ def _as_told(cube: xr.Dataset, ppn: int | None, text: str) -> Iterator[dict[str,
         except ValueError:
             return
         start += len("; ")
-        for one in records:
-            there = [places.get(one[name]) for places, name in zip(sizes, DIMS, strict=True)]
-            if one["collective"] != cube.attrs.get("collective") or None in there or one.get("ppn", ppn) != ppn:
+        for record in records:
+            there = [places.get(record[name]) for places, name in zip(sizes, DIMS, strict=True)]
+            if record["collective"] != cube.attrs.get("collective") or None in there or record.get("ppn", ppn) != ppn:
                 continue
             time = float(cube["time"].isel(dict(zip(DIMS, there, strict=True))))
             if np.isfinite(time):
-                yield _row({name: one[name] for name in DIMS}, ppn, time, np.nan, str(one["reason"]))
+                yield _row({name: record[name] for name in DIMS}, ppn, time, np.nan, str(record["reason"]))
 
 
 def _falling(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:

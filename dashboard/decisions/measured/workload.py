@@ -59,8 +59,8 @@ def weights_for(
     rows = _checked(workload).loc[workload["collective"] == name]
     other = np.zeros(len(rows), dtype=np.bool_)
     if "ppn" in rows and chosen is not None:
-        told = rows["ppn"].to_numpy(dtype=np.float64)
-        other = np.isfinite(told) & (told > 0) & (told != chosen)
+        per_node = rows["ppn"].to_numpy(dtype=np.float64)
+        other = np.isfinite(per_node) & (per_node > 0) & (per_node != chosen)
     calls = rows["calls"].to_numpy(dtype=np.float64)
     own = rows.loc[~other]
     if not calls[~other].sum() > 0:
@@ -132,13 +132,13 @@ def weighed(problem: Problem, workload: pd.DataFrame) -> Problem:
 
 def called(workload: pd.DataFrame, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.DataArray]:
     """The weights (`weights_for`) of each of several collectives by name, without those that a workload never calls."""
-    found = {}
+    weights = {}
     for name, cube in cubes.items():
         try:
-            found[name] = weights_for(workload, cube, name)
+            weights[name] = weights_for(workload, cube, name)
         except DecisionError:
             continue
-    return found
+    return weights
 
 
 def without_results(workload: pd.DataFrame, collectives: Any) -> dict[str, float]:
@@ -170,7 +170,7 @@ def _nearest(values: IntArray, sizes: IntArray) -> IntArray:
 def _nothing(workload: pd.DataFrame, name: str, ppn: int | None, rows: int) -> str:
     if rows:
         return f"the workload has no call of {name}" + (f" at {ppn} processes per node" if ppn is not None else "")
-    names = [str(one) for one in workload["collective"].unique()]
+    names = [str(collective) for collective in workload["collective"].unique()]
     near = get_close_matches(name, names, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     return f"the workload does not call {name}, only {', '.join(names) or 'nothing'}{hint}"

@@ -51,12 +51,12 @@ def _filled(
     rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
     known = np.ix_(np.arange(len(times)), rows, columns)
     sizes = comm_sizes[rows], message_sizes[columns]
-    found = np.full(times.shape, np.nan)
-    found[known] = np.exp(Surfaces(times[known], *sizes).at(*sizes).log_time)
-    found = np.where(np.isfinite(times), times, np.maximum(found, low))
+    times_filled = np.full(times.shape, np.nan)
+    times_filled[known] = np.exp(Surfaces(times[known], *sizes).at(*sizes).log_time)
+    times_filled = np.where(np.isfinite(times), times, np.maximum(times_filled, low))
     doublings = [scale(each) / np.log(2) for each in (comm_sizes, message_sizes)]
-    for method in np.flatnonzero((there & np.isnan(found)).any(axis=(1, 2))):
-        open_cells, own = np.nonzero(there & np.isnan(found[method])), np.nonzero(np.isfinite(times[method]))
+    for method in np.flatnonzero((there & np.isnan(times_filled)).any(axis=(1, 2))):
+        open_cells, own = np.nonzero(there & np.isnan(times_filled[method])), np.nonzero(np.isfinite(times[method]))
         if own[0].size:
             away = sum(
                 np.abs(axis[here][:, None] - axis[at])
@@ -64,10 +64,10 @@ def _filled(
             )
             nearest = np.argmin(away, axis=1)
             ratio = (times[method][own] / low[own])[nearest] + DOUBLING / 100 * np.min(away, axis=1)
-            found[method][open_cells] = low[open_cells] * ratio
+            times_filled[method][open_cells] = low[open_cells] * ratio
         else:
-            found[method][open_cells] = high[open_cells] + low[open_cells] * (UNKNOWN / 100)
-    return found
+            times_filled[method][open_cells] = high[open_cells] + low[open_cells] * (UNKNOWN / 100)
+    return times_filled
 
 
 @dataclass(eq=False)
@@ -112,16 +112,16 @@ class Window:
 
     Attributes
     ----------
-    whole
+    around
         The table.
     rows, columns
         Places of communicator and message sizes.
     """
 
-    whole: Counted | Window
+    around: Counted | Window
     rows: IntArray
     columns: IntArray
 
     def times(self, methods: IntArray) -> FloatArray:
         """As `Counted.times`."""
-        return self.whole.times(methods)[np.ix_(np.arange(methods.size), self.rows, self.columns)]
+        return self.around.times(methods)[np.ix_(np.arange(methods.size), self.rows, self.columns)]

@@ -62,10 +62,10 @@ def recommended_many(
     tables = []
     for number, part in enumerate(problem.slices):
         tables.append(_Recommending(problem, part, max(mosts), _within(progress, number, len(problem.slices))))
-    found = []
+    decisions = []
     for most in mosts:
         each = [table.tree(most) for table in tables]
-        found.append(
+        decisions.append(
             DecisionFunction(
                 problem.collective,
                 problem.methods,
@@ -76,7 +76,7 @@ def recommended_many(
                 categories=problem.categories,
             )
         )
-    return found
+    return decisions
 
 
 def _within(progress: Progress | None, number: int, count: int) -> Progress:

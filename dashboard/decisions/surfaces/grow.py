@@ -77,12 +77,12 @@ class Table:
         logs = scale(self.message_sizes)
         places = np.unique(np.abs(np.linspace(logs[0], logs[-1], SHARED * most)[:, None] - logs).argmin(axis=1))
         sizes = self.message_sizes[places]
-        found = Surfaces(self.times, self.comm_sizes, self.message_sizes).at(self.comm_sizes, sizes).log_time
+        log_times = Surfaces(self.times, self.comm_sizes, self.message_sizes).at(self.comm_sizes, sizes).log_time
         calls = None
         if self.calls is not None:
             nearest = np.abs(logs[:, None] - logs[places]).argmin(axis=1)
             calls = np.stack([np.bincount(nearest, row, places.size) for row in self.calls]).astype(np.float64)
-        return Table(np.exp(found), self.comm_sizes, sizes, calls)
+        return Table(np.exp(log_times), self.comm_sizes, sizes, calls)
 
     def part(self, rows: IntArray, columns: IntArray) -> Table:
         """Some of the sizes."""
@@ -120,8 +120,8 @@ class Growing:
         That may be what tells the curves of a method apart that is best somewhere, where for some number of leaves
         it lowers the expected penalty by more than `PAYS`.
         """
-        found = {kind: self.trees(kind, most) for kind in KINDS if kind == ALIKE or kind in self._useful}
-        there = {kind: trees for kind, trees in found.items() if trees is not None}
+        trees_of = {kind: self.trees(kind, most) for kind in KINDS if kind == ALIKE or kind in self._useful}
+        there = {kind: trees for kind, trees in trees_of.items() if trees is not None}
         worth = there[ALIKE].means - PAYS
         return {kind: trees for kind, trees in there.items() if kind == ALIKE or (trees.means < worth).any()}
 
@@ -146,7 +146,7 @@ class Trees:
     @cached_property
     def means(self) -> FloatArray:
         """Expected penalty of the best tree of at most 1, 2, … leaves, percent."""
-        return self._search.found / self._costs.weight
+        return self._search.least / self._costs.weight
 
     def roots(self) -> Iterator[tuple[int, Node]]:
         """For each number of leaves the tree."""

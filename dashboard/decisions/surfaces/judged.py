@@ -83,7 +83,7 @@ class Judged:
 
 def left_out(table: Table) -> list[Left]:
     """Leave out every `FOLDS`-th line inside the range, along either axis; nothing where there are few."""
-    found = []
+    folds = []
     full = replace(table, times=counted(table.times, table.comm_sizes, table.message_sizes))
     lines = np.arange(table.comm_sizes.size), np.arange(table.message_sizes.size)
     for axis in (0, 1):
@@ -93,9 +93,9 @@ def left_out(table: Table) -> list[Left]:
             out = lines[axis][1:-1][first::FOLDS]
             kept = np.setdiff1d(lines[axis], out)
             both = [(kept, out) if each == axis else (lines[each], lines[each]) for each in (0, 1)]
-            learn, judge = (whole.part(both[0][n], both[1][n]) for n, whole in enumerate((table, full)))
-            found.append(Left(learn, judge))
-    return found
+            learn, judge = (surface.part(both[0][n], both[1][n]) for n, surface in enumerate((table, full)))
+            folds.append(Left(learn, judge))
+    return folds
 
 
 def choose_predictor(folds: Sequence[Left]) -> tuple[Predictor, list[Judged]]:

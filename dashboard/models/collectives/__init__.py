@@ -1,1 +1,3 @@
 """The formulas of the collectives, one module per collective."""
+
+__all__ = ["model"]

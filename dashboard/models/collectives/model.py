@@ -118,8 +118,8 @@ class CollectiveModel:
             return np.asarray((count % 2 == 0) | (count == 1))
         return np.ones(count.shape, dtype=bool)
 
-    def whole(self, comm_size: Any, message_size: Any) -> Any:
-        """Bytes of what is cut into segments: the largest segment size."""
+    def largest_segment(self, comm_size: Any, message_size: Any) -> Any:
+        """Bytes of what is cut into segments, the largest segment size."""
         if self.segmented == "half":
             return message_size / 2
         return np.ceil(message_size / comm_size) if self.segmented == "block" else message_size
@@ -130,10 +130,10 @@ class CollectiveModel:
         A segment size of 0 means no segments, as does one larger than what is cut. Halves give an even number of
         segments, and the blocks of the ring as many for each block.
         """
-        whole = self.whole(comm_size, message_size)
+        largest = self.largest_segment(comm_size, message_size)
         times = {"half": 2.0, "block": comm_size}.get(self.segmented, 1.0)
-        size = np.where(segment_size > 0, np.minimum(segment_size, whole), whole)
-        count = np.where(size > 0, np.ceil(whole / np.where(size > 0, size, 1.0)), 1.0)
+        size = np.where(segment_size > 0, np.minimum(segment_size, largest), largest)
+        count = np.where(size > 0, np.ceil(largest / np.where(size > 0, size, 1.0)), 1.0)
         return size, times * count
 
     def predict(
@@ -194,7 +194,7 @@ class CollectiveModel:
     def smooth(self, parameters: PointToPointModel, comm_size: Any, message_size: Any, segment_size: Any) -> FloatArray:
         """Duration with a number of segments that need not be whole, as section 5.2.2 has it; from P = 2 on."""
         times = {"half": 2.0, "block": comm_size}.get(self.segmented, 1.0)
-        number = times * self.whole(comm_size, message_size) / segment_size
+        number = times * self.largest_segment(comm_size, message_size) / segment_size
         chosen = self.formula(parameters.name).expression
         return np.asarray(scope_of(parameters, comm_size, message_size, segment_size, number).of(chosen))
 

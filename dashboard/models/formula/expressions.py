@@ -174,8 +174,8 @@ class Product(Expression):
         return result
 
     def latex(self) -> str:  # noqa: D102
-        told = [part for part in (self.left, self.right) if not (isinstance(part, Symbol) and part.silent)]
-        return r" \cdot ".join(part.within(PRODUCT) for part in told)
+        factors = [part for part in (self.left, self.right) if not (isinstance(part, Symbol) and part.silent)]
+        return r" \cdot ".join(part.within(PRODUCT) for part in factors)
 
     def unit(self) -> Unit:  # noqa: D102
         return self.left.unit().times(self.right.unit())

@@ -7,6 +7,7 @@ __all__ = [
     "CLOSED",
     "Curve",
     "Segments",
+    "closed",
     "closed_form",
     "exponential_gap_segment",
     "optimal_segment",

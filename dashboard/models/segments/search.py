@@ -79,13 +79,13 @@ def optimal_segment(
     count, size = np.broadcast_arrays(
         sizes_of("communicator size", comm_size, 1), sizes_of("message size", message_size, 0)
     )
-    number, whole = np.maximum(count, 2.0), np.maximum(model.whole(count, size), 1.0)
+    number, largest = np.maximum(count, 2.0), np.maximum(model.largest_segment(count, size), 1.0)
     if isinstance(parameters, PLogP):
-        found = _best_of(model, parameters, number, size, plogp_candidates(model, parameters, number, size, variant))
+        optimum = _best_of(model, parameters, number, size, plogp_candidates(model, parameters, number, size, variant))
     else:
-        found = _closed(model, parameters, number, size, variant)
-    pays = (count > 1) & (size > 0) & (found < whole)
-    return np.where(pays, np.maximum(found, 1.0), NO_SEGMENTS)
+        optimum = _closed(model, parameters, number, size, variant)
+    pays = (count > 1) & (size > 0) & (optimum < largest)
+    return np.where(pays, np.maximum(optimum, 1.0), NO_SEGMENTS)
 
 
 def segment_curve(
@@ -107,8 +107,8 @@ def segment_curve(
     """
     model = model_of(collective, algorithm)
     if segment_sizes is None:
-        whole = max(float(np.max(model.whole(float(comm_size), float(message_size)))), 1.0)
-        segment_sizes = np.unique(np.round(np.geomspace(min(16.0, whole), whole, 200)))
+        largest = max(float(np.max(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
+        segment_sizes = np.unique(np.round(np.geomspace(min(16.0, largest), largest, 200)))
     sizes = sizes_of("segment size", segment_sizes, 1)
     if sizes.ndim != 1 or sizes.size == 0:
         raise SizeError("there is no segment size; expected one or more")
@@ -124,23 +124,23 @@ def _closed(
     def at(form: Expression) -> FloatArray:
         # Where the denominator is 0 or less, longer segments are always better.
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.asarray(scope.of(form), dtype=float)
-        return np.where(np.isfinite(found), found, np.inf) + np.zeros(np.broadcast_shapes(count.shape, size.shape))
+            optima = np.asarray(scope.of(form), dtype=float)
+        return np.where(np.isfinite(optima), optima, np.inf) + np.zeros(np.broadcast_shapes(count.shape, size.shape))
 
     if variant == "as_published" and closed.printed is not None:
         return _printed(closed, parameters, [at(form) for form in closed.printed])
-    found = [at(form) for form in closed.candidates]
-    if len(found) < 2:
-        return found[0] if found else np.full(count.shape, np.inf)
-    found += [np.full(count.shape, each) for each in _crossing(closed, parameters)]
-    return _best_of(model, parameters, count, size, np.stack(found))
+    optima = [at(form) for form in closed.candidates]
+    if len(optima) < 2:
+        return optima[0] if optima else np.full(count.shape, np.inf)
+    optima += [np.full(count.shape, each) for each in _crossing(closed, parameters)]
+    return _best_of(model, parameters, count, size, np.stack(optima))
 
 
-def _printed(closed: Segments, parameters: PointToPointModel, found: list[FloatArray]) -> FloatArray:
-    if len(found) == 1 or not isinstance(parameters, LogGP):
-        return found[0]
-    network = parameters.gap >= parameters.overhead + parameters.gamma * found[0]
-    return np.where(network, found[0], found[1])
+def _printed(closed: Segments, parameters: PointToPointModel, optima: list[FloatArray]) -> FloatArray:
+    if len(optima) == 1 or not isinstance(parameters, LogGP):
+        return optima[0]
+    network = parameters.gap >= parameters.overhead + parameters.gamma * optima[0]
+    return np.where(network, optima[0], optima[1])
 
 
 def _crossing(closed: Segments, parameters: PointToPointModel) -> list[float]:
@@ -156,9 +156,9 @@ def _best_of(
     model: CollectiveModel, parameters: PointToPointModel, count: Any, size: Any, candidates: FloatArray
 ) -> FloatArray:
     """Candidate (first axis) of the least duration; the whole, where none is better than that."""
-    whole = np.maximum(model.whole(count, size), 1.0)
-    every = np.concatenate([np.broadcast_to(whole, candidates.shape[1:])[None], candidates])
-    every = np.clip(np.where(np.isfinite(every), every, whole), 1.0, whole)
+    largest = np.maximum(model.largest_segment(count, size), 1.0)
+    every = np.concatenate([np.broadcast_to(largest, candidates.shape[1:])[None], candidates])
+    every = np.clip(np.where(np.isfinite(every), every, largest), 1.0, largest)
     best = np.argmin(model.smooth(parameters, count, size, every), axis=0)
     return np.asarray(np.take_along_axis(every, best[None], axis=0)[0])
 
@@ -208,11 +208,11 @@ def _zeros(sizes: FloatArray, values: FloatArray) -> FloatArray:
 
 def _flat_point(low: Any, middle: Any, high: Any, first: Any, second: Any, third: Any) -> FloatArray:
     """Where c0 + c1 s + c2 / s through three points is flat; the upper end where it is nowhere."""
-    one = (second - first) / (middle - low)
-    two = (third - second) / (high - middle)
+    lower = (second - first) / (middle - low)
+    upper = (third - second) / (high - middle)
     # Divided differences of c1 s + c2 / s: c1 - c2 / (s t).
-    curve = (two - one) / (1 / (low * middle) - 1 / (middle * high))
-    slope = one + curve / (low * middle)
+    curve = (upper - lower) / (1 / (low * middle) - 1 / (middle * high))
+    slope = lower + curve / (low * middle)
     with np.errstate(invalid="ignore", divide="ignore"):
         flat = np.sqrt(curve / slope)
     return np.asarray(np.where((curve > 0) & (slope > 0), flat, high), dtype=float)

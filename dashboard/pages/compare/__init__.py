@@ -1,1 +1,3 @@
 """Page *Compare*."""
+
+__all__ = ["page"]

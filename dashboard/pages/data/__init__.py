@@ -1,1 +1,3 @@
 """Page *Data*."""
+
+__all__ = ["chooser", "page"]

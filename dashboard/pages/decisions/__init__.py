@@ -1,1 +1,3 @@
 """Page *Decisions*."""
+
+__all__ = ["page"]

@@ -1,1 +1,3 @@
 """Page *Export*."""
+
+__all__ = ["page"]

@@ -1,1 +1,3 @@
 """What stands around the pages."""
+
+__all__ = ["connection", "first", "share", "views"]

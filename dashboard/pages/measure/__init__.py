@@ -1,1 +1,3 @@
 """Page *Measure*."""
+
+__all__ = ["page"]

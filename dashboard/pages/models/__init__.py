@@ -1,1 +1,3 @@
 """Page *Models*."""
+
+__all__ = ["page"]

@@ -86,7 +86,7 @@ class TimeLine(Part):
         self.segments.visible = bool(known.segmented)
         self.message_size.visible = choice.collective != "barrier"
         processes, size = int(self.processes.value), int(self.message_size.value)
-        whole = float(known.whole(processes, size))
+        whole = float(known.largest_segment(processes, size))
         segment = max(-(-whole // self.segments.value), 1.0) if known.segmented and self.segments.value > 1 else 0
         try:
             run = simulate(

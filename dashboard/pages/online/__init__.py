@@ -1,1 +1,3 @@
 """Page *Online*."""
+
+__all__ = ["page"]

@@ -195,7 +195,7 @@ class OnlinePage(Viewer):
             folder = self._folder
             return Learning() if folder is None else folder.learning
         try:
-            return Learning.of(scenarios.told(self.shown.name).get("learning", {}))
+            return Learning.of(scenarios.file_data(self.shown.name).get("learning", {}))
         except ValueError:
             return Learning()
 
@@ -356,4 +356,4 @@ def folders(root: Any) -> list[str]:
 
 
 def _about(name: str) -> str:
-    return str(scenarios.told(name).get("about", ""))
+    return str(scenarios.file_data(name).get("about", ""))

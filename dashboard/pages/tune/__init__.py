@@ -1,1 +1,3 @@
 """Page *Tune*."""
+
+__all__ = ["page"]

@@ -64,7 +64,7 @@ class Segmentation:
         """Compute it."""
         model, where = model_of(collective, algorithm), (collective, algorithm, parameters, comm_size, message_size)
         found = float(optimal_segment(*where, variant=variant))
-        whole = max(float(np.ceil(model.whole(float(comm_size), float(message_size)))), 1.0)
+        whole = max(float(np.ceil(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
         at = max(round(found), 1) if found else whole
         sizes = np.unique(np.append(np.round(np.geomspace(min(16.0, whole), whole, 240)), at))
         curve = segment_curve(*where, sizes, variant=variant)

@@ -44,7 +44,7 @@ def network_of(each: Segments, name: str) -> PointToPointModel:
 def least(each: Segments, parameters: PointToPointModel, processes: int, size: int) -> tuple[float, float]:
     """Duration at the best of very many segment sizes, and how long the whole takes."""
     model = model_of(each.collective, each.algorithm)
-    whole = float(model.whole(float(processes), float(size)))
+    whole = float(model.largest_segment(float(processes), float(size)))
     times = model.smooth(parameters, float(processes), float(size), np.geomspace(1, whole, 2001))
     return float(times.min()), whole
 

@@ -44,7 +44,7 @@ def test_no_other_segment_size_is_better(
     collective: str, algorithm: str, network: PLogP, processes: int, size: int
 ) -> None:
     model = model_of(collective, algorithm)
-    whole = float(model.whole(float(processes), float(size)))
+    whole = float(model.largest_segment(float(processes), float(size)))
     found = float(optimal_segment(collective, algorithm, network, processes, size)) or whole
     every = model.smooth(network, float(processes), float(size), np.geomspace(1, whole, 1001))
     assert float(model.smooth(network, float(processes), float(size), found)) <= every.min() * (1 + 1e-6)

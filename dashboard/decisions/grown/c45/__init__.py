@@ -7,4 +7,4 @@ errors) make the trees, `classify` applies them. `learn` and `convert` lead from
 
 from dashboard.decisions.grown.c45.family import FAMILY, c45, c45_many
 
-__all__ = ["FAMILY", "c45", "c45_many"]
+__all__ = ["FAMILY", "c45", "c45_many", "report"]

@@ -68,16 +68,16 @@ def choose_tests(cases: Cases, level: Level, upper: tuple[Float32, Int32], optio
     )
     attributes, number = cases.declared.size, labels.size
     grouped = int(cases.declared.max()) if options.group_values else 0
-    found = np.zeros((3, attributes, number), dtype=np.float32)
-    found[0] = UNUSABLE
+    figures = np.zeros((3, attributes, number), dtype=np.float32)
+    figures[0] = UNUSABLE
     groups = np.zeros((attributes, number, grouped), dtype=np.int32)
     if is_open.any():
         own = cases.values, cases.classes, cases.list_of, cases.ascending, cases.logs
-        trial = Trial(*own, level.start, level.rows, level.weights, is_open, counts, found)
+        trial = Trial(*own, level.start, level.rows, level.weights, is_open, counts, figures)
         run(best_cuts)(trial, options.min_cases)
         for attribute in np.flatnonzero(cases.declared).tolist():
             _try_values(trial, attribute, int(cases.declared[attribute]), level.tested, options, groups[attribute])
-    tests, cuts, width, chosen = run(best_tests)(cases.declared, found, groups, cases.classes.size, *options[1:])
+    tests, cuts, width, chosen = run(best_tests)(cases.declared, figures, groups, cases.classes.size, *options[1:])
     return Nodes(tests, cuts, np.zeros_like(width), width, labels, sizes, errors, counts, chosen)
 
 
@@ -106,16 +106,16 @@ def count_classes(
     for node in range(number):
         if start[node] == start[node + 1]:
             labels[node] = upper_labels[above[node]]
-            for one in range(class_count):
-                counts[node, one] = upper_counts[above[node], one]
+            for category in range(class_count):
+                counts[node, category] = upper_counts[above[node], category]
             continue
         for place in range(start[node], start[node + 1]):
             counts[node, classes[rows[place]]] += weights[place] if weights.size else np.float32(1)
         label = 0
-        for one in range(class_count):
-            sizes[node] += counts[node, one]
-            if counts[node, one] > counts[node, label]:
-                label = one
+        for category in range(class_count):
+            sizes[node] += counts[node, category]
+            if counts[node, category] > counts[node, label]:
+                label = category
         labels[node] = label
         errors[node] = np.float32(sizes[node] - counts[node, label])
         is_open[node] = errors[node] > 0 and sizes[node] >= 2 * min_cases
@@ -135,7 +135,7 @@ def _try_values(trial: Trial, attribute: int, declared: int, tested: Bools, opti
 @kernel
 def _average_gain(
     declared: Int32,
-    found: Float32,
+    figures: Float32,
     node: int,
     group_values: bool,  # noqa: FBT001 - kernels take no keywords-only
     limit: float,
@@ -147,8 +147,8 @@ def _average_gain(
     total, usable = np.float32(0), np.float32(0)
     for attribute in range(declared.size):
         counted = all_many or group_values or declared[attribute] < limit
-        if found[0, attribute, node] > -EPSILON and counted:
-            total = np.float32(total + found[0, attribute, node])
+        if figures[0, attribute, node] > -EPSILON and counted:
+            total = np.float32(total + figures[0, attribute, node])
             usable += np.float32(1)
     return np.float32(total / usable) if usable else np.float32(1e6)
 
@@ -156,7 +156,7 @@ def _average_gain(
 @kernel
 def best_tests(
     declared: Int32,
-    found: Float32,
+    figures: Float32,
     groups: Int32,
     case_count: int,
     gain_ratio: bool,  # noqa: FBT001 - kernels take no keywords-only
@@ -166,7 +166,7 @@ def best_tests(
 
     Parameters
     ----------
-    found
+    figures
         ``(3, attribute, node)`` gain, split information and cut.
     groups
         ``(attribute, node, value)``.
@@ -176,14 +176,14 @@ def best_tests(
     (attribute or -1, its cut, number of branches, its groups)
     """
     limit = MANY_VALUES * case_count
-    number, columns = found.shape[2], groups.shape[2]
+    number, columns = figures.shape[2], groups.shape[2]
     tests, width = np.full(number, -1, dtype=np.int32), np.zeros(number, dtype=np.int32)
     cuts, chosen = np.zeros(number, dtype=np.float32), np.zeros((number, columns), dtype=np.int32)
     for node in range(number):
-        average = _average_gain(declared, found, node, group_values, limit)
+        average = _average_gain(declared, figures, node, group_values, limit)
         most = UNUSABLE
         for attribute in range(declared.size):
-            gain, info, worth = found[0, attribute, node], found[1, attribute, node], UNUSABLE
+            gain, info, worth = figures[0, attribute, node], figures[1, attribute, node], UNUSABLE
             if gain > -EPSILON and gain_ratio and gain >= average - EPSILON and info > EPSILON:
                 worth = np.float32(gain / info)
             elif gain > -EPSILON and not gain_ratio and info > 0:
@@ -192,7 +192,7 @@ def best_tests(
                 tests[node], most = attribute, worth
         if tests[node] >= 0:
             own = tests[node]
-            cuts[node] = found[2, own, node]
+            cuts[node] = figures[2, own, node]
             width[node] = declared[own] or 2
             for value in range(columns):
                 chosen[node, value] = groups[own, node, value]

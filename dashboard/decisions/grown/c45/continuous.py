@@ -187,9 +187,9 @@ def best_cut(trial: Trial, attribute: int, node: int, here: Here, low: Float32, 
         cut = at_most(trial.ascending[trial.list_of[attribute]], np.float32(np.float32(lower + upper) / np.float32(2)))
         sizes = np.empty(3, dtype=np.float32)
         sizes[0], sizes[1], sizes[2] = unknown, here.below[best], np.float32(known - here.below[best])
-        trial.found[0, attribute, node] = most
-        trial.found[1, attribute, node] = np.float32(total_information(sizes, trial.logs) / total)
-        trial.found[2, attribute, node] = cut if cut < upper else lower
+        trial.figures[0, attribute, node] = most
+        trial.figures[1, attribute, node] = np.float32(total_information(sizes, trial.logs) / total)
+        trial.figures[2, attribute, node] = cut if cut < upper else lower
 
 
 @kernel

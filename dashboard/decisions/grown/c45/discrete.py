@@ -55,4 +55,4 @@ def value_tests(trial: Trial, attribute: int, declared: int, tested: npt.NDArray
         if trial.is_open[node] and not tested[node, attribute]:
             base = count_values(trial, attribute, node, counts, sizes)
             gain, info = discrete_gain(counts, sizes, declared, base, min_cases, trial.logs)
-            trial.found[0, attribute, node], trial.found[1, attribute, node] = gain, info
+            trial.figures[0, attribute, node], trial.figures[1, attribute, node] = gain, info

@@ -34,9 +34,9 @@ def log_table(count: int) -> Float64:
 @kernel
 def n_log_n(n: np.float32, logs: Float64) -> np.float64:
     """Give ``n * log2(n)``, 0 for n <= 0, looked up for whole numbers."""
-    whole = np.int32(n)
-    if whole == n and 0 <= whole < logs.size:
-        return np.float64(logs[whole])
+    integer = np.int32(n)
+    if integer == n and 0 <= integer < logs.size:
+        return np.float64(logs[integer])
     return np.float64(np.float64(n) * (math.log(np.float64(n)) / LN2)) if n > 0 else np.float64(0)
 
 

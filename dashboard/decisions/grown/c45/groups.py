@@ -36,7 +36,7 @@ def group_tests(
         if trial.is_open[node]:
             base = count_values(trial, attribute, node, counts, sizes)
             gain, info = group_values(counts, sizes, base, min_cases, gain_ratio, trial.logs, groups[node, :declared])
-            trial.found[0, attribute, node], trial.found[1, attribute, node] = gain, info
+            trial.figures[0, attribute, node], trial.figures[1, attribute, node] = gain, info
 
 
 @kernel
@@ -150,15 +150,15 @@ def _best_pair(
     """Find the pair of groups to merge: its groups, and gain and worth after merging; -1 if there is none."""
     first, second, best_gain, best = -1, -1, UNUSABLE, UNUSABLE
     own_counts, own_sizes, unused = counts.copy(), sizes.copy(), np.zeros(0, dtype=np.int32)
-    for one in range(number - 1):
-        for other in range(one + 1, number):
-            if barred in (one, other):
+    for left in range(number - 1):
+        for right in range(left + 1, number):
+            if barred in (left, right):
                 continue
             own_counts[:], own_sizes[:] = counts, sizes
-            _merge(own_counts, own_sizes, number, unused, one, other)
+            _merge(own_counts, own_sizes, number, unused, left, right)
             tried, info = discrete_gain(own_counts, own_sizes, number - 1, base, 1, logs)
             worth = _worth(tried, info, gain_ratio)
             first_to_keep_half = tried >= gain / 2 and best_gain < gain / 2
             if worth >= best or first_to_keep_half:
-                first, second, best_gain, best = one, other, tried, worth
+                first, second, best_gain, best = left, right, tried, worth
     return first, second, best_gain, best

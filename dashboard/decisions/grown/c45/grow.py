@@ -130,8 +130,10 @@ def count_branches(
             known = np.float32(known + weight)
         for branch in range(first, first + width):
             above[branch] = node
-            for one in range(tested.shape[1]):
-                tested_below[branch, one] = tested[node, one] or (one == attribute and cases.declared[one] > 0)
+            for column in range(tested.shape[1]):
+                tested_below[branch, column] = tested[node, column] or (
+                    column == attribute and cases.declared[column] > 0
+                )
             shares[branch] = np.float32(shares[branch] / known)
             below[branch + 1] += below[branch] + (unknown if shares[branch] > 0 else 0)
         first += width

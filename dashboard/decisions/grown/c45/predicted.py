@@ -35,16 +35,16 @@ def extra_errors(cases: np.float32, errors: np.float32, confidence: np.float32, 
         Confidence level from 0 to 1, and `squared_quantile` of it.
     """
     if errors >= np.float64(0.9999):
-        return _some(cases, errors, squared)
+        return _of_errors(cases, errors, squared)
     count = np.float64(cases)
     none = np.float32(count * (1 - math.exp(math.log(np.float64(confidence)) / count)))
     if errors < np.float64(1e-6):
         return none
-    return np.float32(none + np.float32(errors * np.float32(_some(cases, np.float32(1), squared) - none)))
+    return np.float32(none + np.float32(errors * np.float32(_of_errors(cases, np.float32(1), squared) - none)))
 
 
 @kernel
-def _some(cases: np.float32, errors: np.float32, squared: np.float32) -> np.float32:
+def _of_errors(cases: np.float32, errors: np.float32, squared: np.float32) -> np.float32:
     seen = errors + np.float64(0.5)
     if seen >= cases:
         return np.float32(np.float64(0.67) * np.float32(cases - errors))

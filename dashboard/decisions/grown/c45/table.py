@@ -121,7 +121,7 @@ class Trial(NamedTuple):
         ``(node,)`` whether a test is wanted.
     counts
         ``(node, class)``.
-    found
+    figures
         ``(3, attribute, node)`` gain, split information and cut, to be filled.
     """
 
@@ -135,7 +135,7 @@ class Trial(NamedTuple):
     weights: Float32
     is_open: npt.NDArray[np.bool_]
     counts: Float32
-    found: Float32
+    figures: Float32
 
 
 class Nodes(NamedTuple):

@@ -41,14 +41,14 @@ class Cuts:
     @classmethod
     def of(cls, tree: Tree, rectangles: Rectangles) -> Cuts:
         """The cuts of one tree."""
-        found, waiting = [], [tree]
+        places, waiting = [], [tree]
         while waiting:
-            one = waiting.pop()
-            if one.sides:
-                spots = np.array([one.spot, one.sides[0].spot, one.sides[1].spot]).T
-                found.append([*rectangles.index(spots).tolist(), one.spot[2] + one.spot[3]])
-                waiting.extend(one.sides)
-        table = np.array(found, dtype=np.int64).reshape(-1, 4)
+            node = waiting.pop()
+            if node.sides:
+                spots = np.array([node.spot, node.sides[0].spot, node.sides[1].spot]).T
+                places.append([*rectangles.index(spots).tolist(), node.spot[2] + node.spot[3]])
+                waiting.extend(node.sides)
+        table = np.array(places, dtype=np.int64).reshape(-1, 4)
         return cls(table[:, 0], table[:, 1], table[:, 2], table[:, 3])
 
     @classmethod
@@ -95,7 +95,7 @@ def candidates(
     """
     open_sizes: dict[int, list[tuple[IntArray, FloatArray]]] = {}
     open_sizes[rectangles.rows + rectangles.columns] = [(rectangles.whole, np.zeros((1, highest.size)))]
-    found: list[Cuts] = []
+    kept: list[Cuts] = []
     count = 0
     for size in range(rectangles.rows + rectangles.columns, 2, -1):
         if size not in open_sizes:
@@ -111,8 +111,8 @@ def candidates(
             count += len(cuts)
             if count > most:
                 return None
-            found.append(cuts)
-    return Cuts.joined(found)
+            kept.append(cuts)
+    return Cuts.joined(kept)
 
 
 def _lowest(parts: list[tuple[IntArray, FloatArray]], rectangles: Rectangles) -> tuple[IntArray, FloatArray]:
@@ -135,13 +135,13 @@ def _kept(
 ) -> Cuts:
     """The cuts of `spots` that are not ruled out; their sides become open."""
     parent, first, second = halves(spots)
-    one, other = rectangles.index(first), rectangles.index(second)
-    above_one, above_other = outside[parent] + values[other], outside[parent] + values[one]
-    kept = np.flatnonzero((above_one + values[one] <= highest).any(axis=1))
+    lower, upper = rectangles.index(first), rectangles.index(second)
+    above_one, above_other = outside[parent] + values[upper], outside[parent] + values[lower]
+    kept = np.flatnonzero((above_one + values[lower] <= highest).any(axis=1))
     for side, above in ((first, above_one), (second, above_other)):
         sizes = side[2, kept] + side[3, kept]
         for size in np.unique(sizes).tolist():
             chosen = kept[sizes == size]
             open_sizes.setdefault(size, []).append((side[:, chosen], above[chosen]))
-    whole = rectangles.index(spots)[parent[kept]]
-    return Cuts(whole, one[kept], other[kept], spots[2:, parent[kept]].sum(axis=0))
+    cut_rectangle = rectangles.index(spots)[parent[kept]]
+    return Cuts(cut_rectangle, lower[kept], upper[kept], spots[2:, parent[kept]].sum(axis=0))

@@ -75,7 +75,7 @@ class Costs:
         """What a leaf over ``(top, left, height, width)`` costs, and the first method that costs so little."""
         top, left, height, width = spot
         here = slice(None), slice(top, top + height), slice(left, left + width)
-        method = int(self._whole[here].sum(axis=(1, 2)).argmin())
+        method = int(self._rounded_up[here].sum(axis=(1, 2)).argmin())
         return float(self.cells[method, top : top + height, left : left + width].sum()), method
 
     @property
@@ -115,17 +115,17 @@ class Costs:
     @cached_property
     def highest_price(self) -> float:
         """A price per leaf in units that no saving makes up for: greater ones change nothing."""
-        return float(self._whole.sum(axis=(1, 2)).min()) + self.step
+        return float(self._rounded_up.sum(axis=(1, 2)).min()) + self.step
 
     @cached_property
-    def _whole(self) -> IntArray:
+    def _rounded_up(self) -> IntArray:
         """Costs of cells in units, rounded up, so that only what costs nothing is 0."""
         return np.asarray(np.ceil(self._capped * (self.unit / self.step)) * self.step, dtype=np.int64)
 
     def leaves(self, rectangles: Rectangles) -> FloatArray:
         """Cost of every rectangle as a leaf in units; infinite where one leaf for all costs less."""
         sums = np.zeros((len(self.cells), self.shape[0] + 1, self.shape[1] + 1), dtype=np.int64)
-        np.cumsum(np.cumsum(self._whole, axis=1), axis=2, out=sums[:, 1:, 1:])
+        np.cumsum(np.cumsum(self._rounded_up, axis=1), axis=2, out=sums[:, 1:, 1:])
         table = np.empty(rectangles.count)
         for height in range(1, rectangles.rows + 1):
             band = sums[:, height:] - sums[:, :-height]

@@ -66,7 +66,7 @@ class OptimalFrontier:
         self._search = search(costs, max_leaves, _ticks(progress, f"best trees of up to {max_leaves} leaves"))
         self._asked = max_leaves
         self.leaves = np.arange(1, self._search.most + 1)
-        self.total: FloatArray = self._search.found
+        self.total: FloatArray = self._search.least
         self.mean: FloatArray = self.total / costs.weight
         self.lower_bound: FloatArray = self._search.bound / costs.weight
         self.proven = self._search.proven
@@ -143,7 +143,7 @@ def optimal_depth(problem: Problem, max_depth: int, progress: Progress | None = 
     else:
         search = RestrictedTree(
             costs,
-            lambda some, part: DepthSearch(some, max_depth, part).tree,
+            lambda kept, part: DepthSearch(kept, max_depth, part).tree,
             0.0,
             lambda thin, _price: depth_bound(thin, max_depth),
             ticks,
@@ -176,7 +176,7 @@ def optimal_price(problem: Problem, price: float, progress: Progress | None = No
         search = PriceSearch(costs, charge, ticks)
     else:
         search = RestrictedTree(
-            costs, lambda some, part: PriceSearch(some, charge, part).tree, charge, price_bound, ticks
+            costs, lambda kept, part: PriceSearch(kept, charge, part).tree, charge, price_bound, ticks
         )
     return deciding.function(search.tree, {"price": float(price)}, search.bound, charge)
 

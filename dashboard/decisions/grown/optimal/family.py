@@ -82,13 +82,13 @@ def grow_many(
         return None if progress is None else lambda share, what: progress((begun + share) / steps, what)
 
     frontier = optimal_frontier(problem, max(counts), step()) if counts else None
-    found = []
+    decisions = []
     for name, value in wanted:
         if name == "leaves" and frontier is not None:
-            found.append(frontier.decision(value))
+            decisions.append(frontier.decision(value))
         else:
-            found.append(grow(problem, **{name: value}, progress=step()))
-    return found
+            decisions.append(grow(problem, **{name: value}, progress=step()))
+    return decisions
 
 
 def _mode(leaves: int | None = None, max_depth: int | None = None, price: float | None = None) -> tuple[str, Any]:
@@ -96,8 +96,8 @@ def _mode(leaves: int | None = None, max_depth: int | None = None, price: float 
     given = {"leaves": leaves, "max_depth": max_depth, "price": price}
     given = {name: value for name, value in given.items() if value is not None}
     if len(given) > 1:
-        told = ", ".join(f"{name} {value:g}" for name, value in given.items())
-        raise OptionError(f"{told} are given, expected one of leaves, max_depth and price")
+        settings = ", ".join(f"{name} {value:g}" for name, value in given.items())
+        raise OptionError(f"{settings} are given, expected one of leaves, max_depth and price")
     return next(iter(given.items()), ("leaves", DEFAULT_LEAVES))
 
 

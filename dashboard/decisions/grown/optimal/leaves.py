@@ -57,12 +57,12 @@ class LeafSearch:
 
     Attributes
     ----------
-    found
+    least
         ``(leaves - 1,)`` least cost found of at most so many leaves (percent, as `Costs.cells`).
     bound
         What no tree of so many leaves falls below.
     proven
-        Where `found` is the least there is.
+        Where `least` is the least there is.
     """
 
     def __init__(self, costs: Costs, max_leaves: int, tick: Tick | None = None) -> None:
@@ -87,12 +87,12 @@ class LeafSearch:
         self._try(prices, SLACK * prices)
         while True:
             self._states = _States(self._cuts, self._leaves, self.most)
-            self.found = self._states.best
+            self.least = self._states.best
             lines = self._worth[:, None] - self._prices[:, None] * counts
             # Costs are whole steps, so what they cannot fall below is one, too.
             self.bound = np.ceil(np.maximum(lines.max(axis=0), 0.0) / self.costs.step) * self.costs.step
-            gap = self.found - lines
-            self.proven = (gap <= self._slack[:, None]).any(axis=0) | (self.found <= self.bound)
+            gap = self.least - lines
+            self.proven = (gap <= self._slack[:, None]).any(axis=0) | (self.least <= self.bound)
             open_counts = counts[~self.proven]
             if not open_counts.size:
                 break
@@ -102,8 +102,8 @@ class LeafSearch:
             elif not self._reopen(open_counts, gap):
                 break
         unit = self.costs.unit
-        self.bound = np.where(self.proven, self.found, self.bound) / unit
-        self.found = self.found / unit
+        self.bound = np.where(self.proven, self.least, self.bound) / unit
+        self.least = self.least / unit
         self._tick(1.0)
 
     def _first_prices(self) -> FloatArray:
@@ -114,16 +114,16 @@ class LeafSearch:
     def _snapped(self, prices: FloatArray) -> FloatArray:
         """Whole prices that leave 1 on division by the step, each once, without those tried."""
         step = self.costs.step
-        whole = np.unique(np.rint(np.minimum(prices, self.costs.highest_price) / step) * step + 1)
-        return np.setdiff1d(whole, self._prices)
+        multiples = np.unique(np.rint(np.minimum(prices, self.costs.highest_price) / step) * step + 1)
+        return np.setdiff1d(multiples, self._prices)
 
     def _try(self, prices: FloatArray, slack: FloatArray) -> None:
         """Take up the cuts of all trees that are worth within `slack` of the best one at each price."""
         together = int(max(1, min(TOGETHER, BYTES // (8 * self.rectangles.count))))
         for start in range(0, prices.size, together):
-            some = prices[start : start + together]
-            values = priced(self._leaves, self.rectangles, some, self._ticks())
-            self._take_up(values, some, slack[start : start + together])
+            batch = prices[start : start + together]
+            values = priced(self._leaves, self.rectangles, batch, self._ticks())
+            self._take_up(values, batch, slack[start : start + together])
 
     def _take_up(self, values: FloatArray, prices: FloatArray, slack: FloatArray) -> None:
         best = values[-1]
@@ -132,8 +132,8 @@ class LeafSearch:
         slack = np.where(np.isin(prices, self._prices) | (leaves <= 2 * self.most), slack, -1.0)
         cuts = candidates(values, self.rectangles, best + slack, self._most_cuts, self._alive)
         if cuts is None and prices.size > 1:
-            for one in range(prices.size):
-                self._take_up(values[:, one : one + 1], prices[one : one + 1], slack[one : one + 1])
+            for column in range(prices.size):
+                self._take_up(values[:, column : column + 1], prices[column : column + 1], slack[column : column + 1])
             return
         if cuts is None:
             self._exhausted.add(float(prices[0]))
@@ -153,7 +153,7 @@ class LeafSearch:
     def _between(self, open_counts: IntArray) -> FloatArray:
         """Prices not tried yet at which the trees next below and above `open_counts` leaves are worth the same."""
         points = dict(self._corners)
-        points.update({count: cost for count, cost in enumerate(self.found.tolist(), 1) if cost < np.inf})
+        points.update({count: cost for count, cost in enumerate(self.least.tolist(), 1) if cost < np.inf})
         corners = lower_hull(sorted(points.items()))
         prices = [
             (cost - next_cost) / (next_count - count)
@@ -200,8 +200,8 @@ class _States:
     """
 
     def __init__(self, cuts: Cuts, leaves: FloatArray, most: int) -> None:
-        whole = leaves.size - 1
-        self._numbers = np.unique(np.concatenate([[whole], cuts.parent, cuts.first, cuts.second]))
+        root = leaves.size - 1
+        self._numbers = np.unique(np.concatenate([[root], cuts.parent, cuts.first, cuts.second]))
         self._alone = leaves[self._numbers]
         self._parent, self._first, self._second = (
             np.searchsorted(self._numbers, side) for side in (cuts.parent, cuts.first, cuts.second)
@@ -213,14 +213,17 @@ class _States:
             for place in range(start, end, CHUNK // most + 1):
                 self._combine(slice(place, min(end, place + CHUNK // most + 1)))
 
-    def _combine(self, some: slice) -> None:
-        parent = self._parent[some]
-        first, second = self._table[self._first[some]], self._table[self._second[some]]
+    def _combine(self, cuts: slice) -> None:
+        parent = self._parent[cuts]
+        first, second = self._table[self._first[cuts]], self._table[self._second[cuts]]
         best: FloatArray = np.full_like(first, np.inf)
         most = first.shape[-1]
-        one, other = int(self._useful[self._first[some]].max()), int(self._useful[self._second[some]].max())
-        for count in range(1, min(one, most - 1) + 1):
-            last = min(count + other, most)
+        most_first, most_second = (
+            int(self._useful[self._first[cuts]].max()),
+            int(self._useful[self._second[cuts]].max()),
+        )
+        for count in range(1, min(most_first, most - 1) + 1):
+            last = min(count + most_second, most)
             sums = first[:, count - 1, None] + second[:, : last - count]
             np.minimum(best[:, count:last], sums, out=best[:, count:last])
         starts = np.flatnonzero(np.diff(parent, prepend=-1))

@@ -55,24 +55,24 @@ class RestrictedLeaves:
     def __init__(self, costs: Costs, max_leaves: int, tick: Tick | None = None) -> None:
         self._rounds: list[tuple[LeafSearch, list[IntArray]]] = []
 
-        def search(some: Costs, starts: list[IntArray], part: Tick) -> tuple[Tree, float]:
-            found = LeafSearch(some, max_leaves, part)
-            self._rounds.append((found, starts))
-            return found.tree(found.most), float(found.found[-1])
+        def search(kept: Costs, starts: list[IntArray], part: Tick) -> tuple[Tree, float]:
+            searched = LeafSearch(kept, max_leaves, part)
+            self._rounds.append((searched, starts))
+            return searched.tree(searched.most), float(searched.least[-1])
 
         _choose_lines(costs, search, tick)
-        self.most = min(found.most for found, _ in self._rounds)
-        every = np.stack([found.found[: self.most] for found, _ in self._rounds])
+        self.most = min(searched.most for searched, _ in self._rounds)
+        every = np.stack([searched.least[: self.most] for searched, _ in self._rounds])
         self._best = every.argmin(axis=0)
-        self.found: FloatArray = every.min(axis=0)
-        self.bound = np.minimum(leaves_bound(costs, self.found, tick), self.found)
-        self.proven = self.found <= self.bound
+        self.least: FloatArray = every.min(axis=0)
+        self.bound = np.minimum(leaves_bound(costs, self.least, tick), self.least)
+        self.proven = self.least <= self.bound
 
     def tree(self, leaves: int) -> Tree:
         """Give the tree found of at most so many leaves."""
         leaves = min(leaves, self.most)
-        found, starts = self._rounds[int(self._best[leaves - 1])]
-        return found.tree(leaves).spread(*starts)
+        searched, starts = self._rounds[int(self._best[leaves - 1])]
+        return searched.tree(leaves).spread(*starts)
 
 
 class RestrictedTree:
@@ -107,20 +107,20 @@ class RestrictedTree:
         lowest: Callable[[Costs, float], float],
         tick: Tick | None = None,
     ) -> None:
-        found: list[tuple[float, Tree]] = []
+        trees: list[tuple[float, Tree]] = []
 
-        def worth(some: Costs, starts: list[IntArray], part: Tick) -> tuple[Tree, float]:
-            tree = search(some, part)
+        def worth(kept: Costs, starts: list[IntArray], part: Tick) -> tuple[Tree, float]:
+            tree = search(kept, part)
             ends = tree.ends()
-            value = sum(some.cost(spot)[0] for spot in ends) + price * len(ends)
-            found.append((value, tree.spread(*starts)))
+            value = sum(kept.cost(spot)[0] for spot in ends) + price * len(ends)
+            trees.append((value, tree.spread(*starts)))
             return tree, value
 
         _choose_lines(costs, worth, tick)
-        value, self.tree = min(found, key=lambda one: one[0])
+        value, self.tree = min(trees, key=lambda pair: pair[0])
         parts = list(_thinned(costs))
         total = 0.0
-        for thin in _some(parts, tick):
+        for thin in _sample(parts, tick):
             total += lowest(thin, price / len(parts))
         self.bound: float | None = None if value <= total else total
 
@@ -181,7 +181,7 @@ def _thinned(costs: Costs) -> Iterator[Costs]:
             yield costs.part(slice(row, None, rows), slice(column, None, columns))
 
 
-def _some(parts: list[Costs], tick: Tick | None) -> Iterator[Costs]:
+def _sample(parts: list[Costs], tick: Tick | None) -> Iterator[Costs]:
     """At most `MOST_BOUNDED` of them; no cell costs less than nothing, so those left out only lower the bound."""
     places = np.unique(np.linspace(0, len(parts) - 1, MOST_BOUNDED).round().astype(int))
     for number, place in enumerate(places):
@@ -190,27 +190,27 @@ def _some(parts: list[Costs], tick: Tick | None) -> Iterator[Costs]:
         yield parts[place]
 
 
-def leaves_bound(costs: Costs, found: FloatArray, tick: Tick | None = None) -> FloatArray:
+def leaves_bound(costs: Costs, least: FloatArray, tick: Tick | None = None) -> FloatArray:
     """What no tree of at most 1, 2, … leaves costs less than.
 
     Parameters
     ----------
     costs
         What leaves cost.
-    found
+    least
         What trees of so many leaves are known to cost; prices per leaf are chosen by it.
     tick
         Told the share done, from 0.6 on.
     """
-    counts = np.arange(1, found.size + 1)
-    known = np.isfinite(found)
-    corners = lower_hull(list(zip(counts[known].tolist(), found[known].tolist(), strict=True)))
+    counts = np.arange(1, least.size + 1)
+    known = np.isfinite(least)
+    corners = lower_hull(list(zip(counts[known].tolist(), least[known].tolist(), strict=True)))
     slopes = [(a - b) / (n - m) for (m, a), (n, b) in itertools.pairwise(corners)] or [0.0]
     places = np.unique(np.linspace(0, len(slopes) - 1, BOUND_PRICES).round().astype(int))
     parts = list(_thinned(costs))
     prices = np.array(slopes)[places] / len(parts)
-    total = np.zeros(found.size)
-    for thin in _some(parts, tick):
+    total = np.zeros(least.size)
+    for thin in _sample(parts, tick):
         worth, charged = _worth(thin, prices)
         total += np.maximum((worth[:, None] - charged[:, None] * counts).max(axis=0), 0.0)
     return total

@@ -34,13 +34,13 @@ class Tree:
 
     def ends(self) -> list[Spot]:
         """Give the rectangles of the leaves."""
-        found, waiting = [], [self]
+        spots, waiting = [], [self]
         while waiting:
             tree = waiting.pop()
             waiting.extend(tree.sides[::-1])
             if not tree.sides:
-                found.append(tree.spot)
-        return found
+                spots.append(tree.spot)
+        return spots
 
     def spread(self, row_starts: npt.NDArray[np.int64], column_starts: npt.NDArray[np.int64]) -> Tree:
         """The same tree over the cells of a finer grid, of which this one's cells are blocks.
@@ -99,17 +99,17 @@ def to_node(tree: Tree, costs: Costs, sizes: tuple[Any, Any], methods: npt.NDArr
     built: list[Node] = []
     order, waiting = [], [tree]
     while waiting:
-        one = waiting.pop()
-        order.append(one)
-        waiting.extend(one.sides[::-1])
-    for one in reversed(order):
-        if not one.sides:
-            cost, method = costs.cost(one.spot)
+        rectangle = waiting.pop()
+        order.append(rectangle)
+        waiting.extend(rectangle.sides[::-1])
+    for rectangle in reversed(order):
+        if not rectangle.sides:
+            cost, method = costs.cost(rectangle.spot)
             total += cost
             built.append(Leaf(int(methods[method])))
             continue
-        axis = 0 if one.sides[0].spot[2] < one.spot[2] else 1
-        last = one.sides[1].spot[axis] - 1
+        axis = 0 if rectangle.sides[0].spot[2] < rectangle.spot[2] else 1
+        last = rectangle.sides[1].spot[axis] - 1
         below = (built.pop(), built.pop())
         built.append(Split((Test(SIZES[axis], float(sizes[axis][last])),), below))
     return built[0], total

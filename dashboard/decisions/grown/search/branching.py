@@ -102,11 +102,13 @@ class Search:
         if self.steps < 0 or time.monotonic() > self.deadline:
             raise OutOfTime
         self.alive()
-        found = self._by_table(cells, leaves, limit) if depth <= BY_TABLE else self.branch(cells, depth, leaves, limit)
+        solution = (
+            self._by_table(cells, leaves, limit) if depth <= BY_TABLE else self.branch(cells, depth, leaves, limit)
+        )
         if len(self._known) >= KEPT:
             self._known.clear()
-        self._known[key] = found
-        return found
+        self._known[key] = solution
+        return solution
 
     def _by_table(self, cells: IntArray, leaves: int, limit: float) -> tuple[float, Tree | None]:
         sizes = np.array([values.size for values in self.cells.distinct], dtype=np.int64)
@@ -161,16 +163,16 @@ class Search:
         larger = int(sides[1].size > sides[0].size)  # which rather loses too much for going on with the other one
         bounds, trees = list(least), [None, None]
         for side in (larger, 1 - larger):
-            lost, found = self.solve(sides[side], depth, most, limit - bounds[1 - side])
+            lost, tree = self.solve(sides[side], depth, most, limit - bounds[1 - side])
             bounds[side] = max(bounds[side], lost)
-            if found is None:
+            if tree is None:
                 return limit, None, (bounds[0], bounds[1])
-            trees[side] = found  # type: ignore[call-overload]
-        one, two = trees
-        assert one is not None  # noqa: S101 - tells the type checker
-        assert two is not None  # noqa: S101 - likewise
-        if leaves_of(one) + leaves_of(two) <= leaves:
-            return bounds[0] + bounds[1], (one, two), (bounds[0], bounds[1])
+            trees[side] = tree  # type: ignore[call-overload]
+        first, second = trees
+        assert first is not None  # noqa: S101 - tells the type checker
+        assert second is not None  # noqa: S101 - likewise
+        if leaves_of(first) + leaves_of(second) <= leaves:
+            return bounds[0] + bounds[1], (first, second), (bounds[0], bounds[1])
         lost, pair = self._shared(sides, depth, leaves, limit, (bounds[0], bounds[1]))
         return lost, pair, (bounds[0], bounds[1])
 
@@ -181,12 +183,12 @@ class Search:
         best, pair = limit, None
         most = min(leaves - 1, 1 << depth)
         for count in range(max(1, leaves - most), most + 1):
-            one_lost, one = self.solve(sides[0], depth, count, best - least[1])
-            if one is None:
+            one_lost, first = self.solve(sides[0], depth, count, best - least[1])
+            if first is None:
                 continue
-            two_lost, two = self.solve(sides[1], depth, leaves - count, best - one_lost)
-            if two is not None:
-                best, pair = one_lost + two_lost, (one, two)
+            two_lost, second = self.solve(sides[1], depth, leaves - count, best - one_lost)
+            if second is not None:
+                best, pair = one_lost + two_lost, (first, second)
         return best, pair
 
 

@@ -148,10 +148,10 @@ class Cells:
         if isinstance(tree, int):
             return Leaf(int(self.methods[tree]))
         attribute, rank, yes, no = tree
-        one, two = self.node(yes), self.node(no)
-        if one == two and isinstance(one, Leaf):
-            return one
-        return Split((Test(self.attributes[attribute], float(self.distinct[attribute][rank])),), (one, two))
+        below, above = self.node(yes), self.node(no)
+        if below == above and isinstance(below, Leaf):
+            return below
+        return Split((Test(self.attributes[attribute], float(self.distinct[attribute][rank])),), (below, above))
 
 
 def _sums(sizes: list[int]) -> int:

@@ -61,14 +61,14 @@ def search(problem: Problem, *, progress: Progress | None = None, **options: Any
     depth = known["max_depth"]
     leaves = min(known["max_leaves"] or 1 << depth, 1 << depth)
     start = cart(problem, attributes=names, cost_sensitive=True, max_depth=depth, max_leaves=leaves)
-    found = Run(problem.cases(names), start.root, depth, leaves, known["seconds"], progress).result()
+    result = Run(problem.cases(names), start.root, depth, leaves, known["seconds"], progress).result()
     return DecisionFunction(
         problem.collective,
         problem.methods,
-        found.root,
+        result.root,
         kind="search",
         options={**known, "attributes": list(names)},
-        provenance={**problem.provenance, "search": found.said()},
+        provenance={**problem.provenance, "search": result.said()},
         categories=problem.categories,
     )
 

@@ -94,21 +94,21 @@ def _pair_sums(first: int, local: Any, table: Any, cases: Any, there: Any) -> An
 
 
 @compiled
-def _two_sides(upper: Any, lower: Any, whole: Any) -> float:
-    """What is lost by two leaves: the cases up to `upper` but not up to `lower`, and the rest of `whole`."""
-    one, two = np.inf, np.inf
-    for m in range(whole.size):
+def _two_sides(upper: Any, lower: Any, total: Any) -> float:
+    """What is lost by two leaves: the cases up to `upper` but not up to `lower`, and the rest of `total`."""
+    least_upper, least_lower = np.inf, np.inf
+    for m in range(total.size):
         value = upper[m] - lower[m]
-        one = min(one, value)
-        two = min(two, whole[m] - value)
-    return one + two
+        least_upper = min(least_upper, value)
+        least_lower = min(least_lower, total[m] - value)
+    return least_upper + least_lower
 
 
 @compiled
-def _second_tests(first: int, row: int, sums: Any, pairs: Any, starts: Any, there: Any, found: Any) -> Any:
+def _second_tests(first: int, row: int, sums: Any, pairs: Any, starts: Any, there: Any, tests: Any) -> Any:
     """The best second test on either side of a first one.
 
-    Returns what the left (right) side loses as a leaf and as two; `found` gets attribute and rank of both tests.
+    Returns what the left (right) side loses as a leaf and as two; `tests` gets attribute and rank of both tests.
     """
     methods = sums.shape[2]
     nothing = np.zeros(methods)
@@ -129,10 +129,10 @@ def _second_tests(first: int, row: int, sums: Any, pairs: Any, starts: Any, ther
                 on_right = _two_sides(sums[b, rank], left, right) if rank > row else np.inf
             if on_left < left_two:
                 left_two = on_left
-                found[0], found[1] = b, rank
+                tests[0], tests[1] = b, rank
             if on_right < right_two:
                 right_two = on_right
-                found[2], found[3] = b, rank
+                tests[2], tests[3] = b, rank
     return left_one, left_two, right_one, right_two
 
 
@@ -167,18 +167,18 @@ def two_levels(
     """
     local, places, there = _local_ranks(ranks, cases, sizes)
     sums = _sums(local, table, cases, there)
-    whole = sums[0, there[0] - 1]
+    total = sums[0, there[0] - 1]
     tests = np.full((3, 3), -1, dtype=np.int64)
     best = limit
-    if whole.min() < best - tolerance:
-        best = whole.min()
+    if total.min() < best - tolerance:
+        best = total.min()
     if leaves == 1 or best <= tolerance:
         return best, tests
     chosen = np.full((3, 2), -1, dtype=np.int64)
     nothing = np.zeros(table.shape[1])
     for a in range(there.size):
         for rank in range(there[a] - 1):
-            lost = _two_sides(sums[a, rank], nothing, whole)
+            lost = _two_sides(sums[a, rank], nothing, total)
             if lost < best - tolerance:
                 best = lost
                 chosen[0, 0], chosen[0, 1] = a, rank
@@ -209,28 +209,28 @@ def _first_tests(
     if there[first] < 2:
         return best
     pairs, starts = _pair_sums(first, local, table, cases, there)
-    found = np.full(4, -1, dtype=np.int64)
+    second_tests = np.full(4, -1, dtype=np.int64)
     waiting = [(0, there[first] - 2, 0.0, 0.0)]
     while len(waiting) > 0:
         low, high, least_left, least_right = waiting.pop()
         if low > high or least_left + least_right >= best - tolerance:
             continue
         row = (low + high) // 2
-        found[:] = -1
-        left_one, left_two, right_one, right_two = _second_tests(first, row, sums, pairs, starts, there, found)
+        second_tests[:] = -1
+        left_one, left_two, right_one, right_two = _second_tests(first, row, sums, pairs, starts, there, second_tests)
         if leaves > 3:
             lost = left_two + right_two
         elif left_two + right_one <= left_one + right_two:
             lost = left_two + right_one
-            found[2] = -1
+            second_tests[2] = -1
         else:
             lost = left_one + right_two
-            found[0] = -1
+            second_tests[0] = -1
         if lost < best - tolerance:
             best = lost
             chosen[0, 0], chosen[0, 1] = first, row
-            chosen[1, 0], chosen[1, 1] = found[0], found[1]
-            chosen[2, 0], chosen[2, 1] = found[2], found[3]
+            chosen[1, 0], chosen[1, 1] = second_tests[0], second_tests[1]
+            chosen[2, 0], chosen[2, 1] = second_tests[2], second_tests[3]
         waiting.append((low, row - 1, least_left, right_two))
         waiting.append((row + 1, high, left_two, least_right))
     return best

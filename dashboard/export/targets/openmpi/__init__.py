@@ -1,1 +1,3 @@
 """Rules of Open MPI: of tuned as text and JSON, and across nodes with those of HAN."""
+
+__all__ = ["nodes"]

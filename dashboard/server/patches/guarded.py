@@ -18,7 +18,7 @@ from bokeh.settings import settings
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from tornado.web import ErrorHandler
 
-from dashboard.server import delivery, prompt, reach, unpacking
+from dashboard.server import reach
 from dashboard.server.headers import SafeHeaders
 
 #: Arguments that are taken apart as addresses.
@@ -33,14 +33,9 @@ _BAD, _FORBIDDEN = 400, 403
 
 
 def install() -> None:
-    """Have every server that this process makes from now on guarded, and prompt; may be called again.
-
-    ``panel serve`` makes its server itself and takes no class for it.
-    """
-    bokeh.server.server.BokehTornado = Guarded
-    prompt.install()
-    delivery.install()
-    unpacking.install()
+    """Have every server that this process makes from now on guarded: it takes no class for its application."""
+    if not issubclass(bokeh.server.server.BokehTornado, Guarded):
+        bokeh.server.server.BokehTornado = Guarded
 
 
 class Guarded(BokehTornado):

@@ -29,12 +29,12 @@ def unpacked(text: str) -> bytes:
     """
     packed = zlib.decompressobj(_GZIP)
     try:
-        found = packed.decompress(base64.b64decode(text), MOST_BYTES)
+        content = packed.decompress(base64.b64decode(text), MOST_BYTES)
     except zlib.error as error:
         raise ValueError(f"bytes in a message are no gzip: {error}") from error
     if not packed.eof:
         raise ValueError(f"bytes in a message unpack to more than {MOST_BYTES:,}, or end too early")
-    return found
+    return content
 
 
 def _bounded(self: Deserializer, obj: Any) -> Any:
@@ -43,5 +43,5 @@ def _bounded(self: Deserializer, obj: Any) -> Any:
 
 
 def install() -> None:
-    """Bound what every server of this process unpacks; may be called again."""
+    """Bound what every server of this process unpacks."""
     Deserializer._decode_bytes = _bounded  # type: ignore[method-assign]  # noqa: SLF001 - Bokeh calls it by that name

@@ -23,8 +23,8 @@ class PromptSocket(WSHandler):
 
 
 def install() -> None:
-    """Have every server that this process makes from now on talk so; may be called again."""
-    per_app_patterns[:] = [
-        (path, PromptSocket if path == _PATH and handler is WSHandler else handler)
-        for path, handler in per_app_patterns
-    ]
+    """Have every server that this process makes from now on talk so."""
+    place = [path for path, _ in per_app_patterns].index(_PATH)
+    if per_app_patterns[place][1] not in (WSHandler, PromptSocket):
+        raise TypeError(f"{_PATH} is served by {per_app_patterns[place][1].__name__}")
+    per_app_patterns[place] = _PATH, PromptSocket

@@ -11,15 +11,17 @@ from bokeh.document import Document
 from panel.io import document
 
 _send = document._dispatch_msgs  # noqa: SLF001 - there is no public way
+_waiting, _busy = document._WRITE_MSGS, document._WRITE_BLOCK  # noqa: SLF001 - likewise
 
 
 async def _send_all(doc: Document) -> None:
     await _send(doc)
-    while doc in document._WRITE_MSGS and doc not in document._WRITE_BLOCK:  # noqa: SLF001
-        document._WRITE_BLOCK[doc] = True  # noqa: SLF001 - as whoever adds a message does
+    while doc in _waiting and doc not in _busy:
+        # As whoever adds a message does.
+        _busy[doc] = True
         await _send(doc)
 
 
 def install() -> None:
-    """Have every server of this process send all; may be called again."""
+    """Have every server of this process send all."""
     document._dispatch_msgs = _send_all  # noqa: SLF001 - Panel calls it by that name

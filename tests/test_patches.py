@@ -1,0 +1,77 @@
+"""The changes of Bokeh and Panel: still needed, still working, and no start that fails without them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import inspect
+import subprocess
+import sys
+from importlib.metadata import version
+
+import bokeh.server.server
+import panel_material_ui as pmui
+import pytest
+from bokeh.core.serialization import Deserializer
+from bokeh.server.tornado import BokehTornado
+from bokeh.server.urls import per_app_patterns
+from panel.io import document
+from panel.io.server import WSHandler
+
+from dashboard.server.patches import PATCHES, Patch, install
+from dashboard.server.patches.delivery import _send_all
+from dashboard.server.patches.guarded import Guarded
+from dashboard.server.patches.prompt import PromptSocket
+from dashboard.server.patches.unpacking import MOST_BYTES, _decode
+from tests.conftest import ROOT
+
+#: Another Bokeh and Panel: each change finds something else than it was written for.
+OTHERS = """
+import bokeh.core.serialization, bokeh.server.server, bokeh.server.urls, panel.io.document
+del bokeh.server.server.BokehTornado, bokeh.core.serialization.Deserializer._decode_bytes
+del panel.io.document._WRITE_MSGS
+bokeh.server.urls.per_app_patterns.clear()
+from dashboard.server.patches import install
+print(*[patch.name for patch in install()])
+"""
+PACKED = {"data": base64.b64encode(gzip.compress(bytes(MOST_BYTES + 1))).decode()}
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
+def test_each_was_written_for_the_releases_that_are_installed(patch: Patch) -> None:
+    assert all(f"{version(name)}.".startswith(f"{series}.") for name, series in patch.made_for.items())
+
+
+def test_where_none_fits_the_start_says_what_is_lost_and_goes_on() -> None:
+    done = subprocess.run([sys.executable, "-c", OTHERS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [patch.name for patch in PATCHES]
+    assert [line.split(": ")[2] for line in done.stderr.splitlines()] == [patch.without for patch in PATCHES]
+
+
+def test_all_fit_what_is_installed_and_may_be_made_again() -> None:
+    assert install() == ()
+    assert install() == ()
+    assert bokeh.server.server.BokehTornado is Guarded
+    assert dict(per_app_patterns)["/ws"] is PromptSocket
+    assert document._dispatch_msgs is _send_all
+
+
+def test_bokeh_alone_unpacks_to_any_size() -> None:
+    # Once it does not, `unpacking` goes.
+    assert len(_decode(Deserializer(), PACKED)) > MOST_BYTES  # type: ignore[arg-type]
+    install()
+    with pytest.raises(ValueError, match="unpack to more than"):
+        Deserializer()._decode_bytes(PACKED)  # type: ignore[arg-type]
+
+
+def test_bokeh_and_panel_alone_wait_for_receipts_and_look_at_no_request() -> None:
+    # Once they do not wait, `prompt` goes; once Bokeh looks at hosts and tokens itself, much of `guarded`.
+    assert not any("nodelay" in inspect.getsource(kind) for kind in WSHandler.__mro__ if "bokeh" in kind.__module__)
+    assert "nodelay" not in inspect.getsource(WSHandler)
+    assert "find_handler" not in vars(BokehTornado)
+
+
+def test_what_our_widgets_override_is_still_called_by_those_names() -> None:
+    assert callable(pmui.Page._cleanup)
+    assert isinstance(pmui.IntSlider._busy__ignore, list)
+    assert pmui.IntSlider()._debounce > 0
