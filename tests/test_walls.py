@@ -59,7 +59,10 @@ def within(name: str, packages: tuple[str, ...] | set[str]) -> bool:
 @cache
 def nodes(file: Path) -> list[ast.AST]:
     """What of a module's syntax the tests look at: imports, calls and words."""
-    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+    tree = ast.parse(text, str(file))
     return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call | ast.Constant)]
 
 
@@ -216,8 +219,8 @@ def room(name: str) -> str:
 
 
 def borrowed() -> Iterator[tuple[str, str, str]]:
-    """Yield where a module takes something from another package, and each step on the way: package, name in it."""
-    for name, file in modules():
+    """Yield where a module or notebook takes something of another package, and each step there: package, name in it."""
+    for name, file in [*modules(), *(("notebook", file) for file in (ROOT / "notebooks").glob("*.ipynb"))]:
         for line, target in imports(name, file):
             if within(target, ("loaders", "dashboard")) and room(target) in doors() and room(target) != room(name):
                 package = room(target)

@@ -35,7 +35,7 @@ def listing(args: argparse.Namespace) -> None:
                 "segmented": each.segmented,
                 "source": each.source,
                 "note": each.note,
-                **({name: each.formula(name).latex() for name in MODEL_NAMES} if args.formulas else {}),
+                **({name: each.formula(name).written().latex for name in MODEL_NAMES} if args.formulas else {}),
             }
             for each in chosen
         ],
@@ -70,13 +70,17 @@ def errata(args: argparse.Namespace) -> None:
     from dashboard.models.errata import errata as find
 
     entries = find()
-    names = ("where", "printed", "corrected", "why", "collective", "algorithm", "model")
-    result = {"errata": [{name: getattr(each, name) for name in names} for each in entries]}
+    texts = [{"printed": each.printed.latex, "corrected": each.corrected.latex} for each in entries]
+    result = {"errata": [{**vars(each), **text} for each, text in zip(entries, texts, strict=True)]}
 
     def lines() -> list[str]:
         text_lines: list[str] = []
         for number, each in enumerate(entries, 1):
-            text_lines += [f"{number}. {each.where}", f"   printed: {each.printed}", f"   correct: {each.corrected}"]
+            text_lines += [
+                f"{number}. {each.where}",
+                f"   printed: {each.printed.latex}",
+                f"   correct: {each.corrected.latex}",
+            ]
             text_lines += [f"   {each.why}", ""]
         return text_lines[:-1]
 
@@ -130,7 +134,7 @@ def predict(args: argparse.Namespace) -> None:
         strict=True,
     )
     segment = args.segment_size if model.segmented else 0
-    formula = model.formula(args.model).latex(about["variant"], case)  # type: ignore[arg-type]  # as above
+    formula = model.formula(args.model).written(about["variant"], case).latex  # type: ignore[arg-type]  # as above
     result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
 
     def lines() -> list[str]:

@@ -35,6 +35,7 @@ __all__ = [
     "errors",
     "family",
     "fit",
+    "formula",
     "grids",
     "machine",
     "model_of",

@@ -6,46 +6,90 @@ from collections.abc import Iterator
 
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES
 from dashboard.models.erratum import Erratum
+from dashboard.models.formula.expressions import Expression, Less, Root, Symbol, expression, listed, row
+from dashboard.models.formula.symbols import (
+    G,
+    L,
+    P,
+    alpha,
+    beta,
+    ceil,
+    delta,
+    g,
+    gap,
+    k,
+    levels,
+    log2,
+    log2_p,
+    m,
+    m_s,
+    n_s,
+    no_bytes,
+    o,
+    receive,
+    send,
+    series,
+    steps,
+    two_to,
+    whole_steps,
+)
+from dashboard.models.formula.units import NONE
+from dashboard.models.formula.written import MINUS, Written, name, number, scripts, sign, words
 from dashboard.models.orthogonal_errata import ERRATA as ORTHOGONAL
 from dashboard.models.registry import ALL
 from dashboard.models.segments.closed import CLOSED
 
+
+def _squared(text: str, below: str = "") -> Expression:
+    return Symbol(text, scripts(name(text), name(below) if below else None, number(2)), NONE)
+
+
+def _exponential_root(less: int) -> Expression:
+    return Root(_squared("m") * _squared("b", "g") + 8 * m * b_g * (levels - less))
+
+
+c, C, b_g = (Symbol(text, name(*text.split("_")), NONE) for text in ("c", "C", "b_g"))
+COMPLETE = scripts(name("P"), above=Written("*", "<mo>*</mo>"))
+ROUNDS = log2_p - 1
+DOTS = Symbol("dots", Written(r"\dots", "<mo>…</mo>"), NONE)
+POWERS = two_to(expression(0)) + two_to(expression(1)) + DOTS + two_to(ROUNDS)
+
 OTHERS = (
     Erratum(
         "Section 4.1.2, Allreduce",
-        r"\lceil \log_2(P) \rceil + 2 \text{ steps}",
-        r"\lfloor \log_2(P) \rfloor + 2 \text{ steps}",
+        row(steps + 2, words(" steps")),
+        row(whole_steps + 2, words(" steps")),
         "As for the barrier: the loop runs over the largest power of two below P; Figure 4.10 shows 4 steps for P = 6.",
     ),
     Erratum(
         "Section 4.1.2, ring allreduce",
-        r"2 \cdot P - 1 \text{ steps}",
-        r"2 \cdot (P - 1) \text{ steps}",
+        row(2 * P - 1, words(" steps")),
+        row(2 * (P - 1), words(" steps")),
         "Two rings of P - 1 steps each; Table 4.10 has 2 (P - 1).",
     ),
     Erratum(
         "Section 4.2.2",
-        r"\delta \text{ is the local memory bandwidth, } \delta \gg G",
-        r"\delta \text{ is the time to copy a byte, } \delta \ll G",
+        row(delta, words(" is the local memory bandwidth, "), delta, sign("≫"), G),
+        row(delta, words(" is the time to copy a byte, "), delta, sign("≪"), G),
         "delta m is a time, so delta is a time per byte, the reciprocal of a bandwidth; a copy in memory is faster "
         "than the network.",
     ),
     Erratum(
         "Section 4.3.1",
-        r"P^* = 2^{\lceil \log_2(P) \rceil}",
-        r"P^* = 2^{\lceil \log_2(P + 1) \rceil} - 1",
+        row(COMPLETE, sign("="), two_to(steps)),
+        row(COMPLETE, sign("="), two_to(levels) - 1),
         "The complete binary tree that holds P processes has 2^k - 1 of them, as the paragraph itself begins.",
     ),
     Erratum(
         "Section 4.3.1, before equation 4.7",
-        r"(\log_2(P + 1) - 1) \cdot 2 \cdot (\alpha + \beta \cdot m)",
-        r"(\log_2(P + 1) - 1) \cdot 2 \cdot (\alpha + \beta \cdot m_s)",
+        row((log2(P + 1) - 1) * 2 * (alpha + beta * m)),
+        row((log2(P + 1) - 1) * 2 * (alpha + beta * m_s)),
         "It is the first segment that fills the pipeline; equation 4.7 has m_s.",
     ),
     Erratum(
         "Equation 4.14",
-        r"(P - 1) \cdot (2 \cdot L + g(o) + g(m_s))",
-        r"(P - 1) \cdot (2 \cdot L + g(0) + g(m_s)) + g(m - m_s)",
+        row((P - 1) * (2 * L + gap(o) + gap(m_s))),
+        row((P - 1) * (2 * L + gap(no_bytes) + gap(m_s)) + gap(m - m_s)),
         "g takes bytes, not the overhead o: the go-ahead has 0 bytes. And the last process's second segment is still "
         "to come, as in equation 4.13; Table 4.5 has both.",
         "gather",
@@ -54,71 +98,70 @@ OTHERS = (
     ),
     Erratum(
         "Section 4.3.3, before equation 4.15",
-        r"(2^0 + 2^1 + \dots + 2^{\log_2(P) - 1}) \cdot m",
-        r"(2^0 + 2^1 + \dots + 2^{\log_2(P) - 1}) \cdot \beta \cdot m",
+        row(POWERS * m),
+        row(POWERS * beta * m),
         "Bytes are added to a time; equation 4.15 has beta.",
     ),
     Erratum(
         "Section 4.3.3, before equations 4.16 and 4.17",
-        r"(2^{\log_2(P)} \cdot m - 1) \cdot G, \; \sum_{k=2}^{\log_2(P)} 2^k \cdot m, \; g(2^{\log_2(P)} \cdot m)",
-        r"(2^{\log_2(P) - 1} \cdot m - 1) \cdot G, \; \sum_{k=0}^{\log_2(P) - 1} 2^k \cdot m, \; "
-        r"g(2^{\log_2(P) - 1} \cdot m)",
+        listed((two_to(log2_p) * m - 1) * G, series(2, log2_p, two_to(k) * m), gap(two_to(log2_p) * m)),
+        listed((two_to(ROUNDS) * m - 1) * G, series(0, ROUNDS, two_to(k) * m), gap(two_to(ROUNDS) * m)),
         "log2 P rounds send m, 2 m, …, P m / 2; their sum is (P - 1) m, as both equations have it.",
     ),
     Erratum(
         "Table 4.12, Grig (tcp)",
-        r"1 / \beta = 12.33 \, \mathrm{byte} / \mu\mathrm{s}",
-        r"1 / \beta = 11.75 \, \mathrm{byte} / \mu\mathrm{s}",
+        row(1 / beta, sign("="), words("12.33 byte/µs")),
+        row(1 / beta, sign("="), words("11.75 byte/µs")),
         "1 / 0.0851 = 11.75. Table 6.1's 10116 B follow from beta = 0.0851 (10112 B), not from 1 / 12.33 (10358 B).",
     ),
     Erratum(
         "Section 4.4.2",
-        r"n_s \cdot G + n_s \cdot g < G + g, \; n_s \cdot G + n_s \cdot o < G + o",
-        r"n_s \cdot (g - G) < g - G, \; n_s \cdot (o - G) < o - G",
+        listed(Less(n_s * G + n_s * g, G + g), Less(n_s * G + n_s * o, G + o)),
+        listed(Less(n_s * (g - G), g - G), Less(n_s * (o - G), o - G)),
         "(m - n_s) G + n_s g < (m - 1) G + g: the terms in m cancel and G keeps its minus. The conclusion holds "
         "where a byte takes less than a message, G < g.",
     ),
     Erratum(
         "Theorem 5.1, proof",
-        r"\left\lceil \frac{m_s}{2} \right\rceil",
-        r"\left\lceil \frac{n_s}{2} \right\rceil",
+        row(ceil(m_s / 2)),
+        row(ceil(n_s / 2)),
         "Bytes among numbers; the next line has m / (2 m_s) = n_s / 2.",
     ),
     Erratum(
         "Theorem 5.2",
-        r"P > 2",
-        r"P > 3",
+        row(P, sign(">"), expression(2)),
+        row(P, sign(">"), expression(3)),
         "For P = 3 the denominator ⌈log2(P + 1)⌉ - 2 is 0: the derivative is negative everywhere.",
     ),
     Erratum(
         "Corollary 5.4",
-        r"\text{no optimum inside a linear interval}",
-        r"m_s = \sqrt{\frac{m \cdot c}{2 \cdot C \cdot (\lceil \log_2(P + 1) \rceil - 2)}} \text{ where } "
-        r"g(m) = C \cdot m + c \geq o_s(m) + o_r(m)",
+        words("no optimum inside a linear interval"),
+        row(
+            *(m_s, sign("="), Root(m * c / (2 * C * (levels - 2))), words(" where ")),
+            *(gap(m), sign("="), C * m + c, sign("≥"), send(m) + receive(m)),
+        ),
         "The proof puts g(m) = C m, though the corollary has g(m) = C m + c. With c the derivative is "
         "2 (⌈log2(P + 1)⌉ - 2) C - c m / m_s², which has a zero. Theorem 5.2 finds that zero: LogGP is PLogP with "
         "one line, C = G and c = g - G.",
     ),
     Erratum(
         "Corollary 5.5, equation 5.11",
-        r"\frac{-m b_g + \sqrt{m^2 b_g^2 + 8 m b_g (\lceil \log_2(P + 1) \rceil - 1)}}"
-        r"{4 (\lceil \log_2(P + 1) \rceil - 1)}",
-        r"\frac{-m b_g + \sqrt{m^2 b_g^2 + 8 m b_g (\lceil \log_2(P + 1) \rceil - 2)}}"
-        r"{4 b_g (\lceil \log_2(P + 1) \rceil - 2)}",
+        row((_exponential_root(1) - m * b_g) / (4 * (levels - 1))),
+        row((_exponential_root(2) - m * b_g) / (4 * b_g * (levels - 2))),
         "The derivative that the proof sets to zero has ⌈log2(P + 1)⌉ - 2; the next line turns it into - 1. And the "
         "root of A m_s² + m b_g m_s - m = 0, A = 2 b_g (⌈log2(P + 1)⌉ - 2), is divided by 2 A: without b_g the "
         "result is a number and not bytes. (The model is convex, not concave.)",
     ),
     Erratum(
         "Theorem 5.6, proof",
-        r"-(P - 1) \cdot \frac{m}{m_s} \cdot \alpha = 0",
-        r"-(P - 1) \cdot \frac{m}{m_s^2} \cdot \alpha = 0",
+        row(MINUS, (P - 1) * (m / m_s) * alpha, sign("="), expression(0)),
+        row(MINUS, (P - 1) * (m / _squared("m", "s")) * alpha, sign("="), expression(0)),
         "The derivative of 1 / m_s; a derivative by bytes is a time per byte.",
     ),
     Erratum(
         "Table 6.1, LogP / LogGP",
-        r"746, \; 309, \; 505 \, \mathrm{B}",
-        r"7461, \; 3094, \; 5053 \, \mathrm{B}",
+        words("746, 309, 505 B"),
+        words("7461, 3094, 5053 B"),
         "Theorem 5.2 with Table 4.13 gives 7438, 3125 and 5102 B; a last digit is lost. Both sizes of a network "
         "differ by the square root of 2 MB / 768 KB, 1.63, as 12185 / 7461 does.",
     ),
@@ -132,17 +175,17 @@ def errata() -> tuple[Erratum, ...]:
 
 def _formulas() -> Iterator[Erratum]:
     for each in ALL:
-        for name in MODEL_NAMES:
-            formula = each.formula(name)
+        for model in MODEL_NAMES:
+            formula = each.formula(model)
             if formula.printed is not None:
                 yield Erratum(
-                    f"Table {each.table}, {each.title}, {MODEL_TITLES[name]}",
-                    formula.latex("as_published"),
-                    formula.latex(),
+                    f"Table {each.table}, {each.title}, {MODEL_TITLES[model]}",
+                    formula.written("as_published"),
+                    formula.written(),
                     formula.erratum,
                     each.collective,
                     each.algorithm,
-                    name,
+                    model,
                 )
 
 
@@ -151,8 +194,8 @@ def _segments() -> Iterator[Erratum]:
         if each.printed is not None:
             yield Erratum(
                 f"Table {each.table}, {each.collective} {each.algorithm}, {MODEL_TITLES[each.model]}",
-                r", \; ".join(each.latex(as_published=True)),
-                r", \; ".join(each.latex()) or r"\text{none}",
+                listed(*each.written(as_published=True)),
+                listed(*(each.written() or [words("none")])),
                 each.erratum,
                 each.collective,
                 each.algorithm,

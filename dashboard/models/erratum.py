@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dashboard.models.formula.written import Written
+
 
 @dataclass(frozen=True)
 class Erratum:
@@ -14,7 +16,7 @@ class Erratum:
     where
         Table, equation or section, of the dissertation where no other publication is named.
     printed, corrected
-        LaTeX mathematics; words are set as text in it.
+        As mathematics.
     why
         The proof.
     collective, algorithm, model
@@ -22,8 +24,8 @@ class Erratum:
     """
 
     where: str
-    printed: str
-    corrected: str
+    printed: Written
+    corrected: Written
     why: str
     collective: str = ""
     algorithm: str = ""

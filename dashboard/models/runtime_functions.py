@@ -21,7 +21,6 @@ FloatArray = npt.NDArray[np.float64]
 Form = Literal["linear", "logarithmic", "floor_logarithmic"]
 FORMS: tuple[Form, ...] = ("linear", "logarithmic", "floor_logarithmic")
 SCALE = 0.1
-_LATEX = {"linear": "p", "logarithmic": r"\log_2(p)", "floor_logarithmic": r"\lfloor \log_2(p - 1) \rfloor"}
 _TEXT = {"linear": "p", "logarithmic": "log2(p)", "floor_logarithmic": "floor(log2(p - 1))"}
 
 
@@ -61,16 +60,9 @@ class RuntimeFunction:
 
     def text(self) -> str:
         """For people: ``t = 1.2e-05 + (3.4e-08 + 5.6e-09 log2(p)) b``."""
-        return self._written(_TEXT[self.form], "", "")
-
-    def latex(self) -> str:
-        """As mathematics."""
-        return self._written(_LATEX[self.form], r"\left", r"\right")
-
-    def _written(self, of: str, left: str, right: str) -> str:
         first = "" if self.startup is None else f"{self.startup:.4g} + "
         sign = "-" if self.growth < 0 else "+"
-        return f"t = {first}{left}({self.base:.4g} {sign} {abs(self.growth):.4g} {of}{right}) b"
+        return f"t = {first}({self.base:.4g} {sign} {abs(self.growth):.4g} {_TEXT[self.form]}) b"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""

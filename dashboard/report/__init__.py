@@ -3,4 +3,4 @@
 from dashboard.report.contents import Contents
 from dashboard.report.write import to_html
 
-__all__ = ["Contents", "to_html"]
+__all__ = ["Contents", "maps", "to_html"]

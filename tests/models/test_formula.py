@@ -32,7 +32,7 @@ def test_formulas_read_as_mathematics() -> None:
     assert ((m - one_byte) * G).latex() == r"\left(m - 1\right) \cdot G"
     assert ceil(m / P).latex() == r"\left\lceil \frac{m}{P} \right\rceil"
     assert series(0, log2_p - 1, gap(two_to(k) * m)).latex() == (
-        r"\sum_{k=0}^{\log_2\left(P\right) - 1} g\left(2^{k} \cdot m\right)"
+        r"\sum_{k = 0}^{\log_2\left(P\right) - 1} g\left(2^k \cdot m\right)"
     )
 
 

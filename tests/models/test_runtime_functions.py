@@ -49,7 +49,6 @@ def test_gather_with_its_startup() -> None:
     expected = GATHER[0] + (GATHER[1] + GATHER[2] * 10) * np.array([1e5, 2e5])
     assert found.predict(10, [1e5, 2e5]) == pytest.approx(expected)
     assert found.text() == "t = 0.009 + (-8.25e-08 + 9.29e-08 p) b"
-    assert found.latex() == r"t = 0.009 + \left(-8.25e-08 + 9.29e-08 p\right) b"
 
 
 def test_reduction_steps_with_the_levels_of_the_tree() -> None:

@@ -12,6 +12,7 @@ from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError
 from dashboard.models.formula import Expression, Scope
 from dashboard.models.formula.expressions import is_power_of_two
+from dashboard.models.formula.written import Written, name, sign
 from dashboard.models.p2p import PLogP, PointToPointModel
 
 FloatArray = npt.NDArray[np.float64]
@@ -52,10 +53,10 @@ class Formula:
             return self.best
         return self.printed if variant == "as_published" and self.printed is not None else self.expression
 
-    def latex(self, variant: Variant = "corrected", case: Case = "worst") -> str:
-        """The formula as LaTeX mathematics, ``T = …``."""
-        name = "T" if self.best is None else "T_{min}" if case == "best" else "T_{max}"
-        return f"{name} = {self.pick(variant, case).latex()}"
+    def written(self, variant: Variant = "corrected", case: Case = "worst") -> Written:
+        """The formula as mathematics, ``T = …``."""
+        time = name("T", "" if self.best is None else "min" if case == "best" else "max")
+        return time + sign("=") + self.pick(variant, case).written()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from dashboard.models.formula.expressions import Cases, Condition, Expression, IsPowerOfTwo, Less, Scope
 from dashboard.models.formula.units import BYTES, NONE, TIME, TIME_PER_BYTE, Unit
+from dashboard.models.formula.written import Written
 
 __all__ = [
     "BYTES",
@@ -15,4 +16,5 @@ __all__ = [
     "Less",
     "Scope",
     "Unit",
+    "Written",
 ]

@@ -14,6 +14,20 @@ import numpy.typing as npt
 
 from dashboard.models.errors import UnitError
 from dashboard.models.formula.units import NONE, Unit, same
+from dashboard.models.formula.written import (
+    Written,
+    cases,
+    fenced,
+    fraction,
+    joined,
+    name,
+    number,
+    root,
+    scripts,
+    sign,
+    total,
+    words,
+)
 
 FloatArray = npt.NDArray[np.float64]
 Value = float | FloatArray
@@ -59,17 +73,21 @@ class Expression:
         """Evaluate over the arrays of `scope`."""
         raise NotImplementedError
 
+    def written(self) -> Written:
+        """Write it as mathematics."""
+        raise NotImplementedError
+
     def latex(self) -> str:
         """Write it as LaTeX mathematics."""
-        raise NotImplementedError
+        return self.written().latex
 
     def unit(self) -> Unit:
         """Unit of its value; `UnitError` where unlike quantities are added or compared."""
         raise NotImplementedError
 
-    def within(self, rank: int) -> str:
-        """LaTeX of it as part of something that binds as strongly as `rank`."""
-        return self.latex() if self.rank >= rank else rf"\left({self.latex()}\right)"
+    def within(self, rank: int) -> Written:
+        """Write it as part of something that binds as strongly as `rank`."""
+        return self.written() if self.rank >= rank else fenced("(", self.written())
 
     def __add__(self, other: Expression | float) -> Expression:
         return Sum(self, expression(other), "+")
@@ -99,14 +117,14 @@ class Expression:
 class Number(Expression):
     """A number without unit."""
 
-    def __init__(self, number: float) -> None:
-        self.number = float(number)
+    def __init__(self, value: float) -> None:
+        self.number = float(value)
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
         return self.number
 
-    def latex(self) -> str:  # noqa: D102
-        return f"{self.number:g}"
+    def written(self) -> Written:  # noqa: D102
+        return number(self.number)
 
     def unit(self) -> Unit:  # noqa: D102
         return NONE
@@ -119,7 +137,7 @@ class Symbol(Expression):
     ----------
     name
         By which `Scope.values` has it.
-    tex
+    written
         How it is written.
     unit
         Its unit.
@@ -127,15 +145,15 @@ class Symbol(Expression):
         Whether it is left out of products: the one byte of LogGP's ``(m - 1) G``.
     """
 
-    def __init__(self, name: str, tex: str, unit: Unit, *, silent: bool = False) -> None:
-        self.name, self.tex, self.silent = name, tex, silent
-        self._unit = unit
+    def __init__(self, name: str, written: Written, unit: Unit, *, silent: bool = False) -> None:
+        self.name, self.silent = name, silent
+        self._written, self._unit = written, unit
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
         return scope.values[self.name]
 
-    def latex(self) -> str:  # noqa: D102
-        return self.tex
+    def written(self) -> Written:  # noqa: D102
+        return self._written
 
     def unit(self) -> Unit:  # noqa: D102
         return self._unit
@@ -154,8 +172,8 @@ class Sum(Expression):
         result: Value = left + right if self.sign == "+" else left - right
         return result
 
-    def latex(self) -> str:  # noqa: D102
-        return f"{self.left.latex()} {self.sign} {self.right.within(SUM if self.sign == '+' else PRODUCT)}"
+    def written(self) -> Written:  # noqa: D102
+        return self.left.written() + sign(self.sign) + self.right.within(SUM if self.sign == "+" else PRODUCT)
 
     def unit(self) -> Unit:  # noqa: D102
         return same(self.latex(), self.left.unit(), self.right.unit())
@@ -173,9 +191,9 @@ class Product(Expression):
         result: Value = scope.of(self.left) * scope.of(self.right)
         return result
 
-    def latex(self) -> str:  # noqa: D102
+    def written(self) -> Written:  # noqa: D102
         factors = [part for part in (self.left, self.right) if not (isinstance(part, Symbol) and part.silent)]
-        return r" \cdot ".join(part.within(PRODUCT) for part in factors)
+        return joined([part.within(PRODUCT) for part in factors], "⋅")
 
     def unit(self) -> Unit:  # noqa: D102
         return self.left.unit().times(self.right.unit())
@@ -191,8 +209,8 @@ class Quotient(Expression):
         result: Value = scope.of(self.above) / scope.of(self.below)
         return result
 
-    def latex(self) -> str:  # noqa: D102
-        return rf"\frac{{{self.above.latex()}}}{{{self.below.latex()}}}"
+    def written(self) -> Written:  # noqa: D102
+        return fraction(self.above.written(), self.below.written())
 
     def unit(self) -> Unit:  # noqa: D102
         return self.above.unit().per(self.below.unit())
@@ -207,22 +225,27 @@ class Applied(Expression):
         The part.
     compute
         The function.
-    tex
-        How it is written, with ``{}`` for the part.
+    write
+        Writes it, given the part.
     keeps_unit
         Whether the result has the unit of the part (rounding); otherwise part and result are plain numbers.
     """
 
     def __init__(
-        self, of: Expression, compute: Callable[[Any], FloatArray], tex: str, *, keeps_unit: bool = False
+        self,
+        of: Expression,
+        compute: Callable[[Any], FloatArray],
+        write: Callable[[Written], Written],
+        *,
+        keeps_unit: bool = False,
     ) -> None:
-        self.of, self.compute, self.tex, self.keeps_unit = of, compute, tex, keeps_unit
+        self.of, self.compute, self.write, self.keeps_unit = of, compute, write, keeps_unit
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
         return self.compute(scope.of(self.of))
 
-    def latex(self) -> str:  # noqa: D102
-        return self.tex.replace("{}", self.of.latex())
+    def written(self) -> Written:  # noqa: D102
+        return self.write(self.of.written())
 
     def unit(self) -> Unit:  # noqa: D102
         return self.of.unit() if self.keeps_unit else same(self.latex(), self.of.unit(), NONE)
@@ -235,11 +258,11 @@ class Root(Expression):
         self.of = of
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
-        root: FloatArray = np.sqrt(scope.of(self.of))
-        return root
+        side: FloatArray = np.sqrt(scope.of(self.of))
+        return side
 
-    def latex(self) -> str:  # noqa: D102
-        return rf"\sqrt{{{self.of.latex()}}}"
+    def written(self) -> Written:  # noqa: D102
+        return root(self.of.written())
 
     def unit(self) -> Unit:  # noqa: D102
         square = self.of.unit()
@@ -262,8 +285,8 @@ class Extreme(Expression):
         kept: Value = result
         return kept
 
-    def latex(self) -> str:  # noqa: D102
-        return rf"\{self.name}\left\{{{', '.join(part.latex() for part in self.parts)}\right\}}"
+    def written(self) -> Written:  # noqa: D102
+        return name(self.name) + fenced("{", joined([part.written() for part in self.parts], ","))
 
     def unit(self) -> Unit:  # noqa: D102
         return same(self.latex(), *(part.unit() for part in self.parts))
@@ -272,14 +295,15 @@ class Extreme(Expression):
 class Call(Expression):
     """A function of a message size, such as PLogP's gap."""
 
-    def __init__(self, name: str, tex: str, of: Expression, takes: Unit, gives: Unit) -> None:
-        self.name, self.tex, self.of, self.takes, self.gives = name, tex, of, takes, gives
+    def __init__(self, name: str, written: Written, of: Expression, takes: Unit, gives: Unit) -> None:
+        self.name, self.of, self.takes, self.gives = name, of, takes, gives
+        self._written = written
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
         return scope.functions[self.name](scope.of(self.of))
 
-    def latex(self) -> str:  # noqa: D102
-        return rf"{self.tex}\left({self.of.latex()}\right)"
+    def written(self) -> Written:  # noqa: D102
+        return self._written + fenced("(", self.of.written())
 
     def unit(self) -> Unit:  # noqa: D102
         same(self.latex(), self.of.unit(), self.takes)
@@ -296,16 +320,16 @@ class Series(Expression):
 
     def value(self, scope: Scope) -> Value:  # noqa: D102
         high = scope.of(self.high)
-        total: Any = np.zeros(np.shape(high))
+        added: Any = np.zeros(np.shape(high))
         for k in range(self.low, int(np.max(high, initial=0)) + 1):
             body = self.body.value(scope.inside(self.index.name, float(k)))
-            total = total + np.where(high >= k, body, 0.0)
-        result: Value = total
+            added = added + np.where(high >= k, body, 0.0)
+        result: Value = added
         return result
 
-    def latex(self) -> str:  # noqa: D102
-        index = self.index.latex()
-        return rf"\sum_{{{index}={self.low}}}^{{{self.high.latex()}}} {self.body.within(PRODUCT)}"
+    def written(self) -> Written:  # noqa: D102
+        low = self.index.written() + sign("=") + number(self.low)
+        return total(low, self.high.written(), self.body.within(PRODUCT))
 
     def unit(self) -> Unit:  # noqa: D102
         same(self.latex(), self.high.unit(), NONE)
@@ -319,8 +343,8 @@ class Condition:
         """Truth over the arrays of `scope`."""
         raise NotImplementedError
 
-    def latex(self) -> str:
-        """Write it as LaTeX."""
+    def written(self) -> Written:
+        """Write it as mathematics."""
         raise NotImplementedError
 
     def check(self) -> None:
@@ -336,11 +360,11 @@ class Less(Condition):
     def value(self, scope: Scope) -> Any:  # noqa: D102
         return scope.of(self.left) < scope.of(self.right)
 
-    def latex(self) -> str:  # noqa: D102
-        return f"{self.left.latex()} < {self.right.latex()}"
+    def written(self) -> Written:  # noqa: D102
+        return self.left.written() + sign("<") + self.right.written()
 
     def check(self) -> None:  # noqa: D102
-        same(self.latex(), self.left.unit(), self.right.unit())
+        same(self.written().latex, self.left.unit(), self.right.unit())
 
 
 class IsPowerOfTwo(Condition):
@@ -352,8 +376,8 @@ class IsPowerOfTwo(Condition):
     def value(self, scope: Scope) -> Any:  # noqa: D102
         return is_power_of_two(scope.of(self.count))
 
-    def latex(self) -> str:  # noqa: D102
-        return rf"{self.count.latex()} = 2^k"
+    def written(self) -> Written:  # noqa: D102
+        return self.count.written() + sign("=") + scripts(number(2), above=name("k"))
 
 
 class Cases(Expression):
@@ -366,11 +390,9 @@ class Cases(Expression):
         chosen: FloatArray = np.where(scope.of(self.condition), scope.of(self.then), scope.of(self.otherwise))
         return chosen
 
-    def latex(self) -> str:  # noqa: D102
-        return (
-            rf"\begin{{cases}} {self.then.latex()} & \text{{if }} {self.condition.latex()} \\ "
-            rf"{self.otherwise.latex()} & \text{{otherwise}} \end{{cases}}"
-        )
+    def written(self) -> Written:  # noqa: D102
+        where = self.then.written(), words("if ") + self.condition.written()
+        return cases(where, (self.otherwise.written(), words("otherwise")))
 
     def unit(self) -> Unit:  # noqa: D102
         self.condition.check()
@@ -380,6 +402,17 @@ class Cases(Expression):
 def expression(part: Expression | float) -> Expression:
     """Take a number for an expression."""
     return part if isinstance(part, Expression) else Number(part)
+
+
+def row(*pieces: Expression | Condition | Written) -> Written:
+    """Write pieces one behind the other, such as what is printed where no formula can be made of it."""
+    first, *others = [each if isinstance(each, Written) else each.written() for each in pieces]
+    return sum(others, first)
+
+
+def listed(*pieces: Expression | Condition | Written) -> Written:
+    """Write pieces with commas between them."""
+    return joined([row(each) for each in pieces], ",")
 
 
 def is_power_of_two(count: Any) -> Any:

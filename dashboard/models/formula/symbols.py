@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from dashboard.models.formula.expressions import (
@@ -15,63 +17,64 @@ from dashboard.models.formula.expressions import (
     expression,
 )
 from dashboard.models.formula.units import BYTES, NONE, TIME, TIME_PER_BYTE
+from dashboard.models.formula.written import fenced, fraction, name, number, scripts
 
-P = Symbol("P", "P", NONE)
-m = Symbol("m", "m", BYTES)
-m_s = Symbol("m_s", "m_s", BYTES)
-n_s = Symbol("n_s", "n_s", NONE)
-half_n_s = Symbol("half_n_s", r"\left\lceil \frac{n_s}{2} \right\rceil", NONE)
+P = Symbol("P", name("P"), NONE)
+m = Symbol("m", name("m"), BYTES)
+m_s = Symbol("m_s", name("m", "s"), BYTES)
+n_s = Symbol("n_s", name("n", "s"), NONE)
+half_n_s = Symbol("half_n_s", fenced("⌈", fraction(n_s.written(), number(2))), NONE)
 """Segments of each half of the message; `n_s` is even where halves are cut."""
-k = Symbol("k", "k", NONE)
+k = Symbol("k", name("k"), NONE)
 
-alpha = Symbol("alpha", r"\alpha", TIME)
-beta = Symbol("beta", r"\beta", TIME_PER_BYTE)
-gamma = Symbol("gamma", r"\gamma", TIME_PER_BYTE)
-delta = Symbol("delta", r"\delta", TIME_PER_BYTE)
-L = Symbol("L", "L", TIME)
-o = Symbol("o", "o", TIME)
-g = Symbol("g", "g", TIME)
-G = Symbol("G", "G", TIME_PER_BYTE)
+alpha = Symbol("alpha", name("α"), TIME)
+beta = Symbol("beta", name("β"), TIME_PER_BYTE)
+gamma = Symbol("gamma", name("γ"), TIME_PER_BYTE)
+delta = Symbol("delta", name("δ"), TIME_PER_BYTE)
+L = Symbol("L", name("L"), TIME)
+o = Symbol("o", name("o"), TIME)
+g = Symbol("g", name("g"), TIME)
+G = Symbol("G", name("G"), TIME_PER_BYTE)
 
-one_byte = Symbol("one_byte", "1", BYTES, silent=True)
+one_byte = Symbol("one_byte", number(1), BYTES, silent=True)
 """The byte that LogGP's ``(m - 1) G`` leaves out: the first one travels within L."""
-no_bytes = Symbol("no_bytes", "0", BYTES)
+no_bytes = Symbol("no_bytes", number(0), BYTES)
 """Size of a message that only tells that it comes."""
 
 
 def gap(size: Expression) -> Expression:
     """PLogP's gap g(m)."""
-    return Call("gap", "g", size, BYTES, TIME)
+    return Call("gap", name("g"), size, BYTES, TIME)
 
 
 def send(size: Expression) -> Expression:
     """PLogP's sender overhead o_s(m)."""
-    return Call("send_overhead", "o_s", size, BYTES, TIME)
+    return Call("send_overhead", name("o", "s"), size, BYTES, TIME)
 
 
 def receive(size: Expression) -> Expression:
     """PLogP's receiver overhead o_r(m)."""
-    return Call("receive_overhead", "o_r", size, BYTES, TIME)
+    return Call("receive_overhead", name("o", "r"), size, BYTES, TIME)
 
 
 def ceil(part: Expression) -> Expression:
     """Round up; bytes to whole bytes."""
-    return Applied(part, np.ceil, r"\left\lceil {} \right\rceil", keeps_unit=True)
+    return Applied(part, np.ceil, partial(fenced, "⌈"), keeps_unit=True)
 
 
 def floor(part: Expression) -> Expression:
     """Round down."""
-    return Applied(part, np.floor, r"\left\lfloor {} \right\rfloor", keeps_unit=True)
+    return Applied(part, np.floor, partial(fenced, "⌊"), keeps_unit=True)
 
 
 def log2(part: Expression) -> Expression:
     """Binary logarithm, exact for powers of two."""
-    return Applied(part, exact_log2, r"\log_2\left({}\right)")
+    return Applied(part, exact_log2, lambda inside: scripts(name("log"), number(2)) + fenced("(", inside))
 
 
 def two_to(part: Expression) -> Expression:
     """Power of two."""
-    return Applied(part, np.exp2, "2^{{}}")
+    return Applied(part, np.exp2, lambda power: scripts(number(2), above=power))
 
 
 def largest(*parts: Expression) -> Expression:

@@ -12,7 +12,8 @@ from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.formula import Expression
 from dashboard.models.formula.expressions import Root
-from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, o, one_byte
+from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, m_s, o, one_byte
+from dashboard.models.formula.written import Written, sign
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -42,10 +43,10 @@ class Segments:
     printed: tuple[Expression, ...] | None = None
     erratum: str = ""
 
-    def latex(self, *, as_published: bool = False) -> tuple[str, ...]:
-        """The forms as LaTeX mathematics."""
+    def written(self, *, as_published: bool = False) -> tuple[Written, ...]:
+        """The forms as mathematics."""
         forms = self.printed if as_published and self.printed is not None else self.candidates
-        return tuple(f"m_s = {each.latex()}" for each in forms)
+        return tuple(m_s.written() + sign("=") + each.written() for each in forms)
 
 
 def _root(above: Expression, below: Expression) -> Expression:

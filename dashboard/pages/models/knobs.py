@@ -58,7 +58,7 @@ class Knob:
 
 def _local(model: ModelName) -> tuple[Knob, ...]:
     return (
-        Knob(model, "gamma", "γ, computing", _LOCAL, zero=True, per_byte=True),  # noqa: RUF001 - Greek
+        Knob(model, "gamma", "γ, computing", _LOCAL, zero=True, per_byte=True),
         Knob(model, "delta", "δ, copying", _LOCAL, zero=True, per_byte=True),
     )
 

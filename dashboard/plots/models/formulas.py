@@ -8,13 +8,10 @@ from html import escape
 from dashboard.models import MODEL_NAMES, MODEL_TITLES, CollectiveModel, ModelName
 from dashboard.models.compare import Comparison
 from dashboard.models.errata import Erratum
+from dashboard.models.formula import Written
 from dashboard.models.segments.closed import BY_NAME
-from dashboard.plots.models.math import STYLE as MATH_STYLE
-from dashboard.plots.models.math import mathml
 
-STYLE = (
-    MATH_STYLE
-    + """
+STYLE = """
 .formula { border-top: 1px solid rgba(120, 120, 120, 0.45); padding: 8px 0 12px; overflow: auto hidden; }
 .formula h3 { margin: 2px 0; font-size: 15px; }
 .formula p { margin: 2px 0; font-size: 13px; max-width: 75em; }
@@ -24,12 +21,14 @@ STYLE = (
 .math { padding: 4px 0; }
 math { font-size: 16px; }
 .printed { border-left: 3px solid #c2479c; padding-left: 10px; margin: 4px 0; }
+math .root { font-size: 1.5em; }
+math .radicand { border-top: 1px solid currentColor; padding: 2px 2px 0; }
+math mtd { text-align: left; }
 """
-)
 SYMBOLS = (
     "<p>P processes, m bytes, n<sub>s</sub> segments of m<sub>s</sub> bytes. Hockney: latency α, time per byte β. "
     "LogP / LogGP: latency L, overhead o, gap g, gap per byte G. PLogP: latency L, gap g(m), "
-    "overheads o<sub>s</sub>(m) and o<sub>r</sub>(m). γ computes, δ copies a byte.</p>"  # noqa: RUF001 - Greek
+    "overheads o<sub>s</sub>(m) and o<sub>r</sub>(m). γ computes, δ copies a byte.</p>"
 )
 
 
@@ -64,18 +63,18 @@ def _algorithm(model: CollectiveModel, told: Mapping[tuple[str, str, ModelName],
 
 def _formula(model: CollectiveModel, name: ModelName) -> str:
     formula = model.formula(name)
-    told = [_math(formula.latex())]
+    told = [_math(formula.written())]
     if formula.best is not None:
-        told.append(_math(formula.latex(case="best")))
+        told.append(_math(formula.written(case="best")))
     if formula.printed is not None:
-        told.append(_printed(_math(formula.latex("as_published")), formula.erratum))
+        told.append(_printed(_math(formula.written("as_published")), formula.erratum))
     closed = BY_NAME.get((model.collective, model.algorithm, name))
     if closed is not None:
-        forms = closed.latex()
+        forms = closed.written()
         told.append(f"Optimal segment size, Table {closed.table}: " + ("" if forms else "segments never pay"))
         told += [_math(each) for each in forms]
         if closed.printed is not None:
-            told.append(_printed("".join(_math(each) for each in closed.latex(as_published=True)), closed.erratum))
+            told.append(_printed("".join(_math(each) for each in closed.written(as_published=True)), closed.erratum))
     return "".join(told)
 
 
@@ -92,8 +91,8 @@ def _verdict(found: Comparison | None) -> str:
     return f"<p>{what}: {found.low:+.3g} to {found.high:+.3g} % of the simulated schedule.</p>"
 
 
-def _math(latex: str) -> str:
-    return f'<div class="math">{mathml(latex, display=True)}</div>'
+def _math(piece: Written) -> str:
+    return f'<div class="math">{piece.element()}</div>'
 
 
 def errata_list(found: Iterable[Erratum]) -> str:

@@ -173,8 +173,8 @@ def test_the_flat_tree_barrier_has_a_best_and_a_worst_case() -> None:
     for network, overhead in ((LOGGP, 8.15e-6), (PLOGP, 5.0e-6)):
         spread = each.predict(network, 10) - each.predict(network, 10, case="best")
         assert float(spread) == pytest.approx(8 * overhead)
-    assert each.loggp.latex(case="best").startswith("T_{min} =")
-    assert each.loggp.latex().startswith("T_{max} =")
+    assert each.loggp.written(case="best").latex.startswith("T_{min} =")
+    assert each.loggp.written().latex.startswith("T_{max} =")
 
 
 def test_log_p_is_log_gp_without_bytes() -> None:
@@ -192,7 +192,7 @@ def test_log_p_is_log_gp_without_bytes() -> None:
 @pytest.mark.parametrize(("each", "name"), FORMULAS, ids=IDS)
 def test_each_formula_is_shown_with_balanced_braces(each: CollectiveModel, name: ModelName) -> None:
     for variant in ("corrected", "as_published"):
-        text = each.formula(name).latex(variant)
+        text = each.formula(name).written(variant).latex
         assert text.count("{") == text.count("}")
         assert text.count(r"\left") == text.count(r"\right")
         assert each.formula(name).printed is None or each.formula(name).erratum

@@ -87,7 +87,7 @@ def test_what_was_corrected_was_worse_somewhere(each: Segments) -> None:
 def test_closed_forms_are_bytes(each: Segments) -> None:
     for form in (*each.candidates, *(each.printed or ())):
         assert form.unit() == BYTES
-    assert all(text.startswith("m_s = ") for text in each.latex())
+    assert all(text.startswith("m_s = ") for text in [piece.latex for piece in each.written()])
     assert each.printed is None or each.erratum
 
 
