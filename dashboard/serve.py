@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from bokeh.server.server import Server
 from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
 from tornado.process import task_id
@@ -96,6 +97,11 @@ def serve(
         _say(f"dashboard available at {scheme}://{_shown(access.address)}:{port}/{PAGE} (stop it with Ctrl-C)")
         if show:
             server.io_loop.add_callback(lambda: server.show(f"/{PAGE}"))
+    _run(server)
+
+
+def _run(server: Server) -> None:
+    """Serve until the process is told to stop."""
     # Bokeh's own prints first: with nobody to read it, that is an error, and the server goes on.
     server._sigterm = server.io_loop.stop  # noqa: SLF001 - there is no other way to it
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from loaders.errors import LoadError, MissingHintError
     from loaders.formats import FORMATS
     from loaders.opening import open_results, scan
-    from loaders.run import RunWriter
+    from loaders.run_writer import RunWriter
     from loaders.storage import save_results
 
 __all__ = [
@@ -32,10 +32,10 @@ __all__ = [
     "facets",
     "hints",
     "intelmpi",
+    "methods",
     "online",
     "open_results",
     "openmpi",
-    "rows",
     "save_results",
     "scan",
     "source",
@@ -46,7 +46,7 @@ _MODULES = {
     "FORMATS": "formats",
     "LoadError": "errors",
     "MissingHintError": "errors",
-    "RunWriter": "run",
+    "RunWriter": "run_writer",
     "open_results": "opening",
     "save_results": "storage",
     "scan": "opening",

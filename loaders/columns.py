@@ -10,7 +10,8 @@ from typing import Literal
 import pandas as pd
 
 from loaders.delimited import Field
-from loaders.source import RESERVED, Source
+from loaders.names import RESERVED
+from loaders.source import Source
 
 #: Columns of text and of numbers that a table may have; `total_size` = bytes of all processes together.
 TEXTS = ("collective", "algorithm", "system")

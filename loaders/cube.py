@@ -16,28 +16,12 @@ import xarray as xr
 from loaders import ragged
 from loaders.collectives import size_meaning
 from loaders.errors import LoadError
+from loaders.methods import MethodKey, method_label
 from loaders.pooling import Axes, Samples, pool, samples_of
-from loaders.rows import CollectiveRows, Floats, Ints, MethodKey
+from loaders.rows import CollectiveRows, Floats, Ints
 
 MAX_CELLS = 1 << 27
 RAW_STATISTIC = "median over repetitions"
-
-
-def method_label(key: MethodKey) -> str:
-    """Text of a method: ``binomial``, ``pipeline 8KiB``, ``chain 8KiB fanout=4``."""
-    parts = [key.algorithm]
-    if key.segment_size:
-        parts.append(format_segment(key.segment_size))
-    parts += [f"{name}={value}" for name, value in key.parameters]
-    return " ".join(parts)
-
-
-def format_segment(size: int) -> str:
-    """Segment size in the largest binary unit that divides it: ``8KiB``, ``1000B``."""
-    for unit, step in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size % step == 0:
-            return f"{size // step}{unit}"
-    return f"{size}B"
 
 
 def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -> xr.Dataset:

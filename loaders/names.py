@@ -9,6 +9,26 @@ import numpy.typing as npt
 
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT, plain_name
 
+#: Columns that a reader may yield; any other column is a further parameter of the method.
+COLUMNS = (
+    "collective",
+    "algorithm",
+    "segment_size",
+    "comm_size",
+    "message_size",
+    "ppn",
+    "time",
+    "time_std",
+    "repetitions",
+    "repetition",
+    "library_id",
+    "system",
+    "double_of",
+)
+
+#: Names that a parameter of a method cannot have.
+RESERVED = frozenset({*COLUMNS, "method", "sample", "total_size"})
+
 _ALIASES = {
     "broadcast": "bcast",
     "all_reduce": "allreduce",

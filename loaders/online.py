@@ -35,7 +35,8 @@ import pyarrow.parquet as pq
 
 from loaders import disk
 from loaders.errors import LoadError
-from loaders.source import RESERVED, Format, Source
+from loaders.names import RESERVED
+from loaders.source import Format, Source
 
 RECORD = np.dtype(
     [

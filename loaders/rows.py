@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from loaders.errors import LoadError
-from loaders.names import block_of
-from loaders.source import COLUMNS
+from loaders.methods import MethodKey
+from loaders.names import COLUMNS, block_of
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -28,15 +28,6 @@ _METHOD = ("algorithm", "segment_size")
 #: Whole numbers that a float tells apart.
 _EXACT = 2**53
 _NOT_PARAMETERS = frozenset({*COLUMNS, "total_size", "sample"})
-
-
-@dataclass(frozen=True)
-class MethodKey:
-    """What makes a method: its algorithm and parameters. `parameters` are sorted ``(name, value)``."""
-
-    algorithm: str
-    segment_size: int
-    parameters: tuple[tuple[str, Hashable], ...] = ()
 
 
 class Vocabulary:

@@ -32,26 +32,6 @@ UNPACKED_BYTES = 4 << 30
 UNPACKED_TIMES = 200
 UNPACKED_FREE = 64 << 20
 
-#: Columns that a reader may yield; any other column is a further parameter of the method.
-COLUMNS = (
-    "collective",
-    "algorithm",
-    "segment_size",
-    "comm_size",
-    "message_size",
-    "ppn",
-    "time",
-    "time_std",
-    "repetitions",
-    "repetition",
-    "library_id",
-    "system",
-    "double_of",
-)
-
-#: Names that a parameter of a method cannot have.
-RESERVED = frozenset({*COLUMNS, "method", "sample", "total_size"})
-
 _Stream = io.BufferedReader | gzip.GzipFile
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(path, bytes_done, bytes_total)`` while a file is read."""
@@ -303,7 +283,7 @@ class Format:
     recognises
         ``recognises(head, path)``: whether the first 64 KiB (and the name) are of this format.
     read
-        ``read(source)``: yields tables of rows. Columns are those of `COLUMNS` that the file tells
+        ``read(source)``: yields tables of rows. Columns are those of `loaders.names.COLUMNS` that the file tells
         (sizes in bytes by the project's convention, times in seconds), one row a measured point or,
         with a column ``repetition``, one row a raw sample. What the file does not tell is left out:
         hints add it.

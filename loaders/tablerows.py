@@ -22,7 +22,7 @@ _WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 
 
 class Rows:
-    """Turns parsed rows of one table into the columns of `loaders.source.COLUMNS`.
+    """Turns parsed rows of one table into the columns of `loaders.names.COLUMNS`.
 
     Parameters
     ----------

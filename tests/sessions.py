@@ -31,6 +31,7 @@ class Session:
     def __init__(self, socket: WebSocketClientConnection) -> None:
         self._socket = socket
         self._numbers = count(1)
+        self._reading: asyncio.Future[str | bytes | None] | None = None
         self.widgets: dict[str, dict[str, Any]] = {}
         self.document: dict[str, Any] = {}
 
@@ -133,7 +134,7 @@ class Session:
 
     async def _next(self, seconds: float | None = None) -> tuple[str, dict[str, Any]]:
         # Only for its first part may be waited in vain: a message that has begun is read to its end.
-        header = json.loads(await asyncio.wait_for(self._part(), seconds))
+        header = json.loads(await self._part(seconds))
         _, content = [json.loads(await self._part()) for _ in range(2)]
         for _ in range(2 * header.get("num_buffers", 0)):
             await self._part()
@@ -141,8 +142,14 @@ class Session:
             raise RuntimeError(content.get("text"))
         return header["msgtype"], content
 
-    async def _part(self) -> str | bytes:
-        part = await self._socket.read_message()
+    async def _part(self, seconds: float | None = None) -> str | bytes:
+        # Who stops waiting leaves the reading to the next one: a part that came at that moment would be lost.
+        if self._reading is None:
+            self._reading = asyncio.ensure_future(self._socket.read_message())
+        await asyncio.wait({self._reading}, timeout=seconds)
+        if not self._reading.done():
+            raise TimeoutError
+        part, self._reading = self._reading.result(), None
         if part is None:
             raise ConnectionError("the server has closed the session")
         return part

@@ -20,6 +20,7 @@ import bokeh.server.server
 import pytest
 from bokeh.protocol import Protocol
 from bokeh.protocol.receiver import Receiver
+from bokeh.server.connection import ServerConnection
 from panel import config
 from panel.io import document
 from tornado.websocket import WebSocketClosedError
@@ -268,6 +269,15 @@ def test_a_tab_that_was_closed_is_no_fault_in_the_log(caplog: pytest.LogCaptureF
         assert caplog.text == ""
         asyncio.run(_lost(OSError("another fault")))
         assert "another fault" in caplog.text
+
+
+def test_what_a_closed_tab_had_sent_is_no_fault_in_the_log() -> None:
+    gone = _raised(lambda: ServerConnection.session.fget(SimpleNamespace(_session=None)))
+    assert not WithoutClosedTabs().filter(gone)
+    with pytest.raises(AssertionError) as own:
+        assert not gone
+    gone.exc_info = (own.type, own.value, own.tb)
+    assert WithoutClosedTabs().filter(gone)
 
 
 def test_the_log_names_no_secret() -> None:

@@ -128,6 +128,13 @@ def test_the_commands_help_is_there_before_anything_that_draws_or_computes() -> 
     assert (DRAWING | HEAVY) & set(done.stdout.splitlines()[-1].split()) == set()
 
 
+def test_the_ranks_of_a_job_start_without_what_reads_and_decides() -> None:
+    workers = [name for name, file in modules() if f"-m mpi4py -m {name}" in file.read_text(encoding="utf-8")]
+    assert len(workers) >= 4
+    for name, brought in loaded_by([*workers, "loaders.run_writer"]).items():
+        assert {"pandas", "xarray", "dask", "scipy"} & set(brought) == set(), name
+
+
 def test_no_module_outside_the_benchmarks_names_mpi4py() -> None:
     named = [
         f"{file.relative_to(ROOT)}:{line} imports {target}"
@@ -196,7 +203,12 @@ def doors() -> dict[str, list[str]]:
     """What each package lends to those outside: the names, modules and packages in its `__all__`."""
     trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules() if file.stem == "__init__"}
     return {
-        name: [word for node in tree.body if "__all__" in ast.unparse(node) for word in ast.literal_eval(node.value)]  # type: ignore[attr-defined]
+        name: [
+            word
+            for node in tree.body
+            if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node)
+            for word in ast.literal_eval(node.value)
+        ]  # type: ignore[attr-defined]
         for name, tree in trees.items()
     }
 

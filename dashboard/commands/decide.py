@@ -167,6 +167,7 @@ def _held_out(args: argparse.Namespace, decided: Decided) -> dict[str, Any]:
 
 def _sweep(args: argparse.Namespace) -> None:
     from dashboard.session.choice import Choice
+    from dashboard.session.sweep import sweep
 
     if (args.tree, args.sweep == "settings") not in {("quadtree", False), ("c45", True)}:
         raise Usage(
@@ -177,7 +178,7 @@ def _sweep(args: argparse.Namespace) -> None:
     if args.sweep == "settings":
         _show_sweep(args, prepared, _c45_settings(prepared.problem, options))
     else:
-        _show_sweep(args, prepared, prepared.sweep(args.sweep, Choice.of(args.tree, options)))
+        _show_sweep(args, prepared, sweep(prepared, args.sweep, Choice.of(args.tree, options)))
 
 
 def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def model_map(args: argparse.Namespace) -> None:
 
 def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
     """The map over given methods."""
-    from dashboard.models.deciding import decision_of_map
+    from dashboard.models.deciding import Ensemble, decision_of_map
     from dashboard.models.deciding import model_map as find
     from dashboard.models.family import read_labels, read_trust
     from dashboard.models.predicting import Covered, candidates, methods_named
@@ -47,19 +47,20 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
     )
     variant = "as_published" if args.as_published else "corrected"
     known = Covered.of(args.collective, methods)
-    predicted = find(known, *sizes, network, args.model, trust=read_trust(args.trust or ""), variant=variant)  # type: ignore[arg-type]
-    decision = decision_of_map(predicted, network, args.model, variant=variant)  # type: ignore[arg-type]  # one of two
+    ensemble = Ensemble(network, args.model, read_trust(args.trust or ""), variant)  # type: ignore[arg-type]  # one of two
+    elected = find(known, *sizes, ensemble)
+    decision = decision_of_map(elected, ensemble)
     if args.output:
         _save(args, decision)
     labels = [method.label for method in methods]
     answer = {
         **_about(args, network, sizes),
         "methods": labels,
-        "best": _indices(predicted.best),
-        "votes": {name: _indices(votes) for name, votes in predicted.votes.items()},
-        "time": _times(_of_best(predicted)),
+        "best": _indices(elected.best),
+        "votes": {name: _indices(votes) for name, votes in elected.votes.items()},
+        "time": _times(_of_best(elected)),
     }
-    show(args, answer, lambda: _lines(answer, _drawn(sizes, labels, predicted.best, _of_best(predicted))))
+    show(args, answer, lambda: _lines(answer, _drawn(sizes, labels, elected.best, _of_best(elected))))
 
 
 def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:

@@ -6,7 +6,7 @@ What comes out are ordinary decision functions, so they are judged, exported and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,66 @@ TRUST: Mapping[ModelName, float] = {"hockney": 1.0, "loggp": 1.1, "plogp": 1.2}
 Grow = Callable[[Problem], DecisionFunction]
 
 
+@dataclass(frozen=True)
+class Ensemble:
+    """Models of a network that decide together, or one of them alone.
+
+    Attributes
+    ----------
+    parameters
+        Of the network.
+    by
+        A model; ``vote``: what most models choose, and of as many the most trusted ones; ``weight``: what those models
+        choose whose trust together is the highest.
+    trust
+        Weight of each model's vote, above 0.
+    variant
+        Of the formulas.
+    """
+
+    parameters: ParameterSet
+    by: str = VOTE
+    trust: Mapping[ModelName, float] = field(default_factory=lambda: TRUST)
+    variant: Variant = "corrected"
+
+    @property
+    def models(self) -> tuple[ModelName, ...]:
+        """Those that are asked.
+
+        Raises
+        ------
+        ModelError
+            When there are no parameters of the model, or none of two models to vote.
+        """
+        parameters = self.parameters
+        if self.by not in TOGETHER:
+            return (parameters.of(self.by).name,)
+        if len(parameters.models) < 2:
+            raise ModelError(
+                f"a {self.by} needs two models or more, but {parameters.name} has {parameters.models[0]} only"
+            )
+        return parameters.models
+
+    @property
+    def leader(self) -> ModelName:
+        """The model that is asked, or of several the most trusted one."""
+        return max(self.models, key=lambda name: self.trust[name])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a decision function remembers as its options: `by`, and the variant that is not the usual one."""
+        return {"model": self.by, **({} if self.variant == "corrected" else {"variant": self.variant})}
+
+    def about(self, asked: Iterable[ModelName]) -> dict[str, Any]:
+        """What a decision function remembers of the models that were asked."""
+        return {
+            "by": self.by,
+            "variant": self.variant,
+            "parameters": {name: self.parameters.of(name).to_dict() for name in asked},
+            "parameters_name": self.parameters.name,
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class ModelMap:
     """The decision map that models make.
@@ -61,11 +121,8 @@ def model_map(
     known: Covered,
     comm_size: npt.ArrayLike,
     message_size: npt.ArrayLike,
-    parameters: ParameterSet,
-    by: str = VOTE,
+    ensemble: Ensemble,
     *,
-    trust: Mapping[ModelName, float] = TRUST,
-    variant: Variant = "corrected",
     attrs: Mapping[str, Any] | None = None,
 ) -> ModelMap:
     """Find the method of each cell by one model, or by all that there are parameters of.
@@ -76,15 +133,8 @@ def model_map(
         Methods to choose from (`Covered.of`).
     comm_size, message_size
         Axes of the map: processes and bytes, ascending.
-    parameters
-        Of the network.
-    by
-        A model; ``vote``: what most models choose, and of as many the most trusted ones; ``weight``: what those models
-        choose whose trust together is the highest.
-    trust
-        Weight of each model's vote, above 0.
-    variant
-        Of the formulas.
+    ensemble
+        Who decides.
     attrs
         For the predicted cube.
 
@@ -93,23 +143,16 @@ def model_map(
     ModelError
         When there are no parameters of the model, or none of two models to vote.
     """
-    models = _asked(parameters, by)
     cubes = {
-        name: predicted_cube(known, comm_size, message_size, parameters.of(name), variant=variant, attrs=attrs)
-        for name in models
+        name: predicted_cube(
+            known, comm_size, message_size, ensemble.parameters.of(name), variant=ensemble.variant, attrs=attrs
+        )
+        for name in ensemble.models
     }
     votes = {name: _fastest(cube) for name, cube in cubes.items()}
-    trusted = max(models, key=lambda name: trust[name])
-    best = votes[trusted] if len(models) == 1 else _voted(votes, trust, len(known.methods), count_first=by == VOTE)
-    return ModelMap(best, votes, cubes[trusted], known)
-
-
-def _asked(parameters: ParameterSet, by: str) -> tuple[ModelName, ...]:
-    if by not in TOGETHER:
-        return (parameters.of(by).name,)
-    if len(parameters.models) < 2:
-        raise ModelError(f"a {by} needs two models or more, but {parameters.name} has {parameters.models[0]} only")
-    return parameters.models
+    leader = ensemble.leader
+    best = votes[leader] if len(votes) == 1 else _elected(votes, ensemble, len(known.methods))
+    return ModelMap(best, votes, cubes[leader], known)
 
 
 def _fastest(cube: xr.Dataset) -> IntArray:
@@ -119,10 +162,9 @@ def _fastest(cube: xr.Dataset) -> IntArray:
     return np.asarray(np.where(there.any(axis=0), best, -1), dtype=np.int64)
 
 
-def _voted(
-    votes: Mapping[ModelName, IntArray], trust: Mapping[ModelName, float], methods: int, *, count_first: bool
-) -> IntArray:
+def _elected(votes: Mapping[ModelName, IntArray], ensemble: Ensemble, methods: int) -> IntArray:
     """The method of the most votes, and of as many of the most trusted models; or of the most trust at once."""
+    trust = ensemble.trust
     wrong = [name for name in votes if not trust.get(name, 0) > 0]
     if wrong:
         raise ModelError(f"the trust in {wrong[0]} is {trust.get(wrong[0], 0)}; expected more than 0")
@@ -132,20 +174,17 @@ def _voted(
         chosen = np.arange(methods).reshape(-1, 1, 1) == best
         count += chosen
         weight += chosen * trust[name]
-    # Votes first: a weight below the whole cannot outdo one of them.
-    score = count + weight / (2 * sum(trust[name] for name in votes)) if count_first else weight
+    # Votes first: a weight below the sum cannot outdo one of them.
+    score = count + weight / (2 * sum(trust[name] for name in votes)) if ensemble.by == VOTE else weight
     return np.asarray(np.where(count.any(axis=0), score.argmax(axis=0), -1), dtype=np.int64)
 
 
 def model_decision(
     problem: Problem,
-    parameters: ParameterSet,
-    by: str = VOTE,
+    ensemble: Ensemble,
     *,
     methods: Sequence[str] = (),
     grow: Grow | None = None,
-    trust: Mapping[ModelName, float] = TRUST,
-    variant: Variant = "corrected",
     options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
     """Decide over the sizes and methods of measurements, by models alone.
@@ -154,14 +193,14 @@ def model_decision(
     ----------
     problem
         Measurements of one collective: only their sizes and methods are used.
-    parameters, by, trust, variant
-        As for `model_map`.
+    ensemble
+        Who decides.
     methods
         Labels of the methods to choose from, measured or not (``pipeline 4KiB``); none: all measured ones.
     grow
         Makes a tree of the predicted problem, whose labels are the models' choice; default: the exact map.
     options
-        What the decision function remembers as its options; default: `by`, and the variant that is not the usual one.
+        What the decision function remembers as its options; default: those of the ensemble.
 
     Returns
     -------
@@ -175,19 +214,27 @@ def model_decision(
         raise ModelError(f"no model covers {', '.join(known.missing)}; choose from other methods")
     sizes = part.cube["comm_size"].values, part.cube["message_size"].values
     attrs = {name: part.cube.attrs[name] for name in ("system", "network", "library") if name in part.cube.attrs}
-    predicted = model_map(known, *sizes, parameters, by, trust=trust, variant=variant, attrs=attrs)
-    return _decision(predicted, parameters, by, variant, grow, problem.provenance, options)
+    elected = model_map(known, *sizes, ensemble, attrs=attrs)
+    return decision_of_map(elected, ensemble, grow=grow, provenance=problem.provenance, options=options)
 
 
 def decision_of_map(
-    predicted: ModelMap, parameters: ParameterSet, by: str, *, variant: Variant = "corrected", grow: Grow | None = None
+    elected: ModelMap,
+    ensemble: Ensemble,
+    *,
+    grow: Grow | None = None,
+    provenance: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
-    """The decision function of a model-made map, without any measurement."""
-    return _decision(predicted, parameters, by, variant, grow, {})
+    """The decision function of a model-made map; without a `provenance` of measurements, that of its predictions."""
+    learnt = Problem.of(elected.cube).relabelled([elected.best])
+    about = {**ensemble.about(elected.votes), "not_covered": list(elected.known.missing)}
+    provenance = {**(provenance or learnt.provenance), "models": about}
+    return _encoded(learnt, grow, options or ensemble.options, provenance)
 
 
 def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet, *, grow: Grow | None = None) -> DecisionFunction:
-    """The decision function of an optimal implementation; its methods are algorithms with the segment sizes found.
+    """The decision function of an optimal implementation; its methods are algorithms with their best segment sizes.
 
     Parameters
     ----------
@@ -208,38 +255,9 @@ def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet, *, grow: 
     model = parameters.of(optimal.attrs["model"])
     cube = predicted_cube(known, optimal["comm_size"].values, optimal["message_size"].values, model)
     labels = np.array([places.get(pair, -1) for pair in pairs], dtype=np.int64).reshape(best.shape)
-    made = ModelMap(labels, {model.name: labels}, cube, known)
-    return _decision(made, parameters, model.name, "corrected", grow, {}, {"model": model.name, "segments": "optimal"})
-
-
-def _decision(
-    predicted: ModelMap,
-    parameters: ParameterSet,
-    by: str,
-    variant: Variant,
-    grow: Grow | None,
-    provenance: Mapping[str, Any],
-    options: Mapping[str, Any] | None = None,
-) -> DecisionFunction:
-    learnt = Problem.of(predicted.cube).relabelled([predicted.best])
-    about = {**_about(parameters, by, variant, predicted.votes), "not_covered": list(predicted.known.missing)}
-    return _encoded(
-        learnt, grow, options or _usual(by, variant), {**(provenance or learnt.provenance), "models": about}
-    )
-
-
-def _about(parameters: ParameterSet, by: str, variant: Variant, asked: Iterable[ModelName]) -> dict[str, Any]:
-    """What a decision function remembers of the models that were asked."""
-    return {
-        "by": by,
-        "variant": variant,
-        "parameters": {name: parameters.of(name).to_dict() for name in asked},
-        "parameters_name": parameters.name,
-    }
-
-
-def _usual(by: str, variant: Variant) -> dict[str, Any]:
-    return {"model": by, **({} if variant == "corrected" else {"variant": variant})}
+    elected = ModelMap(labels, {model.name: labels}, cube, known)
+    options = {"model": model.name, "segments": "optimal"}
+    return decision_of_map(elected, Ensemble(parameters, model.name), grow=grow, options=options)
 
 
 def _encoded(
@@ -261,13 +279,10 @@ def _encoded(
 
 def completed_decision(
     problem: Problem,
-    parameters: ParameterSet,
-    by: str = VOTE,
+    ensemble: Ensemble,
     *,
     methods: Sequence[str] = (),
     grow: Grow | None = None,
-    trust: Mapping[ModelName, float] = TRUST,
-    variant: Variant = "corrected",
     options: Mapping[str, Any] | None = None,
 ) -> DecisionFunction:
     """Decide by what was measured, and by predictions where nothing was (6.4).
@@ -276,7 +291,7 @@ def completed_decision(
     ----------
     problem
         Measurements of one collective, with gaps.
-    parameters, by, methods, grow, trust, variant, options
+    ensemble, methods, grow, options
         As for `model_decision`; of several models the most trusted one predicts, and methods are measured ones.
 
     Returns
@@ -285,27 +300,14 @@ def completed_decision(
         Of kind ``model``; ``provenance["models"]["completion"]`` says how many times are predicted.
     """
     part = problem.single("a decision function of completed measurements")
-    cube = completed_like(part.cube, parameters, by, methods=methods, trust=trust, variant=variant)
-    about = _about(parameters, by, variant, [most_trusted(parameters, by, trust)])
-    about["completion"] = cube.attrs["completion"]
-    settings = options or {**_usual(by, variant), "fill": True}
-    return _encoded(Problem.of(cube, weights=part.weights), grow, settings, {**problem.provenance, "models": about})
+    cube = completed_like(part.cube, ensemble, methods)
+    about = {**ensemble.about([ensemble.leader]), "completion": cube.attrs["completion"]}
+    provenance = {**problem.provenance, "models": about}
+    options = options or {**ensemble.options, "fill": True}
+    return _encoded(Problem.of(cube, weights=part.weights), grow, options, provenance)
 
 
-def most_trusted(parameters: ParameterSet, by: str, trust: Mapping[ModelName, float] = TRUST) -> ModelName:
-    """The model that is asked, or of several the most trusted one."""
-    return max(_asked(parameters, by), key=lambda name: trust[name])
-
-
-def completed_like(
-    cube: xr.Dataset,
-    parameters: ParameterSet,
-    by: str,
-    *,
-    methods: Sequence[str] = (),
-    trust: Mapping[ModelName, float] = TRUST,
-    variant: Variant = "corrected",
-) -> xr.Dataset:
+def completed_like(cube: xr.Dataset, ensemble: Ensemble, methods: Sequence[str] = ()) -> xr.Dataset:
     """What `completed_decision` decides on: the measurements of these methods, completed and marked."""
     if methods:
         labels = [str(label) for label in cube["method"].values]
@@ -313,7 +315,7 @@ def completed_like(
         if unknown:
             raise ModelError(f"nothing of {unknown[0]!r} was measured that could be completed; measured are {labels}")
         cube = cube.isel(method=[labels.index(label) for label in methods])
-    return completed(cube, parameters.of(most_trusted(parameters, by, trust)), variant=variant)
+    return completed(cube, ensemble.parameters.of(ensemble.leader), variant=ensemble.variant)
 
 
 def restricted_to_covered(problem: Problem) -> Problem:
@@ -352,6 +354,6 @@ def model_penalties(
     options += TOGETHER if len(options) > 1 else []
     penalties = {}
     for by in options:
-        decision = model_decision(problem, parameters, by, trust=trust, variant=variant)
+        decision = model_decision(problem, Ensemble(parameters, by, trust, variant))
         penalties[by] = (summarise_all(fair.penalties(decision)), summarise_all(problem.penalties(decision)))
     return penalties

@@ -13,7 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.domain.options import Option
-from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, completed_decision, model_decision
+from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble, completed_decision, model_decision
 from dashboard.models.errors import ModelError
 from dashboard.models.fit import fit_all
 from dashboard.models.observations import observe
@@ -172,12 +172,9 @@ def _grown(
     changed = {each.name: options[each.name] for each in family.options if options[each.name] != each.default}
     return decide(
         problem,
-        network,
-        str(options["model"]),
+        Ensemble(network, str(options["model"]), read_trust(options["trust"]), options["variant"]),
         methods=read_labels(options["methods"]),
         grow=FAMILIES[options["encode"]].grow,
-        trust=read_trust(options["trust"]),
-        variant=options["variant"],
         options={"model": options["model"], **changed},
     )
 

@@ -21,9 +21,8 @@ from dashboard.decisions.function.saved import methods_to_data
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import normal, takes_fan_out, takes_segments
 from dashboard.online.errors import OnlineError
-from loaders.cube import method_label
+from loaders.methods import MethodKey, method_label
 from loaders.openmpi import DEFAULT_VERSION, algorithms
-from loaders.rows import MethodKey
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -7,6 +7,7 @@ import re
 from traceback import walk_tb
 
 from bokeh.protocol.exceptions import ProtocolError
+from bokeh.server.connection import ServerConnection
 from tornado.websocket import WebSocketClosedError
 
 _SECRET = re.compile(
@@ -38,17 +39,22 @@ class WithoutSecrets(logging.Filter):
 
 
 class WithoutClosedTabs(logging.Filter):
-    """Lets every record pass but that a message was still on its way to a browser that had gone.
+    """Lets every record pass but that a message was still on its way to or from a browser that had gone.
 
     Bokeh does not wait for its messages, so nobody is there to hear of it: asyncio writes each down as a fault, or
-    Bokeh and Panel as a warning, dozens for each tab that is closed while its page is built.
+    Bokeh and Panel as a warning, dozens for each tab that is closed while its page is built. What the tab had sent
+    before finds a connection without a session.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether it is something else."""
         if record.name in _SENDERS and record.msg == _GONE:
             return False
-        return record.exc_info is None or not isinstance(record.exc_info[1], WebSocketClosedError)
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, AssertionError):
+            *_, last = walk_tb(error.__traceback__)
+            return last[0].f_code.co_qualname != ServerConnection.session.fget.__qualname__
+        return not isinstance(error, WebSocketClosedError)
 
 
 class WithoutMalformed(logging.Filter):
@@ -80,7 +86,7 @@ def keep_quiet() -> None:
     """Leave all three out of the server's log from now on; may be called again."""
     for name in _LOGGERS:
         _add(name, WithoutSecrets())
-    for name in ("asyncio", *_SENDERS):
+    for name in ("asyncio", _HANDLED, *_SENDERS):
         _add(name, WithoutClosedTabs())
     for name in (_MESSAGES, _HANDLED, "tornado.application"):
         _add(name, WithoutMalformed())

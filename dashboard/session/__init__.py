@@ -11,6 +11,7 @@ __all__ = [
     "samples",
     "spool",
     "state",
+    "sweep",
     "treatment",
     "view",
 ]

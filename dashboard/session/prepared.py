@@ -6,7 +6,7 @@ Page, command, report, notebook and Python all decide on what `prepare` gives, a
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dashboard import decisions
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.statistics import THRESHOLDS, statistics_of
+from dashboard.decisions.function.statistics import statistics_of
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
@@ -258,36 +258,6 @@ class Prepared:
             return FAMILIES[choice.family].grow(self.learn(part), **choice.options)
 
         return heldout(self.problem, again, scheme, folds, grown=decision, progress=progress)
-
-    def sweep(self, along: str, choice: Choice) -> pd.DataFrame:
-        """Statistics of quadtrees over ``depth`` or ``threshold``, the other one as chosen (Figures 6.10, 6.11).
-
-        Returns
-        -------
-        DataFrame
-            One row for each value, in a column of the option's name, with ``depth_max``, ``depth_mean``, ``leaves``,
-            ``nodes``, ``penalty_mean``, ``penalty_max`` and ``penalty_median`` (percent).
-        """
-        rows = []
-        chosen = choice.options if choice.family == "quadtree" else {}
-        name = {"depth": "max_depth", "threshold": "threshold"}[along]
-        settings: Sequence[Any] = THRESHOLDS
-        if along == "depth":
-            settings = range(self.learnt.single("a quadtree").builder.levels + 1)
-        for value in settings:
-            figures = Decided(self, Choice.of("quadtree", {**chosen, name: value})).statistics
-            depth, penalty = figures["depth"], figures["penalty"]
-            rows.append(
-                {
-                    name: value,
-                    "depth_max": depth["max"],
-                    "depth_mean": depth["mean"],
-                    "leaves": figures["leaves"],
-                    "nodes": figures["nodes"],
-                    **{f"penalty_{each}": penalty[each] for each in ("mean", "max", "median")},
-                }
-            )
-        return pd.DataFrame(rows)
 
     @property
     def remarks(self) -> list[str]:

@@ -25,6 +25,7 @@ from dashboard.domain.errors import OptionError
 from dashboard.session.choice import QUADTREE, RULES, Choice, titles
 from dashboard.session.prepared import MODEL, Decided, Prepared
 from dashboard.session.registry import COMPUTED
+from dashboard.session.sweep import sweep
 from dashboard.session.treatment import Treatment
 from loaders.collectives import POINT_TO_POINT
 
@@ -232,15 +233,16 @@ class View:
         return decisions.summarise(decided.penalty)
 
     def sweeps(self) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-        """Statistics of quadtrees over depth and over threshold (`Prepared.sweep`)."""
+        """Statistics of quadtrees over depth and over threshold (`session.sweep.sweep`)."""
         if self.prepared is None:
             return None
         chosen = self.shown if self.shown is not None and self.shown.family == QUADTREE else Choice.of(QUADTREE)
-        sweep = self.prepared.sweep
         # The value along which it goes makes no difference.
         kept = {"depth": chosen.options["threshold"], "threshold": chosen.options["max_depth"]}
         keys = {along: ("sweep", along, self.data_key, value) for along, value in kept.items()}
-        depths, thresholds = (COMPUTED.once(keys[along], partial(sweep, along, chosen)) for along in kept)
+        depths, thresholds = (
+            COMPUTED.once(keys[along], partial(sweep, self.prepared, along, chosen)) for along in kept
+        )
         return depths, thresholds
 
     def needed(self) -> Prepared:

@@ -25,8 +25,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.ranks.surroundings import settings
-from loaders.cube import format_segment, method_label
-from loaders.rows import MethodKey
+from loaders.methods import MethodKey, format_segment, method_label
 
 LOOP = Path(__file__).with_name("osu_loop.py")
 METHODS, REPETITIONS, SIZE = 30, 20, 1 << 16

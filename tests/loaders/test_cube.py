@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loaders import LoadError, open_results
-from loaders.cube import combine_attrs, cube_table, format_segment, make_cube
+from loaders.cube import combine_attrs, cube_table, make_cube
+from loaders.methods import format_segment
 from loaders.rows import CollectiveRows
 from tests.files import skampi
 

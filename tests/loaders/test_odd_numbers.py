@@ -11,7 +11,7 @@ import pytest
 
 from loaders import LoadError, MissingHintError, open_results, scan
 from loaders.hints import FileHints, Hints, parse_size
-from loaders.run import RunWriter
+from loaders.run_writer import RunWriter
 from loaders.source import Source
 
 BLOCK = '# SKaMPI Version 5.0\n# begin result "MPI_Bcast-procs"\n{}\n# end result "MPI_Bcast-procs"\n'

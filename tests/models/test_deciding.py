@@ -13,6 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import ModelName
 from dashboard.export import TARGETS
 from dashboard.models.deciding import (
+    Ensemble,
     completed_decision,
     decision_of_map,
     model_decision,
@@ -67,8 +68,8 @@ def test_candidates_cut_only_what_can_be_cut() -> None:
 @pytest.mark.parametrize("model", ["hockney", "loggp", "plogp"])
 @pytest.mark.parametrize("collective", ["bcast", "allgather", "allreduce"])
 def test_each_cell_takes_what_is_fastest_one_by_one(collective: str, model: ModelName) -> None:
-    methods = known(collective)
-    decision = decision_of_map(model_map(methods, P, SIZES, NETWORK, model), NETWORK, model)
+    methods, ensemble = known(collective), Ensemble(NETWORK, model)
+    decision = decision_of_map(model_map(methods, P, SIZES, ensemble), ensemble)
     assert decision.kind == "model"
     for count in P:
         for size in SIZES:
@@ -83,7 +84,7 @@ def test_each_cell_takes_what_is_fastest_one_by_one(collective: str, model: Mode
 
 
 def test_most_votes_win_and_trust_breaks_ties() -> None:
-    found = model_map(known(), P, SIZES, NETWORK, "vote")
+    found = model_map(known(), P, SIZES, Ensemble(NETWORK, "vote"))
     votes = np.stack([found.votes[name] for name in ("hockney", "loggp", "plogp")])
     for row, column in np.ndindex(found.best.shape):
         cast = votes[:, row, column].tolist()
@@ -91,18 +92,18 @@ def test_most_votes_win_and_trust_breaks_ties() -> None:
         # All three differ: PLogP is trusted most (5.2.3).
         assert found.best[row, column] == (winner if cast.count(winner) > 1 else cast[2])
     differing = (votes[0] != votes[1]) & (votes[1] != votes[2]) & (votes[0] != votes[2])
-    others = model_map(known(), P, SIZES, NETWORK, "vote", trust={"hockney": 5.0, "loggp": 1.0, "plogp": 1.0})
+    others = model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust={"hockney": 5.0, "loggp": 1.0, "plogp": 1.0}))
     assert (others.best[differing] == votes[0][differing]).all()
     # Trust in one does not outdo two who agree.
     assert (others.best[~differing] == found.best[~differing]).all()
     with pytest.raises(ModelError, match="trust in loggp is 0"):
-        model_map(known(), P, SIZES, NETWORK, "vote", trust={"hockney": 1.0, "loggp": 0.0, "plogp": 1.0})
+        model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust={"hockney": 1.0, "loggp": 0.0, "plogp": 1.0}))
 
 
 def test_a_vote_needs_two_models() -> None:
     alone = ParameterSet("alone", {"hockney": HOCKNEY})
     with pytest.raises(ModelError, match="a vote needs two models or more, but alone has hockney only"):
-        model_map(known(), P, SIZES, alone, "vote")
+        model_map(known(), P, SIZES, Ensemble(alone, "vote"))
 
 
 def test_algorithms_are_not_chosen_where_they_do_not_work() -> None:
@@ -118,12 +119,12 @@ def test_algorithms_are_not_chosen_where_they_do_not_work() -> None:
 
 def test_one_process_has_nothing_to_decide_but_gets_an_answer(fast_ethernet_bcast: xr.Dataset) -> None:
     cube = fast_ethernet_bcast.assign_coords(comm_size=[1, *fast_ethernet_bcast["comm_size"].values[1:].tolist()])
-    decision = model_decision(Problem.of(cube), NETWORK, "loggp")
+    decision = model_decision(Problem.of(cube), Ensemble(NETWORK, "loggp"))
     assert 0 <= decision.predict_one(1, 1024) < len(decision.methods)
 
 
 def test_methods_without_a_model_are_named(fast_ethernet_bcast: xr.Dataset) -> None:
-    decision = model_decision(Problem.of(fast_ethernet_bcast), NETWORK, "hockney")
+    decision = model_decision(Problem.of(fast_ethernet_bcast), Ensemble(NETWORK, "hockney"))
     about = decision.provenance["models"]
     assert "knomial 8KiB" in about["not_covered"]
     assert about["parameters"] == {"hockney": HOCKNEY.to_dict()}
@@ -136,29 +137,33 @@ def test_methods_without_a_model_are_named(fast_ethernet_bcast: xr.Dataset) -> N
 
 def test_it_is_an_ordinary_decision_function(fast_ethernet_bcast: xr.Dataset) -> None:
     problem = Problem.of(fast_ethernet_bcast)
-    decision = model_decision(problem, NETWORK, "vote")
+    decision = model_decision(problem, Ensemble(NETWORK, "vote"))
     assert DecisionFunction.from_json(decision.to_json()) == decision
     assert problem.summary(decision).unmeasured == 0
     for target in ("c", "python", "openmpi"):
         assert TARGETS[target].write([decision], {"statistics": {}, "sources": {}})
-    small = model_decision(problem, NETWORK, "vote", grow=lambda part: FAMILIES["quadtree"].grow(part, max_depth=2))
+    small = model_decision(
+        problem, Ensemble(NETWORK, "vote"), grow=lambda part: FAMILIES["quadtree"].grow(part, max_depth=2)
+    )
     assert small.leaves < decision.leaves
     assert small.provenance["models"]["encoded"]["options"]["max_depth"] == 2
 
 
 def test_trust_alone_decides_by_weight() -> None:
     trust = {"hockney": 3.0, "loggp": 1.0, "plogp": 1.0}
-    found = model_map(known(), P, SIZES, NETWORK, "weight", trust=trust)
+    found = model_map(known(), P, SIZES, Ensemble(NETWORK, "weight", trust=trust))
     # One who is trusted more than both others together is always followed (5.2.3).
     assert (found.best == found.votes["hockney"]).all()
-    assert (model_map(known(), P, SIZES, NETWORK, "vote", trust=trust).best != found.best).any()
-    even = model_map(known(), P, SIZES, NETWORK, "weight")
-    assert (even.best == model_map(known(), P, SIZES, NETWORK, "vote").best).all()
+    assert (model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust=trust)).best != found.best).any()
+    even = model_map(known(), P, SIZES, Ensemble(NETWORK, "weight"))
+    assert (even.best == model_map(known(), P, SIZES, Ensemble(NETWORK, "vote")).best).all()
 
 
 def test_methods_can_be_chosen_measured_or_not(fast_ethernet_bcast: xr.Dataset) -> None:
     problem = Problem.of(fast_ethernet_bcast)
-    decision = model_decision(problem, NETWORK, "loggp", methods=["binomial", "pipeline 4KiB", "pipeline 8KiB"])
+    decision = model_decision(
+        problem, Ensemble(NETWORK, "loggp"), methods=["binomial", "pipeline 4KiB", "pipeline 8KiB"]
+    )
     assert [method.label for method in decision.methods] == ["binomial", "pipeline 4KiB", "pipeline 8KiB"]
     assert decision.methods[1].segment_size == 4096
     chosen = {decision.methods[decision.predict_one(8, size)].label for size in SIZES.tolist()}
@@ -170,14 +175,14 @@ def test_methods_can_be_chosen_measured_or_not(fast_ethernet_bcast: xr.Dataset) 
         ("pipeline big", "segment size, as in pipeline 8KiB"),
     ):
         with pytest.raises(ModelError, match=words):
-            model_decision(problem, NETWORK, "loggp", methods=["binomial", wrong])
+            model_decision(problem, Ensemble(NETWORK, "loggp"), methods=["binomial", wrong])
 
 
 def test_what_is_missing_is_decided_by_the_model_and_the_rest_by_measurement(fast_ethernet_bcast: xr.Dataset) -> None:
     truth = Problem.of(fast_ethernet_bcast)
     cube = fast_ethernet_bcast.copy(deep=True)
     cube["time"][:, 1::2, 1::2] = np.nan
-    decision = completed_decision(Problem.of(cube), NETWORK, "vote")
+    decision = completed_decision(Problem.of(cube), Ensemble(NETWORK, "vote"))
     assert decision.provenance["models"]["parameters"].keys() == {"plogp"}
     assert "times predicted by the plogp model" in decision.provenance["models"]["completion"]
     # What was measured is decided as it was measured; the rest by the model, not as badly as any method would.
@@ -187,7 +192,7 @@ def test_what_is_missing_is_decided_by_the_model_and_the_rest_by_measurement(fas
     assert (table["penalty"].values[kept] == 0).all()
     assert 0 < np.nanmean(table["penalty"].values[~kept]) < 30
     with pytest.raises(ModelError, match="nothing of 'pipeline 4KiB' was measured"):
-        completed_decision(Problem.of(cube), NETWORK, "plogp", methods=["pipeline 4KiB"])
+        completed_decision(Problem.of(cube), Ensemble(NETWORK, "plogp"), methods=["pipeline 4KiB"])
 
 
 def test_a_perfect_model_costs_nothing() -> None:
@@ -199,7 +204,7 @@ def test_a_perfect_model_costs_nothing() -> None:
 def test_penalties_by_hand(fast_ethernet: xr.DataTree, fast_ethernet_parameters: ParameterSet) -> None:
     cube = fast_ethernet["allgather"].to_dataset()
     problem = Problem.of(cube)
-    decision = model_decision(problem, fast_ethernet_parameters, "plogp")
+    decision = model_decision(problem, Ensemble(fast_ethernet_parameters, "plogp"))
     covered = ["bruck", "neighbor", "recursive_doubling", "ring"]
     penalties = []
     for row, count in enumerate(cube["comm_size"].values):
@@ -245,6 +250,6 @@ def test_like_the_dissertation(
 def test_hockney_alone_decides_for_small_messages_as_the_dissertation_found(fast_ethernet_bcast: xr.Dataset) -> None:
     # 6.1.2: Hockney takes the binomial tree for small messages, where the measurement has the linear one.
     network = ParameterSet("grig", {"hockney": Hockney(110.65e-6, 0.0851e-6)})
-    decision = model_decision(Problem.of(fast_ethernet_bcast), network, "hockney")
+    decision = model_decision(Problem.of(fast_ethernet_bcast), Ensemble(network, "hockney"))
     chosen = {decision.methods[decision.predict_one(count, 64)].algorithm for count in range(4, 17)}
     assert chosen == {"binomial"}

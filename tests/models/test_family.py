@@ -13,7 +13,7 @@ from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.judged.frontier import frontier
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
-from dashboard.models.deciding import TRUST, model_decision
+from dashboard.models.deciding import TRUST, Ensemble, model_decision
 from dashboard.models.errors import ModelError
 from dashboard.models.family import FAMILY, family_of, read_trust, write_trust
 from dashboard.models.parameter_set import ParameterSet, of_machine, read_set, write_set
@@ -57,10 +57,7 @@ def test_options_are_those_of_deciding(fast_ethernet_bcast: xr.Dataset) -> None:
     found = FAMILY.grow(problem, **options)
     expected = model_decision(
         problem,
-        read_set(text),
-        "weight",
-        trust={"hockney": 9, "loggp": 1, "plogp": 1},
-        variant="as_published",
+        Ensemble(read_set(text), "weight", {"hockney": 9, "loggp": 1, "plogp": 1}, "as_published"),
         grow=FAMILIES["cart"].grow,
         options=options,
     )
@@ -76,7 +73,7 @@ def test_a_network_is_the_default_of_its_own_family(fast_ethernet_bcast: xr.Data
     alone = family_of(ParameterSet("alone", {"hockney": HOCKNEY}))
     assert alone.option("model").default == "hockney"
     decision = alone.grow(problem)
-    assert decision == model_decision(problem, ParameterSet("alone", {"hockney": HOCKNEY}), "hockney")
+    assert decision == model_decision(problem, Ensemble(ParameterSet("alone", {"hockney": HOCKNEY}), "hockney"))
     assert decision.options == {"model": "hockney"}
     # The numbers themselves, not their six digits.
     told = decision.provenance["models"]["parameters"]["hockney"]

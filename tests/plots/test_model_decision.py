@@ -8,7 +8,7 @@ import xarray as xr
 
 from dashboard.decisions import decision_map
 from dashboard.decisions.measured.problem import Problem
-from dashboard.models.deciding import model_decision, model_penalties
+from dashboard.models.deciding import Ensemble, model_decision, model_penalties
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.decision import chosen_methods, marks_legend, penalties_table
@@ -28,7 +28,7 @@ class Scene:
 
 def test_measured_methods_keep_their_colours_beside_others(fast_ethernet_bcast: xr.Dataset) -> None:
     scene, problem = Scene(fast_ethernet_bcast), Problem.of(fast_ethernet_bcast)
-    decision = model_decision(problem, NETWORK, "loggp", methods=["linear", "binomial", "pipeline 3000B"])
+    decision = model_decision(problem, Ensemble(NETWORK, "loggp"), methods=["linear", "binomial", "pipeline 3000B"])
     key, chosen = chosen_methods(decision, scene)
     assert key.labels == (*scene.key.labels, "pipeline 3000B")
     assert key.colors[: len(scene.key.labels)] == scene.key.colors
@@ -37,7 +37,7 @@ def test_measured_methods_keep_their_colours_beside_others(fast_ethernet_bcast: 
         for column, size in enumerate(scene.dmap["message_size"].values):
             label = decision.methods[decision.predict_one(int(count), int(size))].label
             assert key.labels[chosen[row, column]] == label
-    same, _ = chosen_methods(model_decision(problem, NETWORK, "loggp"), scene)
+    same, _ = chosen_methods(model_decision(problem, Ensemble(NETWORK, "loggp")), scene)
     assert same is scene.key
 
 

@@ -220,7 +220,7 @@ def test_a_hash_stands_for_its_password_alone() -> None:
         ('{"bob": "x",\n\n "alice": "scrypt$00$wonder"}', 0o600, "line 3: the hash of a password is cut"),
         ('{"scrypt$": "wonder",\n "b\\"\\n": "scrypt$"}', 0o600, "line 2: the hash"),
         ('{"alice":\n "\\ud800"}', 0o600, "line 2: this password has half a character"),
-        ("[" * 100_000, 0o600, "JSON object"),
+        pytest.param("[" * 100_000, 0o600, "JSON object", id="nested without end"),
     ],
 )
 def test_a_file_of_passwords_must_be_private_and_sound(tmp_path: Path, content: str, mode: int, told: str) -> None:

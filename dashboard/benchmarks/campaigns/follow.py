@@ -28,9 +28,9 @@ from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, key_o
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from loaders import disk
-from loaders.cube import annotate, method_label, with_doubles
+from loaders.cube import annotate, with_doubles
 from loaders.doubles import Ran, doubles, ran
-from loaders.rows import MethodKey
+from loaders.methods import MethodKey, method_label
 
 #: Lines kept of the log, and bytes of the run file taken in by one look.
 LOG_LINES = 60

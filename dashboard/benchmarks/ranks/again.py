@@ -11,8 +11,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.libraries.methods import Method
-from loaders.cube import method_label
-from loaders.rows import MethodKey
+from loaders.methods import MethodKey, method_label
 
 #: So often a job comes back to what is still doubtful; and to one point of so many at most, if these are more than few.
 ROUNDS, SHARE, FEW = 2, 4, 12

@@ -10,8 +10,7 @@ from typing import Any
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE
 from dashboard.benchmarks.safety.order import Order, Records
-from loaders.cube import method_label
-from loaders.rows import MethodKey
+from loaders.methods import MethodKey, method_label
 
 #: Of a cube and of a run's header: methods that must not be chosen, as JSON.
 UNSAFE = "unsafe_methods"

@@ -92,10 +92,7 @@ def penalty(
         dmap = decision_map(cube, ppn=ppn)
     flat, chosen_ppn = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))
     chosen = _chosen(flat, decision, chosen_ppn)
-    chosen_time = np.full(chosen.shape, np.nan)
-    for rows, time in time_blocks(as_run(flat)):
-        picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
-        chosen_time[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
+    chosen_time = _times_of(chosen, flat)
     best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
     unmeasured = np.isnan(chosen_time) & (best >= 0)
     assumed = unmeasured & (chosen >= 0)
@@ -122,6 +119,15 @@ def penalty(
     result["penalty"].attrs["units"] = "%"
     result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"
     return result
+
+
+def _times_of(chosen: npt.NDArray[np.int64], flat: xr.Dataset) -> FloatArray:
+    """Measured time (seconds) of the chosen method of each cell; NaN where there is none."""
+    times = np.full(chosen.shape, np.nan)
+    for rows, time in time_blocks(as_run(flat)):
+        picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
+        times[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
+    return times
 
 
 def summarise(penalties: xr.Dataset) -> PenaltySummary:

@@ -14,8 +14,8 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.models import MACHINES, MODEL_NAMES, MODELS, LogGP, ModelError, ModelName, PLogP, PointToPointModel
 from dashboard.models.aliases import algorithm_of, covered
-from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE
-from dashboard.models.family import ENCODINGS, write_trust
+from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble
+from dashboard.models.family import ENCODINGS, read_trust, write_trust
 from dashboard.models.fit import Fit
 from dashboard.models.parameter_set import ParameterSet, of_machine, write_set
 from dashboard.models.predicting import candidates
@@ -178,6 +178,16 @@ class ModelChoice(param.Parameterized):
         if self.by == "plogp" and "plogp" not in known.parameters and "plogp" in self.effective():
             return ParameterSet(known.name, self.effective(), known.provenance)
         return known
+
+    def ensemble(self) -> Ensemble:
+        """The models that decide.
+
+        Raises
+        ------
+        ModelError
+            When the weights are none.
+        """
+        return Ensemble(self.network(), self.by, read_trust(self.trust), self.variant)
 
     def decision(self) -> Choice:
         """How models decide, as a choice like all others.

@@ -14,7 +14,6 @@ from panel.io import hold
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.domain.units import format_count
 from dashboard.models import MODEL_TITLES, ModelError
-from dashboard.models.collectives.model import Variant
 from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
 from dashboard.models.family import ENCODINGS, FAMILY, read_trust
 from dashboard.models.predicting import Covered, methods_named
@@ -233,18 +232,11 @@ class Deciding(Part):
 
     def _marks(self, scene: Scene, chosen: Any) -> Any:
         """Cells whose chosen method was predicted, where measurements are completed; else None."""
-        choice = self._choice
-        if not choice.fill:
+        if not self._choice.fill:
             return None
-        options = choice.decision().options
-        cube = completed_like(
-            scene.cube, self._network(), choice.by, trust=read_trust(choice.trust), variant=options["variant"]
-        )
+        cube = completed_like(scene.cube, self._choice.ensemble())
         modelled = cube["modelled"].transpose("method", "comm_size", "message_size").values
         return np.take_along_axis(modelled, np.maximum(chosen, 0)[None], axis=0)[0] & (chosen >= 0)
-
-    def _network(self) -> Any:
-        return self._choice.network()
 
     def _note(self, decision: DecisionFunction) -> str:
         about = decision.provenance["models"]
@@ -266,25 +258,24 @@ class Deciding(Part):
         labels = choice.candidates or tuple(each.label for each in choice.could_choose())
         known = Covered.of(choice.collective, methods_named(choice.collective, labels))
         sizes = COMM_SIZES, (0,) if choice.collective == "barrier" else MESSAGE_SIZES
-        variant: Variant = choice.variant
-        network = self._network()
-        found = model_map(known, *sizes, network, choice.by, trust=read_trust(choice.trust), variant=variant)
-        decision = decision_of_map(found, network, choice.by, variant=variant)
+        ensemble = choice.ensemble()
+        elected = model_map(known, *sizes, ensemble)
+        decision = decision_of_map(elected, ensemble)
         self.growing.stop()
         self.tell("")
         self._asked = self._drawn = None
-        axes = Axes.of(found.cube)
+        axes = Axes.of(elected.cube)
         key = MethodKey.by_wins(
-            [method.label for method in known.methods], _wins(found.best, len(known.methods)), self._state.scheme
+            [method.label for method in known.methods], _wins(elected.best, len(known.methods)), self._state.scheme
         )
         layers = {"model ground": drawn.unmeasured_ground(axes)}
-        layers |= model_decision.method_layers("model", found.best, axes, Raster.of(axes), key)
+        layers |= model_decision.method_layers("model", elected.best, axes, Raster.of(axes), key)
         with hold(pn.state.curdoc):
             for name, each in self.columns.items():
                 each.visible = name == "model"
             self.panes["model"].object = stacked(MAPS["model"], axes, layers, self.live)
             self.note.object = escape(f"{_ALONE} {self._note(decision)}")
-            shares = legend.method_shares(key, np.full(found.best.shape, -1), found.best)
+            shares = legend.method_shares(key, np.full(elected.best.shape, -1), elected.best)
             self.methods.object = legend.method_legend(shares, len(key.labels), _SHARES)
             self.classes.object = self.figures.object = ""
 
