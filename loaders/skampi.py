@@ -59,11 +59,11 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         position, line = 0, first
         for marker in _markers(block):
             text = block[position : marker.start()]
-            yield from _section(source, text, line, name)
+            yield from _block_tables(source, text, line, name)
             line += block.count(b"\n", position, marker.end())
             position = marker.end()
             name = marker[2].decode("utf-8", "replace") if marker[1] == b"begin" else None
-        yield from _section(source, block[position:], line, name)
+        yield from _block_tables(source, block[position:], line, name)
     if not source.rows:
         raise source.fail(
             "no measurement found: SKaMPI rows look like 'nodes= 2 count= 1  1  105.4  4.0  5' "
@@ -84,7 +84,8 @@ def _markers(block: bytes) -> Iterator[re.Match[bytes]]:
             return
 
 
-def _section(source: Source, text: bytes, line: int, name: str | None) -> Iterator[pd.DataFrame]:
+def _block_tables(source: Source, text: bytes, line: int, name: str | None) -> Iterator[pd.DataFrame]:
+    """Yield the tables of a result block, whose text begins at `line`; without a name none are read."""
     if not text.strip():
         return
     if name is None:

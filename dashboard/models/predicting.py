@@ -13,7 +13,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
+from dashboard.decisions.measured.map import DIMS
 from dashboard.domain.units import parse_size
 from dashboard.models.aliases import covered
 from dashboard.models.collectives.model import CollectiveModel, Variant
@@ -216,30 +216,3 @@ def _further(methods: Sequence[Method]) -> dict[str, list[Any]]:
         return {}
     common = [name for name in methods[0].parameters if all(name in method.parameters for method in methods)]
     return {name: [method.parameters[name] for method in methods] for name in common}
-
-
-def predicted_like(
-    cube: xr.Dataset, parameters: PointToPointModel, *, ppn: int | None = None, variant: Variant = "corrected"
-) -> tuple[xr.Dataset, Covered]:
-    """Predictions for the methods and sizes of measurements.
-
-    Parameters
-    ----------
-    cube
-        Results of one collective.
-    parameters, variant
-        As for `predicted_cube`.
-    ppn
-        As for `dashboard.decisions.select_ppn`; the models know nothing of it.
-
-    Returns
-    -------
-    tuple of Dataset and Covered
-        The cube without the methods that no model covers, and which these are.
-    """
-    flat, _ = select_ppn(cube, ppn)
-    known = Covered.of(str(cube.attrs.get("collective")), methods_of(flat))
-    kept = ("system", "network", "library", "library_version")
-    attrs = {name: cube.attrs[name] for name in kept if name in cube.attrs}
-    sizes = flat["comm_size"].values, flat["message_size"].values
-    return predicted_cube(known, *sizes, parameters, variant=variant, attrs=attrs), known

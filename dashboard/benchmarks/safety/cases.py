@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,10 +71,6 @@ class Case:
         return f"{self.kind}: {comm_size} processes{elements}{rooted}"
 
 
-_SPLIT: Mapping[Made, list[str]] = {
-    "reversed": ["ranks reversed by a split"],
-    "halves": ["communicator split in two"],
-}
 PLAIN = "plain"
 NOT_COMMUTATIVE = "operation that does not commute"
 

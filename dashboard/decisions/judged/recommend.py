@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -166,9 +165,3 @@ def _digits(value: float) -> str:
     if value >= 10 or value == 0:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 1 else f"{value:.2f}"
-
-
-def options_of(frontier: Frontier, row: int) -> dict[str, object]:
-    """The options of a row that differ from the defaults of its family."""
-    options: dict[str, object] = json.loads(str(frontier.table["options"].iloc[row]))
-    return options

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import holoviews as hv
@@ -186,8 +185,3 @@ class Charts(Viewer):
     def _put(self, name: str, drawn: hv.Overlay, text: str) -> None:
         self.panes[name].object = drawn
         self.texts[name].object = text
-
-
-def fault_words(text: str) -> str:
-    """What went wrong, to be shown instead."""
-    return f"<p role='alert'>{escape(text)}</p>"
