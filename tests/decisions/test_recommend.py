@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError
 from dashboard.decisions.judged.frontier import Frontier, dominated, frontier
-from dashboard.decisions.judged.recommend import falls_below, options_of, recommend
+from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import synthetic_cube
 
@@ -116,7 +117,7 @@ def test_a_real_frontier_is_recommended_from() -> None:
     error = found.table["held_out_error"][chosen.best]
     assert chosen.limit == found.table["held_out_mean"].min() + error
     assert chosen.decision is found.decisions[chosen.row]
-    assert options_of(found, chosen.row).keys() <= chosen.decision.options.keys()
+    assert json.loads(found.table["options"].iloc[chosen.row]).keys() <= chosen.decision.options.keys()
     in_sample = recommend(frontier(problem, families=["quadtree", "cart"]), within=0)
     assert "in-sample mean penalty" in in_sample.reason
     assert np.isclose(problem.summary(in_sample.decision).mean, 0)
