@@ -33,6 +33,7 @@ from dashboard.pages.parts.later import hand_over
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
+from dashboard.server.memory import give_back_later
 from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
 from dashboard.server.permission import may_enter
 from dashboard.session.address import PARAMETERS, TREATMENT, opening, value_of
@@ -338,6 +339,7 @@ def create_app(start: Start | None = None) -> Page:
     if pn.state.curdoc is not None:
         scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, CONNECTION)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
+        pn.state.on_session_destroyed(lambda _context: give_back_later())
     return page
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,17 +74,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """
     text.wanted_statistic(source, ("mean",))
     state = _State()
-    for line in text.lines(source):
-        if line.text.lstrip().startswith("#"):
-            _comment(state, line.text.strip())
-        elif reason := _row(state, line):
-            source.skip(line.number, line.text, reason)
-        else:
-            source.loaded(1)
-        if len(state.rows) >= text.ROWS_HELD:
-            yield from text.tables(state.rows)
-            state.rows = []
-    yield from text.tables(state.rows)
+    yield from text.printed(source, state.rows, partial(_comment, state), partial(_row, state))
     source.attrs.update(
         benchmark="; ".join(state.programs) or "mpi4py", statistic=STATISTIC, statistic_kind="mean over processes"
     )

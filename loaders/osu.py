@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,18 +99,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()
-    for line in text.lines(source):
-        stripped = line.text.strip()
-        if stripped.startswith("#"):
-            _comment(source, state, stripped)
-        elif reason := _row(state, line, asked):
-            source.skip(line.number, line.text, reason)
-        else:
-            source.loaded(1)
-        if len(state.rows) >= text.ROWS_HELD:
-            yield from text.tables(state.rows)
-            state.rows = []
-    yield from text.tables(state.rows)
+    yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state, asked=asked))
     _finish(source, state)
 
 

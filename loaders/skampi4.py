@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,18 +63,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """
     source.attrs.update(benchmark="SKaMPI 4", statistic=STATISTIC, statistic_kind="completion")
     state = _State()
-    for line in text.lines(source):
-        stripped = line.text.strip()
-        if stripped.startswith("#"):
-            _comment(source, state, stripped)
-        elif reason := _row(state, line):
-            source.skip(line.number, line.text, reason)
-        else:
-            source.loaded(1)
-        if len(state.rows) >= text.ROWS_HELD:
-            yield from text.tables(state.rows)
-            state.rows = []
-    yield from text.tables(state.rows)
+    yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state))
     if not source.rows:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
         raise source.fail(

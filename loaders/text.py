@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,6 +104,36 @@ def size_column(collective: str | None) -> str:
 def first_fault(faults: Iterable[tuple[bool, str]]) -> str:
     """Return the reason of the first condition that holds, empty where none does."""
     return next((reason for holds, reason in faults if holds), "")
+
+
+def printed(
+    source: Source, rows: list[dict[str, Any]], comment: Callable[[str], None], row: Callable[[Line], str]
+) -> Iterator[pd.DataFrame]:
+    """Give the tables of what a benchmark printed line by line.
+
+    Parameters
+    ----------
+    source
+        The file.
+    rows
+        Where `row` puts what it takes.
+    comment
+        Called with each line that begins with ``#``.
+    row
+        Called with each other one; says why it is none, or nothing.
+    """
+    for line in lines(source):
+        stripped = line.text.strip()
+        if stripped.startswith("#"):
+            comment(stripped)
+        elif reason := row(line):
+            source.skip(line.number, line.text, reason)
+        else:
+            source.loaded(1)
+        if len(rows) >= ROWS_HELD:
+            yield from tables(rows)
+            rows.clear()
+    yield from tables(rows)
 
 
 def tables(rows: Sequence[Mapping[str, Any]]) -> Iterator[pd.DataFrame]:

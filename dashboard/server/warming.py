@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from dashboard.server import memory
 from loaders import apart
 
 
@@ -18,6 +19,7 @@ def warm_up(ahead: Callable[[], None]) -> threading.Thread:
     ahead
         Imports the pages, and reads what that session will show; it finds this in the registry.
     """
+    memory.share()
     # What a session reads must not stop those of others.
     apart.use()
     thread = threading.Thread(target=_warm, args=(ahead,), name="colltune-warm-up", daemon=True)

@@ -18,7 +18,8 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from dashboard.benchmarks.ranks.worker import Only, Worker
+from dashboard.benchmarks.ranks.forced import Forced
+from dashboard.benchmarks.ranks.worker import Worker
 from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
 
@@ -106,9 +107,9 @@ class Talking(World):
 
 @pytest.mark.parametrize(
     ("only", "told"),
-    [(None, "needs a launch of its own"), (Only("bcast", 0, 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7")],
+    [(None, "needs a launch of its own"), (Forced("bcast", 0, 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7")],
 )
-def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Only | None, told: str) -> None:
+def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Forced | None, told: str) -> None:
     plan = Plan(2, {"bcast": (Method(DEFAULT),)}, (2,), (8,), apart=True)
     played = Mpi(2, "Some MPI")
     played.COMM_WORLD = Talking(2)

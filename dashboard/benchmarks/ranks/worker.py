@@ -13,13 +13,12 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, missing, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.launchers import leftovers
@@ -29,9 +28,11 @@ from dashboard.benchmarks.libraries.own_settings import UNCOUNTED
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import again, cellrun, header, selection, surroundings
+from dashboard.benchmarks.ranks.forced import Forced, Todo
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.ranks.operations import Types
 from dashboard.benchmarks.ranks.plain import Plain
+from dashboard.benchmarks.ranks.progress import Progress
 from dashboard.benchmarks.ranks.selection import Selection
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.timing import Group, clock_offset
@@ -51,18 +52,6 @@ _NO_TOOLS = (
     "methods cannot be switched within one job: plan with --algorithms default, or install Open MPI 5 or MPICH 5"
 )
 
-Todo = list[tuple[Cell, list[Method]]]
-
-
-@dataclass(frozen=True)
-class Only:
-    """One method of a collective, by its number in the plan, in one launch; `forced` are the variables that do it."""
-
-    collective: str
-    number: int
-    launch: int
-    forced: Mapping[str, str] = field(default_factory=dict)
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what is missing of a campaign; exit status 0 when all of it is done or the time is up."""
@@ -81,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     only = None
     if args.only:
         forced = dict(word.split("=", 1) for word in args.forced)
-        only = Only(args.only[0], int(args.only[1]), int(args.only[2]), forced)
+        only = Forced(args.only[0], int(args.only[1]), int(args.only[2]), forced)
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
     deadline = time.monotonic() + args.seconds
@@ -130,7 +119,7 @@ class Worker:
         campaign: Campaign,
         attempt: int,
         deadline: float,
-        only: Only | None = None,
+        only: Forced | None = None,
         native: Path | None = None,
     ) -> None:
         self._mpi, self._only = mpi, only
@@ -139,7 +128,6 @@ class Worker:
         self.cannot_switch = False
         self.rank = int(self._world.Get_rank())
         self._campaign, self._attempt, self._deadline = campaign, attempt, deadline
-        self._started = self._cell_ended = time.monotonic()
         self._plan: Plan = self._world.bcast(campaign.plan() if self.rank == 0 else None)
         self._nodes: list[str] = self._world.allgather(platform.node())
         self._machines: list[str] = self._world.allgather(surroundings.machine())
@@ -151,8 +139,7 @@ class Worker:
         self._faulty: tuple[Finding, ...] = ()
         self._selection = Selection()
         self._again: dict[PointKey, str] = {}
-        self._done = self._points = 0
-        self._now = ""
+        self._progress = Progress(campaign.progress_file if self.rank == 0 else None, attempt)
 
     def fault(self) -> str:
         """Why this job cannot measure the plan; empty when it can. Collective."""
@@ -164,11 +151,13 @@ class Worker:
                 f"mpi4py found ({version.splitlines()[0][:60]})?"
             )
         if plan.library_version and plan.library_version not in version:
-            told = " ".join(version.split())[:60]
-            return f"the plan was made for {plan.library} {plan.library_version}, but the ranks run {told}; plan anew"
+            running = " ".join(version.split())[:60]
+            return (
+                f"the plan was made for {plan.library} {plan.library_version}, but the ranks run {running}; plan anew"
+            )
         if plan.apart and self._only is None:
             return "each method of this plan needs a launch of its own: start it by colltune bench run or submit"
-        if lost := self._first(self._not_forced()):
+        if lost := self._first(self._only.lost(self.rank) if self._only else ""):
             return lost
         switch_problem = ""
         try:
@@ -186,20 +175,12 @@ class Worker:
 
     def _first(self, problem: str) -> str:
         """The first problem that a process has; empty when none has one. Collective."""
-        return next((one for one in self._world.allgather(problem) if one), "")
-
-    def _not_forced(self) -> str:
-        """What of the method's variables did not reach this process; empty when all did."""
-        lost = {n: v for n, v in (self._only.forced if self._only else {}).items() if os.environ.get(n) != v}
-        if not lost:
-            return ""
-        told = " ".join(f"{name}={value}" for name, value in lost.items())
-        return f"rank {self.rank} was started without {told}: have the start command hand on its environment to all"
+        return next(filter(None, self._world.allgather(problem)), "")
 
     def _try_switching(self) -> None:
         """Set every variable of the plan to what it is; ToolInterfaceError when one is not there or cannot be set."""
         if self._tools is not None:
-            every = {name for each in self._plan.settings.values() for one in each for name in one}
+            every = {name for methods in self._plan.settings.values() for settings in methods for name in settings}
             self._tools.write({name: self._tools.read(name) for name in sorted(every)})
 
     def _count_messages(self, problem: str) -> None:
@@ -220,7 +201,7 @@ class Worker:
     def check(self) -> None:
         """Call the methods of the plan in every way; what becomes of it is in the campaign's folder."""
         order = order_of_plan(self._plan)
-        self._tell("calling every method in every way, to leave out what is unsafe")
+        self._progress.say("calling every method in every way, to leave out what is unsafe")
         if order is not None:
             checking.Worker(self._mpi, order, self._campaign.safety).run()
         if self._tools is not None:
@@ -228,9 +209,9 @@ class Worker:
 
     def listen(self) -> None:
         """Have the library say who answers; it is written into the campaign's folder."""
-        found = selection.listen(self._mpi, self._plan, self._nodes)
+        selected = selection.listen(self._mpi, self._plan, self._nodes)
         if self.rank == 0:
-            found.save(self._campaign.folder)
+            selected.save(self._campaign.folder)
         if self._tools is not None:
             self._tools.close()
 
@@ -244,11 +225,11 @@ class Worker:
         gc.disable()
         writer = self._writer() if self.rank == 0 else None
         try:
-            self._tell("")
+            self._progress.say("")
             ended = self._adaptively(writer) if self._plan.goal else self._all_of(todo, writer)
             if ended == _COMPLETE:
                 self._once_more(todo[0][0].launch if todo else 1, writer)
-            self._tell("", ended)
+            self._progress.say("", ended)
         finally:
             if writer is not None:
                 writer.close()
@@ -257,7 +238,7 @@ class Worker:
 
     def _all_of(self, todo: Todo, writer: RunWriter | None) -> str:
         """Measure these cells; how that ended."""
-        for (comm_size, ppn), block in groupby(todo, key=lambda one: (one[0].comm_size, one[0].ppn)):
+        for (comm_size, ppn), block in groupby(todo, key=lambda item: (item[0].comm_size, item[0].ppn)):
             if not self._block(list(block), comm_size, ppn, writer):
                 return _TIME_LIMIT
         return _COMPLETE
@@ -270,21 +251,20 @@ class Worker:
 
             choosing = Choosing(self._campaign, self._plan, self._nodes)
         while True:
-            todo, self._points = self._world.bcast(choosing.next(self._done) if choosing else None)
+            todo, self._progress.points = self._world.bcast(choosing.next(self._progress.done) if choosing else None)
             if not todo:
                 return _COMPLETE
-            self._cell_ended = time.monotonic()
+            self._progress.begin()
             if self._all_of(todo, writer) != _COMPLETE:
                 return _TIME_LIMIT
 
     def _once_more(self, launch: int, writer: RunWriter | None) -> None:
         """Measure again what cannot be trusted; what stays so decides nothing."""
-        one = self._only
-        only = None if one is None else (one.collective, self._plan.methods[one.collective][one.number])
-        doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, only)
+        forced = (self._only.collective, self._only.method(self._plan)) if self._only else None
+        doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, forced)
         while True:
             self._again = self._world.bcast(doubts.next() if self.rank == 0 else None)
-            self._points += len(self._again)
+            self._progress.points += len(self._again)
             if not self._again or self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
                 break
         if doubts.told:
@@ -292,15 +272,20 @@ class Worker:
 
     def _remember_memory(self) -> None:
         """Write down the shared memory of this machine's ranks, which stays when they are killed."""
-        found = self._world.gather(leftovers.mapped())
+        mapped = self._world.gather(leftovers.mapped())
         if self.rank == 0:
-            here = [names for names, machine in zip(found, self._machines, strict=True) if machine == self._machines[0]]
+            here = [
+                names for names, machine in zip(mapped, self._machines, strict=True) if machine == self._machines[0]
+            ]
             leftovers.remember(self._campaign.folder, set().union(*here))
 
     def _writer(self) -> RunWriter:
         from loaders import RunWriter  # noqa: PLC0415 - the other ranks do without all that it brings along
 
-        attrs = {**header.attrs_of(self._plan, self._nodes, self._only.forced if self._only else None), **self._own()}
+        attrs = {
+            **header.attrs_of(self._plan, self._nodes, self._only.variables if self._only else None),
+            **self._own(),
+        }
         return RunWriter(self._campaign.results, attrs)
 
     def _own(self) -> dict[str, Any]:
@@ -318,27 +303,17 @@ class Worker:
         """Cells to measure in this launch, and points that were refused in an earlier one, without its number."""
         done = self._campaign.done()
         every = missing(self._plan, done.all)
-        self._points = sum(len(methods) for _, methods in every)
+        self._progress.points = sum(len(methods) for _, methods in every)
         # The cells of the next launch are left to ranks started anew.
-        todo = (
-            [one for one in every if one[0].launch == every[0][0].launch] if self._only is None else self._mine(every)
-        )
-        able = [one for one in todo if placed(self._nodes, one[0].comm_size, one[0].ppn)]
+        launch = every[0][0].launch if every else 0
+        todo = self._only.of(every, self._plan) if self._only else [item for item in every if item[0].launch == launch]
+        able = [item for item in todo if placed(self._nodes, item[0].comm_size, item[0].ppn)]
         if len(able) < len(todo):
             _say(
                 f"{len(todo) - len(able)} cells need more nodes or more processes on each than the "
                 f"{len(set(self._nodes))} nodes of this job have; they stay unmeasured"
             )
         return able, {key[:-1]: why for key, why in done.refused.items()}
-
-    def _mine(self, every: Todo) -> Todo:
-        """Of what is missing, the cells of the one method that is forced."""
-        only = self._only
-        if only is None:
-            return every
-        method = self._plan.methods[only.collective][only.number]
-        here = [cell for cell, ms in every if method in ms]
-        return [(cell, [method]) for cell in here if (cell.collective, cell.launch) == (only.collective, only.launch)]
 
     def _block(self, block: Todo, comm_size: int, ppn: int | None, writer: RunWriter | None) -> bool:
         """Measure cells of one communicator size; the other ranks sleep. False when the time is up."""
@@ -360,19 +335,19 @@ class Worker:
             for cell, methods in block:
                 if not comm.bcast(time.monotonic() < self._deadline, 0):
                     return False
-                self._tell(f"{cell.collective}, {cell.comm_size} processes, {cell.message_size} bytes")
+                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {cell.message_size} bytes")
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
-                team = cellrun.Team(group, types, bound, self._counters, members, self._calls)
+                team = cellrun.Team(group, types, bound, self._counters, members, self._progress.calling)
                 known = {method: self._why_not(cell, method) for method in methods}
                 measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known)
-                seconds = self._took(sum(not why for why in known.values()))
+                seconds = self._progress.took(sum(not why for why in known.values()))
                 if writer is not None:
                     for method, point in zip(methods, measured, strict=True):
                         why = self._again.get(point_key(cell, method))
                         further = {"again": why} if why else {}
                         writer.append({**point, **self._answered(cell, method), "seconds": seconds, **further})
-                self._done += len(methods)
+                self._progress.done += len(methods)
                 gc.collect()
         finally:
             bound.free()
@@ -384,7 +359,8 @@ class Worker:
         answered = self._answered(cell, method).get("component")
         if answered and (wanted := self._plan.component_of(method)) not in ("", answered):
             return f"not answered by {wanted}: on this communicator {answered} answers {cell.collective}"
-        unsafe = next((one for one in self._faulty if (one.collective, one.method) == key and one.excluded), None)
+        faults = (each for each in self._faulty if (each.collective, each.method) == key and each.excluded)
+        unsafe = next(faults, None)
         return (
             f"unsafe: {unsafe.case}: {unsafe.effect}" if unsafe else self._refused.get(point_key(cell, method)[:-1], "")
         )
@@ -397,24 +373,6 @@ class Worker:
         wanted = self._plan.component_of(method)
         who = self._selection.who(cell.collective, cell.comm_size, cell.ppn, wanted)
         return {"component": TUNED if method.library_id and who else who} if who else {}
-
-    def _took(self, points: int) -> float:
-        """Seconds for each of so many points since the last cell ended, all that was done between the two with it."""
-        since, self._cell_ended = self._cell_ended, time.monotonic()
-        return round((self._cell_ended - since) / max(1, points), 6)
-
-    def _calls(self, point: Mapping[str, Any] | None) -> None:
-        self._tell(self._now, calling=point)
-
-    def _tell(self, now: str, ended: str = "", calling: Mapping[str, Any] | None = None) -> None:
-        """Write how far it is, for whoever watches."""
-        self._now = now
-        if self.rank:
-            return
-        record = {"attempt": self._attempt, "done": self._done, "points": self._points, "now": now, "ended": ended}
-        record["calling"] = calling
-        record["elapsed"] = round(time.monotonic() - self._started, 3)
-        write_json(self._campaign.progress_file, record)
 
 
 if __name__ == "__main__":
