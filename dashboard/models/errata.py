@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES
 from dashboard.models.erratum import Erratum
-from dashboard.models.formula.expressions import Expression, Less, Root, Symbol, expression, listed, row
+from dashboard.models.formula.conditions import Less, listed, row
+from dashboard.models.formula.expressions import Expression, Root, Symbol, expression
 from dashboard.models.formula.symbols import (
     G,
     L,

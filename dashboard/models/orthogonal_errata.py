@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dashboard.models.erratum import Erratum
-from dashboard.models.formula.expressions import Expression, Symbol, expression, listed, row
+from dashboard.models.formula.conditions import listed, row
+from dashboard.models.formula.expressions import Expression, Symbol, expression
 from dashboard.models.formula.symbols import k, log2
 from dashboard.models.formula.units import NONE
 from dashboard.models.formula.written import MINUS, Written, fenced, name, number, scripts, sign, words

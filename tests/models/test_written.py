@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 from dashboard.models import ALL, MODEL_NAMES
 from dashboard.models.errata import errata
 from dashboard.models.formula import Cases, IsPowerOfTwo, Less
-from dashboard.models.formula.expressions import Root, row
+from dashboard.models.formula.conditions import row
+from dashboard.models.formula.expressions import Root
 from dashboard.models.formula.symbols import P, alpha, k, log2_p, m, m_s, series, two_to
 from dashboard.models.formula.written import Written, words
 from dashboard.models.segments import CLOSED

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError
 from dashboard.models.formula import Expression, Scope
-from dashboard.models.formula.expressions import is_power_of_two
+from dashboard.models.formula.conditions import is_power_of_two
 from dashboard.models.formula.written import Written, name, sign
 from dashboard.models.p2p import PLogP, PointToPointModel
 
