@@ -215,6 +215,8 @@ class App(Viewer):
             main=[pn.Column(*lines, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
+            theme_config=_THEME,
+            sx=_FRAME,
             template=TEMPLATE,
         )
 
@@ -289,19 +291,39 @@ _VIEWS: dict[str, Callable[[State], Viewer]] = {
     "Online": _when_asked("online.page", "OnlinePage"),
 }
 
-#: White on the header's blue; the page on show is filled.
+#: One accent, in light and in dark; all else of the frame is neutral.
+_THEME = {name: {"palette": {"primary": {"main": main}}} for name, main in (("light", "#0b6bcb"), ("dark", "#5aa9ff"))}
+_FRAME = {
+    "& .header.MuiAppBar-root": {
+        "backgroundColor": "background.paper",
+        "backgroundImage": "none",
+        "color": "text.primary",
+        "boxShadow": "none",
+        "borderBottom": "1px solid",
+        "borderColor": "divider",
+    },
+    "& .MuiToolbar-root": {"minHeight": "48px !important"},
+    "& .header .title": {"color": "text.primary", "fontSize": "20px"},
+}
 _ON_HEADER = {
-    "& .MuiToggleButton-root:not(.Mui-selected)": {"color": "#ffffff !important"},
-    "& .MuiToggleButton-root": {"borderColor": "rgba(255, 255, 255, 0.6)", "px": 2},
+    "& .MuiToggleButton-root": {
+        "border": 0,
+        "borderRadius": 0,
+        "px": 1.75,
+        "color": "text.secondary",
+        "textTransform": "none",
+        "fontSize": "14px",
+        "boxShadow": "none",
+    },
     "& .MuiToggleButton-root.Mui-selected": {
-        "color": "#0b4f86 !important",
-        "backgroundColor": "#ffffff !important",
+        "color": "primary.main !important",
+        "backgroundColor": "transparent !important",
+        "boxShadow": "inset 0 -2px currentColor",
         "fontWeight": 600,
     },
-    "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa !important"},
     # In a narrow window, and on a tablet held upright, all of the header is to fit beside the title.
-    "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "12px", "letterSpacing": 0}},
-    "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "11px", "letterSpacing": 0}},
+    "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "13px", "letterSpacing": 0}},
+    "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "12px", "letterSpacing": 0}},
 }
 
 

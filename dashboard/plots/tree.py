@@ -227,8 +227,9 @@ class _Drawing:
             color, letter = look(self._key, label)
             return (
                 f'{told}<g data-leaf="{node.place}"><rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22"'
-                f' height="18" rx="3" fill="{color}"/><text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">'
-                f'{escape(letter)}</text><text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
+                f' height="18" rx="3" fill="{color}"/>'
+                f'<text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">{escape(letter)}</text>'
+                f'<text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
             )
         if node.children:
             return f'{told}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{"#e6007e" if marked else "#888888"}"/>'
