@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import holoviews as hv
 import numpy as np
 import pytest
 import xarray as xr
@@ -18,6 +19,7 @@ from dashboard.export import source_lines
 from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.maps import MAPS
 from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.session.choice import Choice
 from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
@@ -330,10 +332,24 @@ def test_more_cells_than_pixels_are_said_to_be_too_many() -> None:
     assert page.body.visible
 
 
-def test_sweeps_are_of_quadtrees_only(page: DecisionsPage, state: State) -> None:
+def test_sweeps_are_over_the_chosen_tree_s_own_parameter(page: DecisionsPage, state: State) -> None:
     state.family = "exact"
     assert page.sweeps.panes["depth"].object is None
-    assert "quadtrees" in page.sweeps.note.object
+    assert not page.sweeps.button.visible
+    assert "no size to choose" in page.sweeps.note.object
+    state.choose(Choice.of("intervals"))
+    assert page.sweeps.button.visible
+    page.sweeps.button.clicks += 1
+    heads = [re.sub("<[^>]*>", "", chart[0].object) for chart in page.sweeps.own]
+    assert heads == ["Penalty of Intervals over most intervals", "Leaves of Intervals over most intervals"]
+    chart = page.sweeps.own[0][1].object
+    drawn = next(each for each in chart if isinstance(each, hv.Scatter))
+    limit, penalty = drawn.dimension_values("x"), drawn.dimension_values("penalty_mean")
+    assert list(limit) == list(range(1, limit.size + 1))
+    assert (np.diff(penalty) <= 1e-9).all()
+    assert penalty[0] == pytest.approx(
+        state.view.statistics(Choice.of("intervals", {"max_intervals": 1}))["penalty"]["mean"]
+    )
     state.family = "quadtree"
     assert page.sweeps.panes["depth"].object is not None
     assert not page.sweeps.note.visible
