@@ -30,6 +30,7 @@ from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.models.page import ModelsPage
 from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
+from dashboard.pages.parts.keys import MAP_KEYS
 from dashboard.pages.parts.later import hand_over
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
@@ -358,7 +359,7 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, CONNECTION)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, MAP_KEYS, LATE, CONNECTION)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
     return page
 

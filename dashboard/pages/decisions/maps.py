@@ -33,6 +33,8 @@ from dashboard.session.view import View
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
 REST = 0.15
+#: With what stands beside the three maps they are two in a row, on a wide screen all four.
+ABREAST = ":host { flex: 1 1 40%; } @media (min-width: 1800px) { :host { flex: 1 1 22%; } }"
 MAPS = tuple(TITLES)
 
 
@@ -108,7 +110,7 @@ class Maps(Viewer):
         }
         # Each in a column: the page gives its theme to what a column takes in, but a flex box does not tell it.
         self._columns = {
-            name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles={"flex": "1 1 380px"})
+            name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, stylesheets=[ABREAST])
             for name, pane in self.panes.items()
         }
         html = {

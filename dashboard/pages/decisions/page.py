@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionError
 from dashboard.pages.decisions.answer import Answer
 from dashboard.pages.decisions.controls import Controls
 from dashboard.pages.decisions.details import Source, Statistics, Table
-from dashboard.pages.decisions.maps import MOST_REGIONS, REST, Maps
+from dashboard.pages.decisions.maps import ABREAST, MOST_REGIONS, REST, Maps
 from dashboard.pages.decisions.noise import Noise
 from dashboard.pages.decisions.sweeps import Sweeps
 from dashboard.pages.decisions.tree import RulesTable, TreeDiagram
@@ -27,7 +27,7 @@ from dashboard.session.state import DRAWN, ResultsOrState, State
 
 TABS = ("Sweeps", "Generated source", "Table", "Rules", "Noise")
 #: As high as a map; what does not fit is scrolled to.
-_SIDE = {"flex": "1 1 380px", "overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
+_SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
 _FRAME = "@media (max-width: 1100px) { :host { flex-flow: column; } }"
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
@@ -47,7 +47,7 @@ class DecisionsPage(Viewer):
         self.state = state = State.of(shown)
         self.controls, self.answer = Controls(state), Answer(state)
         self.unpin = Button(label="Unpin", variant="text", size="small", on_click=self._unpin, visible=False)
-        self.side = pn.Column(styles=_SIDE, min_width=330, margin=4)
+        self.side = pn.Column(styles=_SIDE, stylesheets=[ABREAST], min_width=330, margin=4)
         self.maps = Maps(state, self.side)
         self.tree = TreeDiagram(state, self.maps.light)
         self.side.objects = [self.unpin, self.maps.pinned, self.tree]
