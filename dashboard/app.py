@@ -322,6 +322,7 @@ _ON_HEADER = {
         "boxShadow": "inset 0 -2px currentColor",
         "fontWeight": 600,
     },
+    "& .MuiToggleButton-root:hover": {"backgroundColor": "action.hover !important"},
     # In a narrow window, and on a tablet held upright, all of the header is to fit beside the title.
     "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "13px", "letterSpacing": 0}},
     "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "12px", "letterSpacing": 0}},
@@ -353,7 +354,7 @@ def create_app(start: Start | None = None) -> Page:
         _LOG.warning("a session was refused: %s", entry.reason)
         return Page(title=TITLE, main=[Alert(object=plain(f"Not opened: {entry.reason}."), severity="error")])
     # What these load is served from this machine, like all the rest.
-    pn.extension("tabulator", "filedropper", reconnect=True)
+    pn.extension("tabulator", reconnect=True)
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = _weakly(app.fail)
     page = app.page()
