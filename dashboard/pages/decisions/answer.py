@@ -38,8 +38,11 @@ class Answer(Viewer):
         return self.html
 
     def update(self) -> None:
-        """Follow the state."""
-        self.html.object = tiles_html(answer(self._state.view))
+        """Follow the state; while its tree is still grown the former figures stay, dimmed."""
+        tiles = answer(self._state.view)
+        if tiles:
+            self.html.object = tiles_html(tiles)
+        self.html.styles = {"opacity": "1" if tiles else "0.6"}
 
 
 def answer(view: View) -> list[Tile]:

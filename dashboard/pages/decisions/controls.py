@@ -71,6 +71,7 @@ class Controls(Viewer):
         self.without = MultiChoice(
             label="Methods left out",
             options=[],
+            searchable=True,
             width=300,
             description="What the library in use does not have, or what must not be chosen. All pages decide without "
             "them; an algorithm with * stands for all its segment sizes and parameters.",
