@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard.decisions import NothingMeasuredError, decision_map, quadtree
 from dashboard.decisions.measured.problem import Problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
 import xarray as xr
 
 WITHOUT = "methods_left_out"
