@@ -54,6 +54,13 @@ AT_ONCE_BYTES = 16 << 20
 _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 
 
+#: The theme is what the reader's system has, until it is switched.
+_FOLLOW_SCHEME = """
+if (matchMedia('(prefers-color-scheme: dark)').matches)
+    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) model.data.dark_theme = true
+"""
+
+
 class Permalink:
     """Keeps the address of the page the address of the exact view.
 
@@ -316,13 +323,14 @@ _ON_HEADER = {
         "fontSize": "14px",
         "boxShadow": "none",
     },
-    "& .MuiToggleButton-root.Mui-selected": {
-        "color": "primary.main !important",
+    # The widget has a look of its own for the same elements by their other class.
+    "& .MuiButtonBase-root.Mui-selected": {
+        "color": "var(--panel-primary-color) !important",
         "backgroundColor": "transparent !important",
         "boxShadow": "inset 0 -2px currentColor",
         "fontWeight": 600,
     },
-    "& .MuiToggleButton-root:hover": {"backgroundColor": "action.hover !important"},
+    "& .MuiButtonBase-root:hover": {"backgroundColor": "rgba(128, 128, 128, 0.15) !important"},
     # In a narrow window, and on a tablet held upright, all of the header is to fit beside the title.
     "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "13px", "letterSpacing": 0}},
     "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "12px", "letterSpacing": 0}},
@@ -360,7 +368,7 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, MAP_KEYS, LATE, CONNECTION)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, _FOLLOW_SCHEME, NAMES, MAP_KEYS, LATE, CONNECTION)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
     return page
 

@@ -22,8 +22,9 @@ WIDTH, OPTIONS_HEIGHT = 250, 230
 #: In a narrow window the rail lies above the maps, its controls beside each other.
 _RAIL = """
 :host { flex: 0 0 auto; }
-@media (max-width: 1100px) { :host { width: 100% !important; flex-flow: row wrap; align-items: end; } }
+@media (max-width: 1100px) { :host { width: 100% !important; flex-flow: row wrap; align-items: start; } }
 """
+_OPTIONS = f":host {{ min-height: {OPTIONS_HEIGHT}px; }} @media (max-width: 1100px) {{ :host {{ min-height: 0; }} }}"
 
 
 class Controls(Viewer):
@@ -121,7 +122,7 @@ class Controls(Viewer):
             description="Colours of the methods in the maps of all pages: the palette of Okabe and Ito (2008) or of "
             "Tol (2021), both safe with colour blindness, or greys for print. Lines keep darker colours of their own.",
         )
-        self.options = pn.Column(width=WIDTH + 20, min_height=OPTIONS_HEIGHT, margin=0)
+        self.options = pn.Column(width=WIDTH + 20, stylesheets=[_OPTIONS], margin=0)
         self._link(state)
         self.refresh()
         self._refresh_tree()

@@ -121,6 +121,7 @@ class Maps(Viewer):
         self.methods = pn.pane.HTML("", min_width=330, styles={"flex": "1 1 340px"}, **html)
         self.classes = pn.pane.HTML("", min_width=260, styles={"flex": "1 1 260px"}, **html)
         self.pinned = pn.pane.HTML("", **html)
+        self.pinned.stylesheets = [*self.pinned.stylesheets, "th, td { padding-right: 10px; }"]
         self.redraw = Newest(self._redraw)
         self._repaint = Newest(self._redraw_penalty, lag=LAG)
         self._follow = Rested(lambda _: self.follow(), REST)

@@ -28,7 +28,9 @@ from dashboard.session.state import DRAWN, ResultsOrState, State
 TABS = ("Sweeps", "Generated source", "Table", "Rules", "Noise")
 #: As high as a map; what does not fit is scrolled to.
 _SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
-_FRAME = "@media (max-width: 1100px) { :host { flex-flow: column; } }"
+#: In a narrow window the rail lies above all else.
+_FRAME = "@media (max-width: 1100px) { :host { flex-wrap: wrap; } }"
+_SHOWN = ":host { min-width: 0; } @media (max-width: 1100px) { :host { flex: 0 0 100% !important; } }"
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
 
@@ -70,7 +72,7 @@ class DecisionsPage(Viewer):
             pn.state.onload(self._complete)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        shown = pn.Column(self.message, self.body, sizing_mode="stretch_width", margin=0, styles={"min-width": "0"})
+        shown = pn.Column(self.message, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN])
         return pn.Row(self.controls, shown, sizing_mode="stretch_width", stylesheets=[_FRAME])
 
     def _watch(self) -> None:
