@@ -43,7 +43,9 @@ class PairMaps(Viewer):
         self.scene: Scene | None = None
         self._hovers: dict[str, hover.CellFigures] = {}
         self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in titles}
-        self.heads = {name: pn.pane.HTML("", margin=(4, 12, 0, 12), visible=False) for name in titles}
+        line = {"white-space": "nowrap", "overflow": "hidden", "text-overflow": "ellipsis"}
+        look: dict[str, Any] = {"margin": (4, 12, 0, 12), "styles": line, "sizing_mode": "stretch_width"}
+        self.heads = {name: pn.pane.HTML("", visible=False, **look) for name in titles}
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
         self.legend, self.methods = (pn.pane.HTML("", **html) for _ in range(2))
 
@@ -80,7 +82,7 @@ class PairMaps(Viewer):
             if names:
                 told = (*names, f"{names[1]} against {names[0]}")
                 for head, name in zip(self.heads.values(), told, strict=True):
-                    head.param.update(object=f"<strong>{escape(name)}</strong>", visible=True)
+                    head.param.update(object=f'<strong title="{escape(name)}">{escape(name)}</strong>', visible=True)
             self.legend.object = difference.difference_legend(_gaps(tables)[0])
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
