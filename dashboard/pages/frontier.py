@@ -193,7 +193,7 @@ class FrontierPage(Viewer):
                 return
             found.table["told"] = [self._choice(row).described() for row in range(len(found.table))]
             titles = {name: FAMILIES[name].title for name in dict.fromkeys(found.table["family"])}
-            self.families.object = drawn.family_table(falls_below(found), titles, found.skipped)
+            self.families.object = drawn.family_table(falls_below(found), titles, found.skipped) + drawn.MARKS
             self.front.object = drawn.front_table(found.table, found.value, titles)
             if found.missing:
                 rest = ", ".join(FAMILIES[name].title for name in found.missing)

@@ -36,6 +36,12 @@ LOOKS = (
     ("plus", "✚", "#c25b7a"),
 )
 GREY = "#9a9a9a"
+#: Around the point that is recommended.
+ADVISED = "#1a9e62"
+#: What the marks of a chart mean.
+MARKS = (
+    f'<p><span style="color: {ADVISED}">▢</span> recommended, <span style="color: {MARK}">◯</span> current choice</p>'
+)
 _X = hv.Dimension("at_leaves", label="leaves")
 _Y = hv.Dimension("at_penalty", label="penalty [%]")
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -119,7 +125,7 @@ def frontier_chart(
     marks = [("current choice", "circle", 22, MARK, choice)]
     if recommended is not None:
         at = points.iloc[recommended]
-        marks.append(("recommended", "square", 26, "#1a9e62", (at["leaves"], at[value])))
+        marks.append(("recommended", "square", 26, ADVISED, (at["leaves"], at[value])))
     for label, marker, size, color, place in marks:
         if place is not None:
             look = {"marker": marker, "size": size, "line_color": color, "fill_alpha": 0.0, "line_width": 3}
