@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Node, Split, Test
 from dashboard.decisions.function import table as table_module
-from dashboard.decisions.function.bounds import merged_rules
-from dashboard.decisions.function.flat import FlatTree
 from tests.decisions.trees import DERIVED, METHODS, decisions, follow, nodes, values_of
 
 COMM, MESSAGE = np.arange(-3, 24), np.array([-1, 0, 1, 2, 3, 5, 8, 19, 20, 21, 10**6, 10**6 + 1, 2**40])
@@ -194,13 +192,3 @@ def test_named_values_are_drawn_by_their_names() -> None:
         f"collective is bcast or reduce: {METHODS[0].label}",
         f"collective is scan: {METHODS[1].label}",
     ]
-
-
-def test_rules_are_counted_as_people_count_them() -> None:
-    binomial, ring = Leaf(0), Leaf(1)
-    small = binary("message_size", 8, binomial, binomial)
-    # More than four processes are never two at most: nobody reaches that branch.
-    never = binary("comm_size", 4, small, binary("comm_size", 2, ring, binomial))
-    further = binary("message_size", 64, never, ring)
-    roots = {binomial: 1, small: 1, never: 1, binary("comm_size", 4, small, ring): 2, further: 2}
-    assert {root: merged_rules(FlatTree.from_node(root)) for root in roots} == roots

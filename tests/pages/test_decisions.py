@@ -381,14 +381,14 @@ def test_rules_are_listed(page: DecisionsPage, state: State) -> None:
 
 
 def test_the_page_opens_with_the_figures_and_says_where_they_are_bad(page: DecisionsPage, state: State) -> None:
-    # Of the 46 leaves that the published table counts, 14 are on the map.
+    # Of the 46 leaves that the published table counts, 14 are on the map, some beside others that say the same.
     tiles = {tile.title: tile for tile in answer(state.view)}
-    assert (tiles["Rules"].figure, tiles["Rules"].alarm) == ("14", "")
+    assert (tiles["Rules"].figure, tiles["Rules"].alarm) == ("11", "")
     assert (tiles["Lost on average"].figure, bool(tiles["Lost on average"].alarm)) == ("10.76 %", True)
     assert (tiles["Lost at worst"].figure, bool(tiles["Lost at worst"].alarm)) == ("176.8 %", True)
     assert "not measured" in tiles["Against the library's default"].note
     assert "176.8 %" in page.answer.html.object
     state.family = "exact"
     tiles = {tile.title: tile for tile in answer(state.view)}
-    assert tiles["Rules"].alarm.startswith("134 rules on 209 cells")
+    assert tiles["Rules"].alarm.startswith("101 rules on 209 cells")
     assert not tiles["Lost on average"].alarm

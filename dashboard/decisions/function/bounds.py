@@ -44,24 +44,3 @@ def opened_many(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     limits = np.iinfo(np.int64)
     values = bounds.astype(np.float64)
     return np.where(bounds == limits.min, -math.inf, np.where(bounds == limits.max, math.inf, values))
-
-
-def merged_rules(tree: FlatTree) -> int:
-    """Count rules as people do: leaves that no call reaches are none, and siblings that say the same are one."""
-    mixed, anything = -1, -2
-    below = np.empty(0, dtype=np.int64)
-    apart = 0
-    for level in reversed(list(bounded_levels(tree))):
-        said = np.where(level.reachable, level.codes, anything).astype(np.int64)
-        splits = np.flatnonzero(level.codes < 0)
-        if splits.size:
-            widths = tree.widths[-1 - level.codes[splits]].astype(np.int64)
-            counts = np.left_shift(1, widths)
-            first = np.cumsum(counts) - counts
-            most = np.maximum.reduceat(below, first)
-            least = np.minimum.reduceat(np.where(below == anything, np.iinfo(np.int64).max, below), first)
-            alike = (least >= most) & (most != mixed)
-            said[splits] = np.where(alike, most, mixed)
-            apart += int((below[np.repeat(~alike, counts)] >= 0).sum())
-        below = said
-    return apart + int(below[0] >= 0)

@@ -9,8 +9,8 @@ import panel as pn
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.decisions.function.bounds import merged_rules
 from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.pages.parts.later import Rested
 from dashboard.plots.tiles import STYLE, Tile, tiles_html
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
@@ -32,6 +32,8 @@ class Answer(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        # To merge the rules of a large tree takes longer than its maps.
+        self._made = Rested(self._show, 0.0, lambda: answer(state.view))
         self.html = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(6, 4))
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -39,7 +41,9 @@ class Answer(Viewer):
 
     def update(self) -> None:
         """Follow the state; while its tree is still grown the former figures stay, dimmed."""
-        tiles = answer(self._state.view)
+        self._made.ask()
+
+    def _show(self, tiles: list[Tile]) -> None:
         if tiles:
             self.html.object = tiles_html(tiles)
         self.html.styles = {"opacity": "1" if tiles else "0.6"}
@@ -55,7 +59,7 @@ def _tiles(view: View) -> Iterator[Tile]:
     if decided is None or decided.penalty is None:
         return
     penalties, mean = decided.penalty, decided.statistics["penalty"]["mean"]
-    rules = merged_rules(decided.decision.tree)
+    rules = decided.decision.simplified().leaves
     cells = sum(int((each["best"] >= 0).sum()) for each in decided.penalties)
     thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on"
     yield Tile("Rules", f"{rules:,}", f"for {cells:,} measured cells", thin if rules * CELLS_PER_RULE > cells else "")
