@@ -29,6 +29,7 @@ from dashboard.pages.frontier import FrontierPage
 from dashboard.pages.models.page import ModelsPage
 from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
+from dashboard.pages.parts.keys import MAP_KEYS
 from dashboard.pages.parts.later import hand_over
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
@@ -52,6 +53,13 @@ AT_ONCE_BYTES = 16 << 20
 
 #: Panel hears nothing of the browser's way back; the address it leads to is a view's, so the page is opened again.
 _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
+
+
+#: The theme is what the reader's system has, until it is switched.
+_FOLLOW_SCHEME = """
+if (matchMedia('(prefers-color-scheme: dark)').matches)
+    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) model.data.dark_theme = true
+"""
 
 
 class Permalink:
@@ -216,6 +224,8 @@ class App(Viewer):
             main=[pn.Column(*lines, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
+            theme_config=_THEME,
+            sx=_FRAME,
             template=TEMPLATE,
         )
 
@@ -290,19 +300,41 @@ _VIEWS: dict[str, Callable[[State], Viewer]] = {
     "Online": _when_asked("dashboard.pages.online.page:OnlinePage"),
 }
 
-#: White on the header's blue; the page on show is filled.
+#: One accent, in light and in dark; all else of the frame is neutral.
+_THEME = {name: {"palette": {"primary": {"main": main}}} for name, main in (("light", "#0b6bcb"), ("dark", "#5aa9ff"))}
+_FRAME = {
+    "& .header.MuiAppBar-root": {
+        "backgroundColor": "background.paper",
+        "backgroundImage": "none",
+        "color": "text.primary",
+        "boxShadow": "none",
+        "borderBottom": "1px solid",
+        "borderColor": "divider",
+    },
+    "& .MuiToolbar-root": {"minHeight": "48px !important"},
+    "& .header .title": {"color": "text.primary", "fontSize": "20px"},
+}
 _ON_HEADER = {
-    "& .MuiToggleButton-root:not(.Mui-selected)": {"color": "#ffffff !important"},
-    "& .MuiToggleButton-root": {"borderColor": "rgba(255, 255, 255, 0.6)", "px": 2},
-    "& .MuiToggleButton-root.Mui-selected": {
-        "color": "#0b4f86 !important",
-        "backgroundColor": "#ffffff !important",
+    "& .MuiToggleButton-root": {
+        "border": 0,
+        "borderRadius": 0,
+        "px": 1.75,
+        "color": "text.secondary",
+        "textTransform": "none",
+        "fontSize": "14px",
+        "boxShadow": "none",
+    },
+    # The widget has a look of its own for the same elements by their other class.
+    "& .MuiButtonBase-root.Mui-selected": {
+        "color": "var(--panel-primary-color) !important",
+        "backgroundColor": "transparent !important",
+        "boxShadow": "inset 0 -2px currentColor",
         "fontWeight": 600,
     },
-    "& .MuiToggleButton-root.Mui-selected:hover": {"backgroundColor": "#e8f1fa !important"},
+    "& .MuiButtonBase-root:hover": {"backgroundColor": "rgba(128, 128, 128, 0.15) !important"},
     # In a narrow window, and on a tablet held upright, all of the header is to fit beside the title.
-    "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "12px", "letterSpacing": 0}},
-    "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "11px", "letterSpacing": 0}},
+    "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "13px", "letterSpacing": 0}},
+    "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "12px", "letterSpacing": 0}},
 }
 
 
@@ -331,13 +363,13 @@ def create_app(start: Start | None = None) -> Page:
         _LOG.warning("a session was refused: %s", entry.reason)
         return Page(title=TITLE, main=[Alert(object=plain(f"Not opened: {entry.reason}."), severity="error")])
     # What these load is served from this machine, like all the rest.
-    pn.extension("tabulator", "filedropper", reconnect=True)
+    pn.extension("tabulator", reconnect=True)
     app = App(start_with() if start is None else start)
     pn.config.exception_handler = _weakly(app.fail)
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, NAMES, LATE, CONNECTION)]
+        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, _FOLLOW_SCHEME, NAMES, MAP_KEYS, LATE, CONNECTION)]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
         pn.state.on_session_destroyed(lambda _context: give_back_later())
     return page

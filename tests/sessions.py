@@ -81,6 +81,10 @@ class Session:
         """The first model of this class, as it stands in the document: at least its id."""
         return next(each for each in _objects(self.document) if str(each.get("name", "")).endswith(name))
 
+    def component(self, name: str) -> dict[str, Any]:
+        """The first model of this component of the page's own, as `model`."""
+        return next(each for each in _objects(self.document) if each.get("attributes", {}).get("class_name") == name)
+
     async def event(self, name: str, values: dict[str, Any]) -> None:
         """Send an event, such as of a button."""
         told = {"type": "event", "name": name, "values": {"type": "map", "entries": list(values.items())}}

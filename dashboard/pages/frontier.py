@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import weakref
+from functools import partial
 from typing import Any
 
 import holoviews as hv
@@ -34,6 +36,15 @@ SCHEMES = {
 }
 CRITERIA = {"mean": "mean", "median": "median", "95th percentile": "p95", "maximum": "max"}
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
+
+
+#: What each page has asked for. Pages of other sessions may wait for the same work.
+_ASKED: weakref.WeakKeyDictionary[FrontierPage, Any] = weakref.WeakKeyDictionary()
+
+
+def _looked_at(key: Any) -> bool:
+    """Whether a page that asked for this work is on show: else it stands still, and leaves the server to others."""
+    return any(asked == key and page.state.on_show(PAGE) for page, asked in list(_ASKED.items()))
 
 
 class FrontierPage(Viewer):
@@ -142,19 +153,20 @@ class FrontierPage(Viewer):
             return
         self._asked = key = self._key()
         if self.frontier is None:
-            self._tell("The first points stand here in a moment; use the other pages meanwhile.", "info")
+            self._tell("The first points stand here in a moment.", "info")
 
         def take(frontier: Frontier) -> None:
             if key == self._asked == self._key():
                 self.frontier = frontier
                 self._show()
 
-        partial = self.background.meanwhile(take)
-        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.criterion.value, partial))
+        so_far = self.background.meanwhile(take)
+        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.criterion.value, so_far))
         if work is None:
             return
 
-        self.background.start("Frontier", work, take)
+        _ASKED[self] = key
+        self.background.start("Frontier", work, take, looked_at=partial(_looked_at, key))
 
     def _attempt(self, work: Any) -> Any:
         try:
@@ -181,15 +193,16 @@ class FrontierPage(Viewer):
                 return
             found.table["told"] = [self._choice(row).described() for row in range(len(found.table))]
             titles = {name: FAMILIES[name].title for name in dict.fromkeys(found.table["family"])}
-            self.families.object = drawn.family_table(falls_below(found), titles, found.skipped)
+            self.families.object = drawn.family_table(falls_below(found), titles, found.skipped) + drawn.MARKS
             self.front.object = drawn.front_table(found.table, found.value, titles)
-            self._draw(titles)
             if found.missing:
                 rest = ", ".join(FAMILIES[name].title for name in found.missing)
-                self._tell(f"Still to come: {rest}.", "info")
-                return
-            self._advise()
-        self._judge()
+                self._tell(f"Still to come: {rest}. It stands still while another page is on show.", "info")
+            else:
+                self._advise()
+            self._draw(titles)
+        if not found.missing:
+            self._judge()
 
     def _advise(self) -> None:
         try:
@@ -212,7 +225,8 @@ class FrontierPage(Viewer):
                 continue
             what = next(title for title, key in CRITERIA.items() if key == self.criterion.value)
             title = f"{what.capitalize()} penalty {name}"
-            chart = drawn.frontier_chart(title, found.table, value, titles, self._current(value))
+            advised = None if found.missing or self._advice is None else self._advice.row
+            chart = drawn.frontier_chart(title, found.table, value, titles, self._current(value), advised)
             tap = hv.streams.Tap(source=chart)
             tap.add_subscriber(lambda x, y, value=value: self._tap(value, x, y))
             self._taps.append(tap)

@@ -13,7 +13,8 @@ from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import swatch, table
 
 STYLE = """
-.range { position: relative; display: inline-block; width: 220px; height: 12px; vertical-align: middle; }
+small { display: block; opacity: 0.75; }
+.range { position: relative; display: inline-block; width: 72px; height: 12px; vertical-align: middle; }
 .range i { position: absolute; top: 5px; height: 2px; background: currentColor; opacity: 0.7; }
 .range b { position: absolute; top: 1px; width: 3px; height: 10px; margin-left: -1px; background: currentColor; }
 """
@@ -89,18 +90,15 @@ def cell_table(methods: pd.DataFrame, key: MethodKey, cell: tuple[int, int], cho
     """
     place = f"{format_count(cell[0], 'process', 'processes')}, {format_bytes(cell[1])}"
     caption = f"Pinned: {place}. {format_count(len(methods), 'method')} measured"
-    heads = [("rank", True), ("method", False), ("time", True), ("spread", True), ("slower by", True)]
-    heads += [("repetitions", True), ("time with spread, log scale", False)]
+    heads = [("rank", True), ("method", False), ("time", True), ("slower by", True), ("spread, log scale", False)]
     low, high = _range(methods)
     rows = [
         [
             f"{row.rank}{' =' if row.tied else ''}",
             f"{swatch(key.colors[row.method], key.letters[row.method])} {escape(row.label)}"
             + (" <strong>◀ chosen</strong>" if row.method == chosen else ""),
-            format_time(row.time),
-            f"± {format_time(row.time_std)}" if np.isfinite(row.time_std) else "unknown",
+            f"{format_time(row.time)}<small>{_measured(row.time_std, row.repetitions)}</small>",
             format_percent(row.penalty),
-            f"{row.repetitions:,}" if row.repetitions else "unknown",
             _bar(row.time, row.time_std, low, high),
         ]
         for row in methods.itertuples()
@@ -109,6 +107,11 @@ def cell_table(methods: pd.DataFrame, key: MethodKey, cell: tuple[int, int], cho
     apart = {at for at in range(1, len(ranks)) if ranks[at] != ranks[at - 1]}
     note = "" if methods.empty or not methods["tied"].any() else "<p>= tied: times within each other's spread</p>"
     return table(caption, heads, rows, apart=apart) + note
+
+
+def _measured(spread: float, repetitions: int) -> str:
+    times = f"{repetitions:,} ×" if repetitions else ""
+    return " ".join(filter(None, [f"± {format_time(spread)}" if np.isfinite(spread) else "", times]))
 
 
 def _range(methods: pd.DataFrame) -> tuple[float, float]:

@@ -25,6 +25,8 @@ FIGURE_WIDTH = 4.6
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
+#: What is marked: the way through a tree, its leaf's region, the current choice.
+MARK = "#e6007e"
 
 
 def codes_type(count: int) -> type[np.unsignedinteger[Any]]:
@@ -159,17 +161,19 @@ def outline_columns(segments: NDArray[np.float64]) -> dict[str, NDArray[np.float
     return {X.name: x if x.size else np.array([np.nan]), Y.name: y if y.size else np.array([np.nan])}
 
 
-def region_outline(segments: NDArray[np.float64]) -> hv.Curve:
+def region_outline(segments: NDArray[np.float64], color: str = INK, width: float | None = None) -> hv.Curve:
     """Draw the lines between regions.
 
     Parameters
     ----------
     segments
         As `region_segments` makes them.
+    color, width
+        Of the lines; None: the thinner the more lines there are.
     """
     columns = outline_columns(segments)
-    width = 1.5 if len(segments) < 400 else 0.75
-    return hv.Curve((columns[X.name], columns[Y.name]), X, Y).opts(color=INK, line_width=width, backend="bokeh")
+    width = width or (1.5 if len(segments) < 400 else 0.75)
+    return hv.Curve((columns[X.name], columns[Y.name]), X, Y).opts(color=color, line_width=width, backend="bokeh")
 
 
 def has_letters(axes: Axes) -> bool:

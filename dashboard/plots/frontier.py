@@ -1,8 +1,8 @@
-"""Frontier charts: what each size of tree costs, families told apart by marker and colour, dominated ones in grey."""
+"""Frontier charts: what each size of tree costs, families told apart by marker and colour, dominated points fainter."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.units import format_percent
+from dashboard.plots.decision_map import MARK
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 
@@ -27,16 +29,28 @@ LOOKS = (
     ("inverted_triangle", "▼", "#8f6fe0"),
     ("star", "★", "#b8860b"),
     ("hex", "⬢", "#d03a3a"),
+    ("square_dot", "▣", "#7a8b1f"),
+    ("circle_dot", "◉", "#17949b"),
+    ("diamond_dot", "◈", "#a0623a"),
+    ("triangle_dot", "◬", "#5b6fd6"),
+    ("plus", "✚", "#c25b7a"),
 )
 GREY = "#9a9a9a"
+#: Around the point that is recommended.
+ADVISED = "#1a9e62"
+#: What the marks of a chart mean.
+MARKS = (
+    f'<p><span style="color: {ADVISED}">▢</span> recommended, <span style="color: {MARK}">◯</span> current choice</p>'
+)
 _X = hv.Dimension("at_leaves", label="leaves")
 _Y = hv.Dimension("at_penalty", label="penalty [%]")
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-def looks_of(names: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-    """Marker, sign and colour of each family."""
-    return {name: LOOKS[place % len(LOOKS)] for place, name in enumerate(names)}
+def looks_of(names: Iterable[str]) -> dict[str, tuple[str, str, str]]:
+    """Marker, sign and colour of each family, the same whatever others there are."""
+    places = {name: place for place, name in enumerate(FAMILIES)}
+    return {name: LOOKS[places[name] % len(LOOKS)] for name in names}
 
 
 def positions(leaves: Any, values: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -76,7 +90,12 @@ def nearest(points: pd.DataFrame, value: str, x: float, y: float) -> int | None:
 
 
 def frontier_chart(
-    title: str, points: pd.DataFrame, value: str, titles: Mapping[str, str], choice: tuple[float, float] | None
+    title: str,
+    points: pd.DataFrame,
+    value: str,
+    titles: Mapping[str, str],
+    choice: tuple[float, float] | None,
+    recommended: int | None = None,
 ) -> hv.Overlay:
     """Draw one chart.
 
@@ -92,8 +111,10 @@ def frontier_chart(
         Families in the order of the legend, with their titles.
     choice
         Leaves and penalty of the current choice; None where unknown.
+    recommended
+        Row of the point that is recommended; None while there is none.
     """
-    looks, best = looks_of(list(titles)), front(points, value)
+    looks, best = looks_of(titles), front(points, value)
     x, y = positions(best["leaves"], best[value])
     layers: list[hv.Element] = [
         hv.Curve((x, y), _X, _Y).opts(color=GREY, line_width=1.5, interpolation="steps-post", backend="bokeh")
@@ -101,12 +122,15 @@ def frontier_chart(
     for name in titles:
         part = points[(points["family"] == name) & points[value].notna()]
         layers.append(_points(part, value, titles[name], looks[name], ~part.index.isin(best.index)))
-    if choice is not None:
-        x, y = positions([choice[0]], [choice[1]])
-        ring = hv.Scatter((x, y), _X, _Y, label="current choice")
-        layers.append(
-            ring.opts(marker="circle", size=22, fill_alpha=0.0, line_width=3, line_color="#e6007e", backend="bokeh")
-        )
+    marks = [("current choice", "circle", 22, MARK, choice)]
+    if recommended is not None:
+        at = points.iloc[recommended]
+        marks.append(("recommended", "square", 26, ADVISED, (at["leaves"], at[value])))
+    for label, marker, size, color, place in marks:
+        if place is not None:
+            look = {"marker": marker, "size": size, "line_color": color, "fill_alpha": 0.0, "line_width": 3}
+            ring = hv.Scatter(positions(*([each] for each in place)), _X, _Y, label=label)
+            layers.append(ring.opts(**look, backend="bokeh"))
     return hv.Overlay(layers).opts(**_frame(title, points, value, choice))
 
 
@@ -119,13 +143,12 @@ def _points(part: pd.DataFrame, value: str, title: str, look: tuple[str, str, st
         "leaves": part["leaves"].to_numpy(),
         "penalty": [format_percent(each) for each in part[value]],
         "told": part["told"].to_numpy(),
-        "color": np.where(beaten, GREY, color),
-        "alpha": np.where(beaten, 0.45, 1.0),
+        "alpha": np.where(beaten, 0.3, 1.0),
     }
-    return hv.Scatter(columns, _X, [_Y, "leaves", "penalty", "told", "color", "alpha"], label=title).opts(
+    return hv.Scatter(columns, _X, [_Y, "leaves", "penalty", "told", "alpha"], label=title).opts(
         marker=marker,
         size=9,
-        color="color",
+        color=color,
         fill_alpha="alpha",
         line_alpha="alpha",
         tools=["hover"],
@@ -164,7 +187,7 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
     skipped
         Reason for each family that does not suit.
     """
-    looks = looks_of(list(titles))
+    looks = looks_of(titles)
     limits = [name for name in falls.columns if name.startswith("below_")]
     heads = [("family", False), *((f"leaves for < {name.removeprefix('below_')} %", True) for name in limits)]
     heads += [("least penalty", True), ("at leaves", True)]

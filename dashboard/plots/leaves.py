@@ -65,15 +65,38 @@ def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, An
     return border_segments(places, axes)
 
 
-def border_segments(places: NDArray[np.integer[Any]], axes: Axes) -> NDArray[np.float64]:
-    """Lines between cells of different values, shape (lines, 4): ``x0, y0, x1, y1``; cells in line are joined."""
-    upright = _runs(places[:, 1:] != places[:, :-1])
-    level = _runs((places[1:] != places[:-1]).T)
+def leaf_border(decision: DecisionFunction, place: int, axes: Axes, given: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Lines around the cells that one leaf decides, as `border_segments` gives them.
+
+    Parameters
+    ----------
+    decision
+        The decision function.
+    place
+        Of the leaf, among the nodes of the tree.
+    axes
+        Of the map.
+    given
+        As for `leaf_places`.
+    """
+    inside = leaf_places(decision, axes.y.sizes[:, None], axes.x.sizes[None, :], given) == place
+    return border_segments(inside, axes, closed=True)
+
+
+def border_segments(places: NDArray[Any], axes: Axes, *, closed: bool = False) -> NDArray[np.float64]:
+    """Lines between cells of different values, shape (lines, 4): ``x0, y0, x1, y1``; cells in line are joined.
+
+    Lines run along the ends of the map, too, where it is `closed` and the value there is not 0.
+    """
+    around = np.pad(places, 1) if closed else places
+    upright = _runs((around[:, 1:] != around[:, :-1])[1:-1] if closed else places[:, 1:] != places[:, :-1])
+    level = _runs(((around[1:] != around[:-1])[:, 1:-1] if closed else places[1:] != places[:-1]).T)
     x, y = axes.x.edges, axes.y.edges
+    at_x, at_y = upright[:, 0] + (not closed), level[:, 0] + (not closed)
     return np.concatenate(
         [
-            np.column_stack([x[upright[:, 0] + 1], y[upright[:, 1]], x[upright[:, 0] + 1], y[upright[:, 2]]]),
-            np.column_stack([x[level[:, 1]], y[level[:, 0] + 1], x[level[:, 2]], y[level[:, 0] + 1]]),
+            np.column_stack([x[at_x], y[upright[:, 1]], x[at_x], y[upright[:, 2]]]),
+            np.column_stack([x[level[:, 1]], y[at_y], x[level[:, 2]], y[at_y]]),
         ]
     )
 

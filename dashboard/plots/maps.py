@@ -13,7 +13,7 @@ from dashboard.plots.live import Hook, LiveSources, add_hook
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
 
-HEIGHT = 400
+HEIGHT = 340
 
 
 def stacked(

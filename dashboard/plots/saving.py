@@ -28,9 +28,15 @@ view.export('svg').to_blob().then((blob) => {
 """
 
 
+#: Tools are in the way of no title until the pointer or the focus is on their figure; a finger has neither.
+_HOVERED = """@media (hover: hover) { :host { --tools: 0; } :host(:hover), :host(:focus-within) { --tools: 1; } }"""
+_QUIET = ":host { opacity: var(--tools, 1); transition: opacity 0.15s; }"
+
+
 def offer_svg(plot: Any, element: Any) -> None:
-    """Add the tool that saves a figure as SVG to those that it has; a hook for HoloViews."""
+    """Add the tool that saves a figure as SVG to those that it has, and keep them quiet; a hook for HoloViews."""
     figure = plot.state
+    figure.stylesheets, figure.toolbar.stylesheets = [_HOVERED], [_QUIET]
     if not any(isinstance(tool, CustomAction) and tool.description == TOOL for tool in figure.tools):
         callback = CustomJS(args={"figure": figure}, code=_SAVE)
         figure.add_tools(CustomAction(description=TOOL, icon=_ICON, callback=callback))

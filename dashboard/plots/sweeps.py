@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import holoviews as hv
@@ -11,9 +13,12 @@ import numpy as np
 import pandas as pd
 from bokeh.models import DataRange1d
 
+from dashboard.decisions.grown.family import Family
+from dashboard.domain.options import Option
+from dashboard.plots.decision_map import MARK
+from dashboard.plots.frame import framed
+from dashboard.plots.frontier import LOOKS
 from dashboard.plots.live import LiveSources
-from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import growing
 
 HEIGHT = 300
 _PENALTY = hv.Dimension("penalty_mean", label="mean penalty [%]")
@@ -112,24 +117,74 @@ def sweep_chart(
         layers.append(live.attach(f"{name} {sweep} line", line))
         layers.append(live.attach(f"{name} {sweep}", points.opts(size=6, marker=look["marker"], **style)))
     columns = mark_columns(name, choice)
-    ring = hv.Scatter((columns[chart.x.name], columns[chart.y.name]), chart.x, chart.y).opts(
-        marker="circle", size=17, fill_alpha=0.0, line_width=3, line_color="#e6007e", backend="bokeh"
-    )
+    ring = _ring(columns[chart.x.name], columns[chart.y.name], chart.x, chart.y)
     layers.append(live.attach(f"{name} mark", ring))
-    return hv.Overlay(layers).opts(
-        responsive=True,
-        height=HEIGHT,
-        min_width=300,
-        show_grid=True,
-        show_legend=len(chart.sweeps) > 1,
-        legend_position="top_right",
-        toolbar="above",
-        default_tools=["save"],
-        active_tools=[],
-        hooks=[offer_svg, _follow_data],
-        backend_opts={"plot.output_backend": "canvas", "plot.styles": growing(HEIGHT)},
-        backend="bokeh",
-    )
+    return _overlay(layers, legend=len(chart.sweeps) > 1)
+
+
+def _overlay(layers: list[hv.Element], *, legend: bool) -> hv.Overlay:
+    frame = framed("", HEIGHT, _follow_data, tools=("save",), show_legend=legend, legend_position="top_right")
+    return hv.Overlay(layers).opts(**frame)
+
+
+def swept(family: Family, tried: pd.DataFrame) -> tuple[Option, pd.DataFrame] | None:
+    """The parameter along which a family's path goes, and the path by it; None where it goes along none.
+
+    Parameters
+    ----------
+    family
+        Which was tried.
+    tried
+        ``options`` (JSON) and figures, as `dashboard.decisions.judged.frontier.Frontier.table`.
+
+    Returns
+    -------
+    option, DataFrame
+        The numeric parameter of most values; ``x`` (its value), ``beside`` (the other options that vary, in words),
+        ``leaves`` and ``penalty_mean`` (percent), ascending in ``beside`` and ``x``.
+    """
+    settings = pd.DataFrame([json.loads(text) for text in tried["options"]])
+    values = settings.nunique()
+    varying = [option for option in family.options if values.get(option.name, 0) > 1]
+    numbers = [option for option in varying if option.kind in {"int", "float"}]
+    if not numbers:
+        return None
+    along = max(numbers, key=lambda option: values[option.name])
+    others = [option for option in varying if option is not along]
+    beside = [", ".join(f"{each.title} {row[each.name]}" for each in others) for row in settings.to_dict("records")]
+    figures = tried[["leaves", "penalty_mean"]].reset_index(drop=True)
+    path = figures.assign(x=settings[along.name].astype(float), beside=beside).dropna(subset=["x"])
+    return along, path.sort_values(["beside", "x"], kind="stable")
+
+
+def path_chart(along: Option, path: pd.DataFrame, y: str, now: tuple[float, float] | None) -> hv.Overlay:
+    """Draw a family over its own parameter.
+
+    Parameters
+    ----------
+    along, path
+        As `swept` gives them.
+    y
+        ``penalty_mean`` or ``leaves``.
+    now
+        Parameter and figure of the tree on show, which gets a ring; None where unknown.
+    """
+    dims = hv.Dimension("x", label=along.title), _PENALTY if y == "penalty_mean" else hv.Dimension(y)
+    layers: list[hv.Element] = []
+    groups = list(path.groupby("beside", sort=False))
+    for (beside, part), (marker, _, color) in zip(groups, cycle(LOOKS)):
+        data = part["x"].to_numpy(), part[y].to_numpy(dtype=float)
+        look = {"color": color, "backend": "bokeh"}
+        layers.append(hv.Curve(data, *dims, label=str(beside)).opts(line_width=1.5, **look))
+        layers.append(hv.Scatter(data, *dims, label=str(beside)).opts(size=6, marker=marker, **look))
+    if now is not None:
+        layers.append(_ring([now[0]], [now[1]], *dims))
+    return _overlay(layers, legend=len(groups) > 1)
+
+
+def _ring(x: Any, y: Any, *dims: hv.Dimension) -> hv.Scatter:
+    look = {"marker": "circle", "size": 17, "fill_alpha": 0.0, "line_width": 3, "line_color": MARK}
+    return hv.Scatter((x, y), *dims).opts(**look, backend="bokeh")
 
 
 def update_chart(name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float], live: LiveSources) -> None:

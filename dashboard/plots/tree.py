@@ -31,7 +31,8 @@ _NAMES = {
 }
 
 STYLE = """
-.tree { overflow: auto; max-height: 760px; border: 1px solid rgba(120, 120, 120, 0.35); border-radius: 6px; }
+.tree { overflow-x: auto; }
+.tree [data-leaf] { cursor: pointer; }
 .tree svg { display: block; font: 12px Roboto, Helvetica, Arial, sans-serif; }
 .tree text { fill: var(--panel-on-background-color, #222); }
 .tree text.dark { fill: #111; }
@@ -225,9 +226,10 @@ class _Drawing:
             label = self._decision.methods[code].label
             color, letter = look(self._key, label)
             return (
-                f'{told}<rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22" height="18" rx="3"'
-                f' fill="{color}"/><text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">'
-                f'{escape(letter)}</text><text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text>'
+                f'{told}<g data-leaf="{node.place}"><rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22"'
+                f' height="18" rx="3" fill="{color}"/>'
+                f'<text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">{escape(letter)}</text>'
+                f'<text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
             )
         if node.children:
             return f'{told}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{"#e6007e" if marked else "#888888"}"/>'

@@ -245,6 +245,20 @@ class View:
         )
         return depths, thresholds
 
+    def path_job(self, family: str) -> Callable[[Progress | None], pd.DataFrame]:
+        """What tries one family over the settings of its own path, judged by what it learnt: `Frontier.table`."""
+        prepared, key = self.needed(), ("path", self.data_key, family)
+
+        def make(progress: Progress | None) -> pd.DataFrame:
+            *_, tried = frontiers(prepared.problem, families=[family], prepare=prepared.learn, progress=progress)
+            return tried.table
+
+        return lambda progress: COMPUTED.once(key, lambda: make(progress))
+
+    def known_path(self, family: str) -> pd.DataFrame | None:
+        """What `path_job` gave for a family, if it was done."""
+        return COMPUTED.get(("path", self.data_key, family))
+
     def needed(self) -> Prepared:
         """What trees are grown from.
 

@@ -69,7 +69,7 @@ def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "4 ranks, Open MPI 5.0.11" in out
     assert "core-hours" in out
-    assert "left out: 2 cells, buffers above the limit of 8 bytes" in out
+    assert "left out: 2 cells, buffers above the limit of 8 B" in out
 
 
 @pytest.mark.usefixtures("open_mpi")
@@ -152,7 +152,7 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
 def test_without_mpi_it_says_what_to_install(tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "pip install 'colltune[mpi]'" in one_line("plan", str(tmp_path / "c"), *PLAN)
+    assert "pip install -c .ci/constraints.txt '.[mpi]'" in one_line("plan", str(tmp_path / "c"), *PLAN)
     (tmp_path / "mpiexec").touch(mode=0o755)
     monkeypatch.setattr(library.importlib.util, "find_spec", lambda name: None)
     assert "pip install mpi4py" in one_line("plan", str(tmp_path / "c"), *PLAN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -63,8 +64,8 @@ def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
     assert watched_page.errors == []
 
 
-def test_tab_reaches_every_control_of_the_decisions(server: Served, page: Page) -> None:
-    page.goto(server.url + "?tree=quadtree")
+def test_tab_reaches_every_control_of_the_decisions_and_arrows_every_cell(small_dashboard: Served, page: Page) -> None:
+    page.goto(small_dashboard.url + "?tree=quadtree&collective=bcast")
     wait_until_drawn(page, TREE)
     settled(page)
     every = page.evaluate(f"() => {{ {CONTROLS} return controls().map(name) }}")
@@ -76,6 +77,15 @@ def test_tab_reaches_every_control_of_the_decisions(server: Served, page: Page) 
         if len(reached - {-1}) == len(every):
             break
     assert [name for at, name in enumerate(every) if at not in reached] == []
+    chart = page.locator(".bk-events").first
+    chart.focus()
+    # From the middle of 6 communicator sizes and 7 message sizes, and on beyond the last one.
+    for key in ("ArrowUp", "ArrowUp", *["ArrowRight"] * 9, "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url(re.compile(r"pinned=12(%2C|,)65536"))
+    page.get_by_role("table", name=re.compile("^Pinned: 12 processes, 64 KiB")).wait_for()
+    page.keyboard.press("Escape")
+    assert not chart.evaluate("(each) => each.matches(':focus')")
 
 
 def test_keys_open_choose_and_move(server: Served, page: Page) -> None:

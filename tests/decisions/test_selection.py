@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard.decisions import NothingMeasuredError, decision_map, quadtree
 from dashboard.decisions.measured.problem import Problem
@@ -52,3 +53,8 @@ def test_unknown_names_change_nothing_and_all_names_leave_nothing() -> None:
     assert without_methods(CUBE, ["nobody", "nobody *"]) is CUBE
     with pytest.raises(NothingMeasuredError):
         Problem.of(without_methods(CUBE, LABELS))
+
+
+def test_methods_are_offered_in_the_order_of_their_sizes(fast_ethernet_bcast: xr.Dataset) -> None:
+    names = [name for name in selectable(fast_ethernet_bcast) if name.startswith("binomial")]
+    assert names == ["binomial *", "binomial", "binomial 1KiB", "binomial 8KiB", "binomial 16KiB"]

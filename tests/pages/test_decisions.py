@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import holoviews as hv
 import numpy as np
 import pytest
 import xarray as xr
@@ -15,8 +16,10 @@ from bokeh.plotting import figure
 
 from dashboard.decisions import decision_map
 from dashboard.export import source_lines
+from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.maps import MAPS
 from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.session.choice import Choice
 from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
@@ -329,20 +332,63 @@ def test_more_cells_than_pixels_are_said_to_be_too_many() -> None:
     assert page.body.visible
 
 
-def test_sweeps_are_of_quadtrees_only(page: DecisionsPage, state: State) -> None:
+def test_sweeps_are_over_the_chosen_tree_s_own_parameter(page: DecisionsPage, state: State) -> None:
     state.family = "exact"
     assert page.sweeps.panes["depth"].object is None
-    assert "quadtrees" in page.sweeps.note.object
+    assert not page.sweeps.button.visible
+    assert "no size to choose" in page.sweeps.note.object
+    state.choose(Choice.of("intervals"))
+    assert page.sweeps.button.visible
+    page.sweeps.button.clicks += 1
+    heads = [re.sub("<[^>]*>", "", chart[0].object) for chart in page.sweeps.own]
+    assert heads == ["Penalty of Intervals over most intervals", "Leaves of Intervals over most intervals"]
+    chart = page.sweeps.own[0][1].object
+    drawn = next(each for each in chart if isinstance(each, hv.Scatter))
+    limit, penalty = drawn.dimension_values("x"), drawn.dimension_values("penalty_mean")
+    assert list(limit) == list(range(1, limit.size + 1))
+    assert (np.diff(penalty) <= 1e-9).all()
+    assert penalty[0] == pytest.approx(
+        state.view.statistics(Choice.of("intervals", {"max_intervals": 1}))["penalty"]["mean"]
+    )
     state.family = "quadtree"
     assert page.sweeps.panes["depth"].object is not None
     assert not page.sweeps.note.visible
 
 
-def test_the_tree_diagram_shows_the_way_to_the_pinned_cell(page: DecisionsPage, state: State) -> None:
-    page.tabs.active = 3
-    assert 'class="on"' not in page.tree.view.object
+def test_leaf_and_region_are_marked_together_by_a_pin_and_by_a_click(
+    page: DecisionsPage, drawn: Drawn, state: State
+) -> None:
+    assert 'class="on"' not in page.tree.view.html
+    assert np.isnan(drawn.column("exact lit", "message_size_at")).all()
     state.pinned = (10, 2048)
-    assert 'class="on"' in page.tree.view.object
+    assert 'class="on"' in page.tree.view.html
+    axes, lit = page.maps.scene.axes, drawn.column("tree lit", "message_size_at")
+    assert np.nanmin(lit) < axes.centre((10, 2048))[0] < np.nanmax(lit)
+    leaf = int(re.search(r'data-leaf="(\d+)"><rect class="leaf on"', page.tree.view.html)[1])
+    state.pinned = None
+    assert np.isnan(drawn.column("tree lit", "message_size_at")).all()
+    page.tree.view.clicked = [leaf, 1]
+    assert np.array_equal(drawn.column("tree lit", "message_size_at"), lit, equal_nan=True)
+    page.tree.view.clicked = [leaf, 2]
+    assert 'class="on"' not in page.tree.view.html
+
+
+def test_rules_are_listed(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 3
     state.family = "exact"
     assert "397 leaves" in page.tree.note.object
-    assert "Rules 1 to 50 of" in page.tree.rules.object
+    assert "Rules 1 to 50 of 134" in page.rules.rules.object
+
+
+def test_the_page_opens_with_the_figures_and_says_where_they_are_bad(page: DecisionsPage, state: State) -> None:
+    # Of the 46 leaves that the published table counts, 14 are on the map, some beside others that say the same.
+    tiles = {tile.title: tile for tile in answer(state.view)}
+    assert (tiles["Rules"].figure, tiles["Rules"].alarm) == ("11", "")
+    assert (tiles["Lost on average"].figure, bool(tiles["Lost on average"].alarm)) == ("10.76 %", True)
+    assert (tiles["Lost at worst"].figure, bool(tiles["Lost at worst"].alarm)) == ("176.8 %", True)
+    assert "not measured" in tiles["Against the library's default"].note
+    assert "176.8 %" in page.answer.html.object
+    state.family = "exact"
+    tiles = {tile.title: tile for tile in answer(state.view)}
+    assert tiles["Rules"].alarm.startswith("101 rules on 209 cells")
+    assert not tiles["Lost on average"].alarm

@@ -91,6 +91,21 @@ def test_progress_is_shown_and_goes_when_work_is_done(loop: Loop) -> None:
     assert not background.line.visible
 
 
+def test_work_stands_still_while_nobody_looks_at_it(loop: Loop) -> None:
+    background, work, looking, done = Background(again=lambda: None), Slow("tree"), threading.Event(), []
+    work.go.set()
+    background.start("Growing", work, done.append, looked_at=looking.is_set)
+    loop.run_until(lambda: background.bar.visible)
+    assert not done
+    looking.set()
+    loop.run_until(lambda: bool(done))
+    looking.clear()
+    background.start("Growing", other := Slow("other"), done.append, looked_at=looking.is_set)
+    loop.run_until(lambda: background.bar.visible)
+    background.stop()
+    assert other.stopped.wait(30)
+
+
 def test_the_newest_request_wins_and_the_older_one_stops(loop: Loop) -> None:
     background, old, new, done = Background(again=lambda: None), Slow("old"), Slow("new"), []
     background.start("Old", old, done.append)

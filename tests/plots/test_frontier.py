@@ -10,7 +10,17 @@ from bokeh.models import Scatter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.plots.frontier import FLOOR, GREY, family_table, front, front_table, frontier_chart, nearest, positions
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.plots.frontier import (
+    FLOOR,
+    family_table,
+    front,
+    front_table,
+    frontier_chart,
+    looks_of,
+    nearest,
+    positions,
+)
 
 hv.extension("bokeh")
 TITLES = {"cart": "CART", "c45": "C4.5"}
@@ -47,13 +57,18 @@ def test_a_tap_on_a_point_means_it(seed: int) -> None:
     assert nearest(points, "value", x.max() + 9, y.max()) is None
 
 
-def test_dominated_points_are_grey_and_each_family_has_its_marker(points: pd.DataFrame) -> None:
-    plot = hv.render(frontier_chart("t", points, "penalty_mean", TITLES, (4, 5.0)), backend="bokeh")
+def test_dominated_points_are_faint_and_each_family_keeps_its_look(points: pd.DataFrame) -> None:
+    plot = hv.render(frontier_chart("t", points, "penalty_mean", TITLES, (4, 5.0), 1), backend="bokeh")
     drawn = [glyph for glyph in plot.renderers if isinstance(glyph.glyph, Scatter)]
-    assert [glyph.glyph.marker for glyph in drawn] == ["circle", "square", "circle"]
-    colors = [list(glyph.data_source.data["color"]) for glyph in drawn[:2]]
-    assert colors[0].count(GREY) == 0
-    assert colors[1][0] == GREY != colors[1][1]
+    markers = [glyph.glyph.marker for glyph in drawn]
+    assert markers[2:] == ["circle", "square"]
+    assert [(drawn[at].glyph.marker, drawn[at].glyph.fill_color) for at in (0, 1)] == [
+        (looks_of([name])[name][0], looks_of([name])[name][2]) for name in TITLES
+    ]
+    assert [list(glyph.data_source.data["alpha"]) for glyph in drawn[:2]] == [[1, 1], [0.3, 1]]
+    (leaves, penalty) = (drawn[3].data_source.data[name][0] for name in ("at_leaves", "at_penalty"))
+    assert (leaves, penalty) == pytest.approx((2, np.log10(5)))
+    assert len({look for name in FAMILIES for look in [looks_of([name])[name]]}) == len(FAMILIES)
 
 
 def test_a_penalty_of_zero_has_a_place() -> None:

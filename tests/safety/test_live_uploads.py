@@ -60,10 +60,10 @@ async def opened(served: Served) -> Session:
 async def piece(session: Session, name: str, number: int, pieces: int, size: int) -> None:
     """Send a piece of a file as the drop area does."""
     content = {"type": "bytes", "data": base64.b64encode(gzip.compress(b"x" * size)).decode()}
-    told = {"name": name, "chunk": number, "total_chunks": pieces, "type": "", "data": content}
-    model = {"id": session.model("FileDropper")["id"]}
+    told = {"name": name, "chunk": number, "total_chunks": pieces, "data": content}
+    model = {"id": session.component("Dropper")["id"]}
     data = {"type": "map", "entries": list(told.items())}
-    await session.event("upload_event", {"model": model, "data": data})
+    await session.event("data_event", {"model": model, "data": data})
 
 
 def alive(served: Served) -> None:
@@ -121,7 +121,7 @@ def test_a_message_that_unpacks_to_gigabytes_is_refused(served: Served) -> None:
         bomb = b"".join([*(packed.compress(bytes(1 << 20)) for _ in range(2000)), packed.flush()])
         content = {"type": "bytes", "data": base64.b64encode(bomb).decode()}
         data = {"type": "map", "entries": [["name", "bomb.csv"], ["chunk", 1], ["total_chunks", 1], ["data", content]]}
-        await session.event("upload_event", {"model": {"id": session.model("FileDropper")["id"]}, "data": data})
+        await session.event("data_event", {"model": {"id": session.component("Dropper")["id"]}, "data": data})
         with pytest.raises(RuntimeError, match="unpack to more than"):
             await session.until_told("bomb.csv")
         session.close()

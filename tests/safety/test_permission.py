@@ -285,7 +285,7 @@ def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_p
         # Forged headers: the host's, the origin's, and a session's token that was given to this machine.
         own = {"Host": f"localhost:{port}"}
         answer = there.ask("/dashboard", own)
-        assert "FileDropper" not in answer.text
+        assert "Dropper" not in answer.text
         found = TOKEN.search(answer.text)
         for token in (here.page()[1], found[1] if found else ""):
             assert not there.connects(token)

@@ -23,7 +23,7 @@ from dashboard.pages.data.files import Uploads, confined, list_files
 from dashboard.pages.parts.loading import read
 from loaders import LoadError, open_results
 from loaders import source as reading
-from tests.uploading import drop, send
+from tests.uploading import send
 
 ROWS = b"bcast,linear,0,4,1024,0.00001\n"
 HEADER = b"collective,algorithm,segment_size,comm_size,message_size,time\n"
@@ -51,7 +51,7 @@ def test_two_gigabytes_are_refused_while_they_arrive(
 ) -> None:
     piece, pieces, most = b"x" * CHUNK_BYTES, 2_000_000_000 // CHUNK_BYTES, 0
     for number in range(1, pieces + 1):
-        send(dropper, name="big.csv", chunk=number, total_chunks=pieces, type="", data=piece)
+        send(dropper, name="big.csv", chunk=number, total_chunks=pieces, data=piece)
         if uploads.folder is not None:
             most = max(most, sum(path.stat().st_size for path in uploads.folder.iterdir()))
     assert most <= uploads.most_bytes
@@ -62,12 +62,6 @@ def test_two_gigabytes_are_refused_while_they_arrive(
     assert len(told) == 1
 
 
-def test_nothing_that_arrives_is_gathered_in_memory(dropper: Dropper) -> None:
-    drop(dropper, {"a.sko": b"x" * 3_000_000})
-    assert dropper._file_buffer == {}
-    assert dropper.value == {}
-
-
 def test_pieces_are_smaller_than_the_largest_message() -> None:
     from dashboard.serve import _MESSAGE_BYTES  # noqa: PLC0415 - all of the page, for this test alone
 
@@ -76,7 +70,7 @@ def test_pieces_are_smaller_than_the_largest_message() -> None:
 
 def test_files_that_are_begun_and_never_end_count(dropper: Dropper, uploads: Uploads) -> None:
     for number in range(10):
-        send(dropper, name=f"{number}.sko", chunk=1, total_chunks=99, type="", data=b"x")
+        send(dropper, name=f"{number}.sko", chunk=1, total_chunks=99, data=b"x")
     assert uploads.paths == []
     assert len(list(uploads.folder.iterdir())) == uploads.most_files
 
@@ -84,9 +78,10 @@ def test_files_that_are_begun_and_never_end_count(dropper: Dropper, uploads: Upl
 def test_events_that_no_browser_sends_do_nothing(dropper: Dropper, uploads: Uploads) -> None:
     for data in ({}, {"name": "a"}, {"name": "a", "chunk": "1", "total_chunks": 1, "data": b""}, {"name": None}):
         send(dropper, **data)
-    send(dropper, name="a", chunk=1, total_chunks=1, type="", data="text")
-    send(dropper, name="a", chunk=5, total_chunks=9, type="", data=b"a piece of nothing")
-    send(dropper, "delete_event", name="../../etc/passwd")
+    send(dropper, name="a", chunk=1, total_chunks=1, data="text")
+    send(dropper, name="a", chunk=5, total_chunks=9, data=b"a piece of nothing")
+    send(dropper, name="../../etc/passwd", removed=True)
+    dropper._handle_msg("text")
     assert uploads.paths == []
 
 

@@ -15,6 +15,7 @@ from dashboard.benchmarks.campaigns.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import LIBRARY, Method, serves
+from dashboard.domain.units import format_bytes
 from loaders.collectives import COLLECTIVES, REDUCING
 
 #: Bytes of an element of reductions.
@@ -183,7 +184,7 @@ class Plan:
         if cell.collective in REDUCING and cell.message_size % DATATYPES[self.datatype]:
             return f"not a whole number of {self.datatype}"
         if buffer_bytes(cell) > self.memory:
-            return f"buffers above the limit of {self.memory} bytes per process"
+            return f"buffers above the limit of {format_bytes(self.memory)} per process"
         if cell.ppn is not None and (cell.comm_size % cell.ppn or cell.ppn > cell.comm_size):
             return "not a whole number of nodes"
         return None

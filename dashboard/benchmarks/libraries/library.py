@@ -15,7 +15,8 @@ from dashboard.benchmarks.libraries import intelmpi, mpich, openmpi
 from dashboard.benchmarks.libraries.methods import Fixed, Library
 
 _INSTALL = (
-    "install one with: pip install 'colltune[mpi]' (mpi4py and an Open MPI); on a cluster load the site's MPI module"
+    "install one in the folder of colltune with: pip install -c .ci/constraints.txt '.[mpi]' (mpi4py and an Open MPI); "
+    "on a cluster load the site's MPI module"
 )
 _SECONDS = 60
 

@@ -16,12 +16,15 @@ def selectable(cube: xr.Dataset) -> dict[str, int]:
     """Names that methods can be left out by, with how many methods each stands for.
 
     Algorithms with several methods (segment sizes, parameters) come first, as ``algorithm *``, then every method by its
-    label.
+    label, in the order of algorithms and of segment sizes.
     """
     algorithms = _algorithms(cube)
     several = {name: algorithms.count(name) for name in dict.fromkeys(algorithms) if algorithms.count(name) > 1}
     families = {f"{name}{ALL}": count for name, count in several.items()}
-    return {**families, **dict.fromkeys((str(label) for label in cube["method"].values), 1)}
+    sizes = cube["segment_size"].values.tolist() if "segment_size" in cube.coords else [0] * len(algorithms)
+    first = {name: place for place, name in reversed(list(enumerate(algorithms)))}
+    ordered = sorted(range(len(algorithms)), key=lambda place: (first[algorithms[place]], sizes[place]))
+    return {**families, **dict.fromkeys((str(cube["method"].values[place]) for place in ordered), 1)}
 
 
 def left_out(cube: xr.Dataset, names: Collection[str]) -> list[str]:

@@ -168,7 +168,9 @@ class ComparePage(Viewer):
         self._tell("", "info")
         scene, tables = found
         with hold(pn.state.curdoc):
-            self.maps.show(scene, tables, [self.state.view.decision(choice) for choice in self._choices()])
+            choices = self._choices()
+            trees = [state.view.decision(choice) for choice in choices]
+            self.maps.show(scene, tables, trees, [choice.described() for choice in choices])
             self._write()
 
     def _tell(self, text: str, severity: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -42,18 +43,23 @@ class PairMaps(Viewer):
         self.scene: Scene | None = None
         self._hovers: dict[str, hover.CellFigures] = {}
         self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in titles}
+        line = {"white-space": "nowrap", "overflow": "hidden", "text-overflow": "ellipsis"}
+        look: dict[str, Any] = {"margin": (4, 12, 0, 12), "styles": line, "sizing_mode": "stretch_width"}
+        self.heads = {name: pn.pane.HTML("", visible=False, **look) for name in titles}
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
         self.legend, self.methods = (pn.pane.HTML("", **html) for _ in range(2))
 
     def __panel__(self) -> pn.viewable.Viewable:
         flex = {"flex": "1 1 340px"}
         maps = [
-            pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles=flex)
-            for pane in self.panes.values()
+            pn.Column(self.heads[name], pane, sizing_mode="stretch_width", min_width=330, margin=4, styles=flex)
+            for name, pane in self.panes.items()
         ]
         return pn.FlexBox(*maps, sizing_mode="stretch_width", margin=0)
 
-    def show(self, scene: Scene, tables: Tables, trees: Sequence[DecisionFunction | None]) -> None:
+    def show(
+        self, scene: Scene, tables: Tables, trees: Sequence[DecisionFunction | None], names: Sequence[str] = ()
+    ) -> None:
         """Draw two decisions.
 
         Parameters
@@ -64,6 +70,8 @@ class PairMaps(Viewer):
             What they cost, as `dashboard.decisions.judged.penalty` gives it.
         trees
             They, for the outlines of their regions; None without.
+        names
+            What both are, to stand above their maps.
         """
         segments = [scene.segments(tree, MOST_REGIONS) for tree in trees]
         with hold(pn.state.curdoc):
@@ -71,6 +79,10 @@ class PairMaps(Viewer):
                 self._rebuild(scene, tables, segments)
             else:
                 self._redraw(scene, tables, segments)
+            if names:
+                told = (*names, f"{names[1]} against {names[0]}")
+                for head, name in zip(self.heads.values(), told, strict=True):
+                    head.param.update(object=f'<strong title="{escape(name)}">{escape(name)}</strong>', visible=True)
             self.legend.object = difference.difference_legend(_gaps(tables)[0])
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)

@@ -13,6 +13,7 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_count, format_room
 from dashboard.pages.data.dropping import Dropper
 from dashboard.pages.data.files import Listed, Uploads, is_inside, list_files
+from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain, shown_name
 from dashboard.pages.parts.tables import table
 from dashboard.pages.parts.widgets import RadioButtonGroup, Select
@@ -57,7 +58,9 @@ class FileChooser(Viewer):
         )
         self.campaign.param.watch(self._show, "value")
         self.table: pn.widgets.Tabulator | None = None
-        self.dropper = Dropper(self.uploads, self._taken, sizing_mode="stretch_width")
+        # Hundreds of files may come at once: what follows from them does so when they have.
+        self._come = Rested(self._tell_uploads, 0.2)
+        self.dropper = Dropper(self.uploads, self._taken, sizing_mode="stretch_width", margin=(5, 10))
         self._refused: dict[str, str] = {}
         self.body = pn.Column(sizing_mode="stretch_width", margin=0)
         self._show()
@@ -172,7 +175,11 @@ class FileChooser(Viewer):
         self._refused.pop(name, None)
         if why is not None:
             self._refused[name] = why
+        self._come.ask()
+
+    def _tell_uploads(self, *_: Any) -> None:
         self.refusal = "\n".join(list(self._refused.values())[-MOST_REFUSALS:])
+        self.dropper.kept = len(self.uploads.paths)
         self._tell()
 
     def _tell(self, *events: param.parameterized.Event) -> None:

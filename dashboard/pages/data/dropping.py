@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-import panel as pn
+import param
+from panel.custom import JSComponent
 
 from dashboard.pages.data.files import Uploads
 
@@ -14,8 +15,8 @@ CHUNK_BYTES = 5_000_000
 _LONGEST_NAME = 300
 
 
-class Dropper(pn.widgets.FileDropper):
-    """Panel's, which keeps what the browser sends until a file is complete, however much it is.
+class Dropper(JSComponent):
+    """A place to drop files, with one row that sums up all of them, however many they are.
 
     The bounds that the browser is told of are for honest ones; `Uploads` keeps them.
 
@@ -27,21 +28,106 @@ class Dropper(pn.widgets.FileDropper):
         Called with the name of a file, and why it was refused or None where it was taken or removed.
     """
 
+    chunk = param.Integer(default=CHUNK_BYTES, constant=True, doc="Bytes of a piece.")
+    kept = param.Integer(default=0, doc="Files that have come and were taken.")
+
+    _esm = """
+    export function render({model}) {
+        const box = document.createElement('div')
+        box.className = 'drop'
+        box.innerHTML = `<label>Drop files here, or <u>browse</u><input type="file" multiple></label>
+            <p role="status"></p><progress aria-label="Files sent"></progress>
+            <details><summary>The files</summary><ul></ul></details>`
+        const [input, status, bar] = ['input', 'p', 'progress'].map((name) => box.querySelector(name))
+        const [list, names] = [box.querySelector('details'), box.querySelector('ul')]
+        const files = new Map(), waiting = []
+        let sending = false
+        const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+        const show = () => {
+            const bytes = [...files.values()].reduce((sum, file) => sum + file.size, 0)
+            const refused = sending ? 0 : files.size - model.kept
+            bar.hidden = !sending
+            bar.max = files.size || 1
+            bar.value = files.size - waiting.length
+            list.hidden = !files.size
+            status.textContent = !files.size ? 'No file yet.' : sending
+                ? `Sending ${files.size - waiting.length} of ${files.size} files, ${size(bytes)}`
+                : `${model.kept} of ${files.size} files are here, ${size(bytes)}` +
+                    (refused > 0 ? '; why not all is said on this page' : '')
+        }
+        // The names are written when somebody wants to see them.
+        const write = () => {
+            if (!list.open) return
+            names.replaceChildren(...[...files.values()].map((file) => {
+                const row = document.createElement('li'), button = document.createElement('button')
+                button.textContent = '×'
+                button.setAttribute('aria-label', `Remove ${file.name}`)
+                button.addEventListener('click', () => {
+                    files.delete(file.name)
+                    model.send_msg({name: file.name, removed: true})
+                    write()
+                    show()
+                })
+                row.append(button, ` ${file.name}, ${size(file.size)}`)
+                return row
+            }))
+        }
+        const send = async () => {
+            if (sending) return
+            sending = true
+            while (waiting.length) {
+                const file = waiting.shift(), pieces = Math.max(Math.ceil(file.size / model.chunk), 1)
+                for (let at = 0; at < pieces && files.get(file.name) === file; at++) {
+                    const data = await file.slice(at * model.chunk, (at + 1) * model.chunk).arrayBuffer()
+                    model.send_msg({name: file.name, chunk: at + 1, total_chunks: pieces, data})
+                }
+                show()
+            }
+            sending = false
+            show()
+        }
+        const take = (given) => {
+            for (const file of given) { files.set(file.name, file); waiting.push(file) }
+            write()
+            void send()
+        }
+        input.addEventListener('change', () => { take([...input.files]); input.value = '' })
+        for (const kind of ['dragenter', 'dragover', 'dragleave', 'drop'])
+            box.addEventListener(kind, (event) => {
+                event.preventDefault()
+                box.classList.toggle('over', kind === 'dragenter' || kind === 'dragover')
+                if (kind === 'drop') take([...event.dataTransfer.files])
+            })
+        list.addEventListener('toggle', write)
+        model.on('kept', show)
+        show()
+        return box
+    }
+    """
+    _stylesheets: ClassVar[list[str]] = [
+        """
+.drop { border: 1px dashed color-mix(in srgb, currentColor 45%, transparent); border-radius: 6px; padding: 12px 16px;
+  color: var(--panel-on-background-color, #222); font-size: 14px; }
+.drop.over { border-style: solid; }
+.drop label { display: block; padding: 16px; text-align: center; cursor: pointer; }
+.drop input { position: absolute; opacity: 0; width: 1px; height: 1px; }
+.drop label:focus-within { outline: 2px solid; }
+.drop p { margin: 4px 0; }
+.drop progress { width: 100%; }
+.drop ul { max-height: 240px; overflow: auto; list-style: none; margin: 4px 0 0; padding: 0; }
+.drop li button { border: 0; background: none; color: inherit; font-size: 16px; cursor: pointer; }
+"""
+    ]
+
     def __init__(self, uploads: Uploads, told: Callable[[str, str | None], None], **params: Any) -> None:
         self._uploads, self._told = uploads, told
-        super().__init__(
-            multiple=True,
-            max_files=uploads.most_files,
-            max_total_file_size=f"{uploads.most_bytes // 1_000_000}MB",
-            previews=[],
-            chunk_size=CHUNK_BYTES,
-            **params,
-        )
+        super().__init__(**params)
 
-    def _process_event(self, event: Any) -> None:
-        data = event.data
+    def _handle_msg(self, data: Any) -> None:
+        if not isinstance(data, dict):
+            return
         name = str(data.get("name", ""))[:_LONGEST_NAME]
-        if event.event_name == "delete_event":
+        if data.get("removed"):
             self._uploads.remove(name)
             self._told(name, None)
             return

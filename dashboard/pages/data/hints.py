@@ -178,4 +178,4 @@ def _preview_html(shown: Sequence[tuple[str, str]], matching: int, names: int, e
         return f'<small role="alert">{escape(error)}</small>'
     rows = "".join(f"<tr><td><code>{escape(name)}</code></td><td>{escape(told)}</td></tr>" for name, told in shown)
     count = f"{matching:,} of {names:,} file names match" if names else "no file is chosen yet"
-    return f"<small>{count}{rows}</small>"
+    return f"<small>{count}<table>{rows}</table></small>"

@@ -17,6 +17,14 @@ from dashboard.session.state import DATA, TREE, State
 
 #: Stands for the number of processes per node measured most.
 _MOST = 0
+#: Pixels: of each control, and the least height of the options of a family, so that what is below them stays in place.
+WIDTH, OPTIONS_HEIGHT = 250, 230
+#: In a narrow window the rail lies above the maps, its controls beside each other.
+_RAIL = """
+:host { flex: 0 0 auto; }
+@media (max-width: 1100px) { :host { width: 100% !important; flex-flow: row wrap; align-items: start; } }
+"""
+_OPTIONS = f":host {{ min-height: {OPTIONS_HEIGHT}px; }} @media (max-width: 1100px) {{ :host {{ min-height: 0; }} }}"
 
 
 class Controls(Viewer):
@@ -64,6 +72,7 @@ class Controls(Viewer):
         self.without = MultiChoice(
             label="Methods left out",
             options=[],
+            searchable=True,
             width=300,
             description="What the library in use does not have, or what must not be chosen. All pages decide without "
             "them; an algorithm with * stands for all its segment sizes and parameters.",
@@ -100,6 +109,11 @@ class Controls(Viewer):
             value=True,
             description="Outlines of the tree's leaves on the maps: each region is one rule. Off: the colours alone.",
         )
+        self.beside = Switch(
+            label="Tree beside the maps",
+            value=True,
+            description="The tree as a diagram; a click on one of its leaves marks what it decides on the maps.",
+        )
         self.scheme = Select(
             label="Colours",
             options=SCHEME_TITLES,
@@ -108,7 +122,7 @@ class Controls(Viewer):
             description="Colours of the methods in the maps of all pages: the palette of Okabe and Ito (2008) or of "
             "Tol (2021), both safe with colour blindness, or greys for print. Lines keep darker colours of their own.",
         )
-        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width")
+        self.options = pn.Column(width=WIDTH + 20, stylesheets=[_OPTIONS], margin=0)
         self._link(state)
         self.refresh()
         self._refresh_tree()
@@ -128,12 +142,13 @@ class Controls(Viewer):
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        switches = {"align": "end", "margin": (10, 10, 14, 10)}
-        self.limit.param.update(**switches)
-        self.regions.param.update(**switches)
-        self.across.param.update(**switches)
-        self.exact.align = "end"
-        return pn.Column(self.bar, self.tree.source, sizing_mode="stretch_width", margin=0)
+        tree = (self.tree.family, self.options, self.tree.source)
+        always = (self.without, self.together, self.regions, self.beside, self.scheme)
+        for control in (self.collective, self.ppn, self.tree.family, *always):
+            control.width = WIDTH
+        self.tree.source.width = WIDTH
+        shown = (self.collective, self.ppn, self.across, *tree, *always)
+        return pn.Column(*shown, width=WIDTH + 20, stylesheets=[_RAIL], margin=(6, 8, 0, 0))
 
     def refresh(self, *_: Any) -> None:
         """Follow the state."""
@@ -145,7 +160,7 @@ class Controls(Viewer):
         label = "Slice: processes per node" if state.across else "Processes per node"
         self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
         others = [name for name in collectives if name != state.collective]
-        self.together.param.update(options=others, value=list(state.together), visible=bool(others))
+        self.together.param.update(options=others, value=list(state.together))
         known = {} if state.view.measured() is None else selectable(state.view.measured())
         self.without.param.update(
             options=list(known), value=[name for name in state.without if name in known], visible=len(known) > 1
@@ -158,12 +173,14 @@ class Controls(Viewer):
     def _refresh_tree(self, *_: Any) -> None:
         self.tree.refresh()
         own = [self.depth, self.limit, self.threshold, self.exact] if self._state.family == QUADTREE else []
-        shown = [self.collective, self.ppn, self.across, self.tree.family]
-        if "attributes" in self.tree.widgets or self._state.together:
-            shown.append(self.together)
-        shown += [*own, *self.tree.widgets.values(), self.without, self.regions, self.scheme]
-        if shown != list(self.bar.objects):
-            self.bar.objects = shown
+        self.together.visible = bool(self.together.options) and (
+            "attributes" in self.tree.widgets or bool(self._state.together)
+        )
+        shown = [*own, *self.tree.widgets.values()]
+        for control in shown:
+            control.param.update(width=WIDTH, min_width=None)
+        if shown != list(self.options.objects):
+            self.options.objects = shown
 
     def _set_depth(self, event: Any) -> None:
         # The slider ends at the depth of the exact tree; a deeper choice made elsewhere is the same tree.

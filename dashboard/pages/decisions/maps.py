@@ -11,6 +11,7 @@ import holoviews as hv
 import numpy as np
 import panel as pn
 import xarray as xr
+from numpy.typing import NDArray
 from panel.io import hold
 from panel.viewable import Viewer
 
@@ -32,6 +33,8 @@ from dashboard.session.view import View
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
 REST = 0.15
+#: With what stands beside the three maps they are two in a row, on a wide screen all four.
+ABREAST = ":host { flex: 1 1 40%; } @media (min-width: 1800px) { :host { flex: 1 1 22%; } }"
 MAPS = tuple(TITLES)
 
 
@@ -91,11 +94,13 @@ class Maps(Viewer):
     ----------
     state
         Choices; a tap on a map sets ``pinned``.
+    beside
+        What stands beside the maps, as large as one of them.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, beside: pn.viewable.Viewable | None = None) -> None:
         super().__init__()
-        self._state = state
+        self._state, self._beside = state, beside
         self.live = LiveSources()
         self.scene: Scene | None = None
         self.figures: hover.CellFigures | None = None
@@ -105,7 +110,7 @@ class Maps(Viewer):
         }
         # Each in a column: the page gives its theme to what a column takes in, but a flex box does not tell it.
         self._columns = {
-            name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, styles={"flex": "1 1 340px"})
+            name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, stylesheets=[ABREAST])
             for name, pane in self.panes.items()
         }
         html = {
@@ -116,6 +121,7 @@ class Maps(Viewer):
         self.methods = pn.pane.HTML("", min_width=330, styles={"flex": "1 1 340px"}, **html)
         self.classes = pn.pane.HTML("", min_width=260, styles={"flex": "1 1 260px"}, **html)
         self.pinned = pn.pane.HTML("", **html)
+        self.pinned.stylesheets = [*self.pinned.stylesheets, "th, td { padding-right: 10px; }"]
         self.redraw = Newest(self._redraw)
         self._repaint = Newest(self._redraw_penalty, lag=LAG)
         self._follow = Rested(lambda _: self.follow(), REST)
@@ -123,7 +129,8 @@ class Maps(Viewer):
         self._marked: tuple[int, int] | None = None
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0)
+        beside = [] if self._beside is None else [self._beside]
+        return pn.FlexBox(*self._columns.values(), *beside, sizing_mode="stretch_width", margin=0)
 
     def rebuild(self, *, exact_only: bool = False) -> None:
         """Make the plots for other data.
@@ -181,7 +188,8 @@ class Maps(Viewer):
         else:
             hatched = {"tied": self._tied(scene), "estimated": self._state.view.estimated()}
             layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
-        return {**layers, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
+        lit = drawn.region_outline(np.empty((0, 4)), drawn.MARK, 3.0)
+        return {**layers, f"{name} lit": lit, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
 
     def _tied(self, scene: Scene) -> Any:
         found = self._state.view.tied()
@@ -247,6 +255,13 @@ class Maps(Viewer):
         self.methods.object = told
         self.classes.object = legend.penalty_legend(penalty.class_shares(found))
 
+    def light(self, segments: NDArray[np.float64]) -> None:
+        """Draw these lines on every map, around what the marked leaf decides."""
+        columns = drawn.outline_columns(segments)
+        with hold(pn.state.curdoc):
+            for name in MAPS:
+                self.live.update(f"{name} lit", columns)
+
     def show_pinned(self) -> None:
         """Mark the pinned cell on every map and list what was measured there."""
         scene, cell, found = self.scene, self._state.pinned, self._state.view.penalty()
@@ -261,7 +276,7 @@ class Maps(Viewer):
 
     def _told(self, scene: Scene, cell: tuple[int, int] | None, found: xr.Dataset | None) -> str:
         if cell is None:
-            return "<p>Tap a cell of a map to list every method measured there.</p>"
+            return ""
         chosen = -1 if found is None else int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
         methods = cells.measured_at(scene.cube, cell, float(self._state.tolerance))
         return cells.cell_table(methods, scene.key, cell, chosen)

@@ -10,19 +10,27 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
+from dashboard.pages.decisions.answer import Answer
 from dashboard.pages.decisions.controls import Controls
 from dashboard.pages.decisions.details import Source, Statistics, Table
-from dashboard.pages.decisions.maps import MOST_REGIONS, REST, Maps
+from dashboard.pages.decisions.maps import ABREAST, MOST_REGIONS, REST, Maps
 from dashboard.pages.decisions.noise import Noise
 from dashboard.pages.decisions.sweeps import Sweeps
-from dashboard.pages.decisions.tree import TreeDiagram
+from dashboard.pages.decisions.tree import RulesTable, TreeDiagram
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, Tabs
 from dashboard.plots.backend import use_bokeh
+from dashboard.plots.maps import HEIGHT
+from dashboard.plots.sizes import growing
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
-TABS = ("Sweeps", "Generated source", "Table", "Tree diagram", "Noise")
+TABS = ("Sweeps", "Generated source", "Table", "Rules", "Noise")
+#: As high as a map; what does not fit is scrolled to.
+_SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
+#: In a narrow window the rail lies above all else.
+_FRAME = "@media (max-width: 1100px) { :host { flex-wrap: wrap; } }"
+_SHOWN = ":host { min-width: 0; } @media (max-width: 1100px) { :host { flex: 0 0 100% !important; } }"
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
 
@@ -39,25 +47,22 @@ class DecisionsPage(Viewer):
         super().__init__()
         use_bokeh()
         self.state = state = State.of(shown)
-        self.controls = Controls(state)
-        self.maps = Maps(state)
+        self.controls, self.answer = Controls(state), Answer(state)
+        self.unpin = Button(label="Unpin", variant="text", size="small", on_click=self._unpin, visible=False)
+        self.side = pn.Column(styles=_SIDE, stylesheets=[ABREAST], min_width=330, margin=4)
+        self.maps = Maps(state, self.side)
+        self.tree = TreeDiagram(state, self.maps.light)
+        self.side.objects = [self.unpin, self.maps.pinned, self.tree]
         self.statistics = Statistics(state)
         self.sweeps, self.source, self.table = Sweeps(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.unpin = Button(label="Unpin", variant="text", on_click=self._unpin, visible=False)
-        self.tree, self.noise = TreeDiagram(state), Noise(state)
-        self.parts = (self.sweeps, self.source, self.table, self.tree, self.noise)
+        self.rules, self.noise = RulesTable(state), Noise(state)
+        self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise)
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), dynamic=True, sizing_mode="stretch_width")
-        self.body = pn.Column(
-            self.maps,
-            pn.FlexBox(
-                self.maps.methods, self.maps.classes, self.statistics, sizing_mode="stretch_width", align_items="start"
-            ),
-            self.maps.pinned,
-            self.unpin,
-            self.tabs,
-            sizing_mode="stretch_width",
-        )
+        wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
+        legends = (self.maps.methods, self.maps.classes, self.statistics)
+        below = pn.FlexBox(*legends, align_items="start", **wide)
+        self.body = pn.Column(self.answer, self.maps, below, self.tabs, margin=0, **wide)
         self._fault = ""
         self._follow = Rested(self._show_details, 2 * REST)
         self._loaded = pn.state.curdoc is None or pn.state.loaded
@@ -67,13 +72,15 @@ class DecisionsPage(Viewer):
             pn.state.onload(self._complete)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.controls, self.message, self.body, sizing_mode="stretch_width")
+        shown = pn.Column(self.message, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN])
+        return pn.Row(self.controls, shown, sizing_mode="stretch_width", stylesheets=[_FRAME])
 
     def _watch(self) -> None:
         self.state.param.watch(self._show_data, [*DRAWN])
         self.state.param.watch(self._show_tree, "shown")
         self.state.param.watch(self._show_pinned, "pinned")
         self.state.param.watch(self._show_message, ["busy", "error"])
+        self.controls.beside.param.watch(self._show_pinned, "value")
         self.controls.regions.param.watch(self._show_regions, "value")
         self.tabs.param.watch(self._show_details, "active")
 
@@ -105,10 +112,13 @@ class DecisionsPage(Viewer):
         self._attempt(self.maps.redraw.ask)
 
     def _show_pinned(self, *_: Any) -> None:
-        self.unpin.visible = self.state.pinned is not None
+        pinned, beside = self.state.pinned is not None, self.controls.beside.value
+        shown = [*([self.unpin, self.maps.pinned] if pinned else []), *([self.tree] if beside else [])]
+        if shown != list(self.side.objects):
+            self.side.param.update(objects=shown, visible=bool(shown))
+        self.unpin.visible = pinned
         self._attempt(self.maps.show_pinned)
-        if self.parts[self.tabs.active] is self.tree:
-            self._attempt(self.tree.update)
+        self._attempt(self.tree.update)
 
     def _show_details(self, *_: Any) -> None:
         if self.maps.scene is None or not self._loaded:
@@ -116,7 +126,7 @@ class DecisionsPage(Viewer):
         self._show_message()
         # Only what is on the screen: source and table of a large tree take longer than its maps.
         shown = self.parts[self.tabs.active]
-        for part in (self.statistics, shown):
+        for part in (self.answer, self.statistics, self.tree, shown):
             self._attempt(part.update)
 
     def _show_message(self, *_: Any) -> None:

@@ -8,17 +8,21 @@ import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
 
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.units import format_share
+from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Button
 from dashboard.plots.live import LiveSources
-from dashboard.plots.sweeps import CHARTS, HEIGHT, sweep_chart, update_chart
+from dashboard.plots.sweeps import CHARTS, HEIGHT, path_chart, sweep_chart, swept, update_chart
 from dashboard.session.choice import QUADTREE
-from dashboard.session.state import State
+from dashboard.session.state import DATA, State
 
 #: Sweeps over more cells than this take seconds; they wait to be asked for.
 MOST_CELLS = 1 << 16
 REST = 0.4
+_CHART: dict[str, Any] = {"min_width": 320, "margin": 4, "styles": {"flex": "1 1 420px"}}
+_OWN = {"penalty_mean": "Penalty", "leaves": "Leaves"}
 
 
 class Sweeps(Viewer):
@@ -43,15 +47,17 @@ class Sweeps(Viewer):
         self.button = Button(label="Compute the sweeps", visible=False, variant="outlined", on_click=self._compute)
         self.note = pn.pane.HTML("", visible=False)
         self._swept = Rested(self._show, REST, self._sweep)
+        self.own = pn.FlexBox(sizing_mode="stretch_width", visible=False)
+        self.background = Background(again=self._compute)
+        state.param.watch(lambda *_: self.background.stop(), [*DATA, "family"])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        charts = [
-            pn.Column(self.titles[name], self.panes[name], min_width=320, margin=4, styles={"flex": "1 1 420px"})
-            for name in CHARTS
-        ]
+        charts = [pn.Column(self.titles[name], self.panes[name], **_CHART) for name in CHARTS]
         return pn.Column(
             pn.Row(self.button, self.note),
-            pn.FlexBox(*charts, sizing_mode="stretch_width"),
+            self.background,
+            self.own,
+            pn.FlexBox(*charts, sizing_mode="stretch_width", margin=0),
             sizing_mode="stretch_width",
         )
 
@@ -60,10 +66,10 @@ class Sweeps(Viewer):
         dmap = self._state.view.decision_map()
         if dmap is None:
             return
-        if self._state.family != QUADTREE:
-            self.button.visible, self.note.visible = False, True
-            self.note.object = "Depth and threshold are those of quadtrees; the page Frontier shows all families."
+        self.own.visible = self._state.family != QUADTREE
+        if self.own.visible:
             self._clear()
+            self._show_path()
             return
         wait = dmap["best"].size > MOST_CELLS and self._asked != self._data()
         self.button.visible = self.note.visible = wait
@@ -83,7 +89,35 @@ class Sweeps(Viewer):
         state = self._state
         return state.view.data_key
 
+    def _show_path(self) -> None:
+        """The family on show over its own parameter."""
+        state, family = self._state, FAMILIES[self._state.family]
+        tried = state.view.known_path(family.name)
+        path = None if tried is None else swept(family, tried)
+        self.button.visible = tried is None and bool(family.options) and not self.background.running
+        self.note.visible, self.own.objects = path is None, []
+        if path is None:
+            asks = f"{family.title} grown over its own parameter: what a smaller tree costs."
+            self.note.object = asks if self.button.visible else f"{family.title} has no size to choose."
+            return
+        along, figures = path
+        statistics, now = state.view.statistics(), None if state.shown is None else state.shown.options.get(along.name)
+        for y, title in _OWN.items():
+            figures_now = {} if statistics is None else {**statistics, "penalty_mean": statistics["penalty"]["mean"]}
+            mark = None if now is None or figures_now.get(y) is None else (float(now), float(figures_now[y]))
+            head = pn.pane.HTML(f"<strong>{title} of {family.title} over {along.title}</strong>", margin=(4, 12, 0, 12))
+            chart = pn.pane.HoloViews(
+                path_chart(along, figures, y, mark), sizing_mode="stretch_width", height=HEIGHT, linked_axes=False
+            )
+            self.own.append(pn.Column(head, chart, **_CHART))
+
     def _compute(self, *_: Any) -> None:
+        if self._state.family != QUADTREE and self._state.view.cube() is not None:
+            name = self._state.family
+            title = f"Sweep of {FAMILIES[name].title}"
+            self.background.start(title, self._state.view.path_job(name), lambda _: self.update())
+            self.button.visible = False
+            return
         self._asked = self._data()
         self.update()
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import panel as pn
+import param
+from numpy.typing import NDArray
+from panel.custom import JSComponent
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, Rule
@@ -14,18 +19,117 @@ from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Pagination, int_slider
 from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.leaves import leaf_places
+from dashboard.plots.leaves import leaf_border, leaf_places
 from dashboard.plots.rules import rules_page
 from dashboard.session.state import State
 
 ROWS = 50
 #: Rules of larger trees are not listed: nobody reads them, and the source has them all.
 MOST_RULES = 20_000
-Found = tuple[DecisionFunction, MethodKey, str, str, list[Rule]]
+
+
+class Diagram(JSComponent):
+    """A tree as SVG; a click on a leaf says which."""
+
+    html = param.String(default="", doc="As `dashboard.plots.tree.tree_svg` writes it.")
+    clicked = param.List(default=[], doc="Place of the leaf among the nodes, and how many clicks there were.")
+
+    _esm = """
+    export function render({model}) {
+        const box = document.createElement('div')
+        const show = () => {
+            box.innerHTML = model.html
+            const leaf = box.querySelector('rect.leaf.on'), view = box.querySelector('.tree')
+            if (leaf) view.scrollLeft = leaf.x.baseVal.value - view.clientWidth / 2
+        }
+        show()
+        model.on('html', show)
+        box.addEventListener('click', (event) => {
+            const leaf = event.target.closest('[data-leaf]')
+            if (leaf) model.clicked = [Number(leaf.dataset.leaf), (model.clicked[1] ?? 0) + 1]
+        })
+        return box
+    }
+    """
 
 
 class TreeDiagram(Viewer):
-    """The tree on show, open to a chosen depth, with the way to the pinned cell.
+    """The tree on show, open to a chosen depth, with the way to the pinned cell or to a leaf that was clicked.
+
+    Parameters
+    ----------
+    state
+        Choices; a click on a leaf unpins.
+    light
+        Called with the lines around the cells that the marked leaf decides, as `border_segments` gives them.
+    """
+
+    def __init__(self, state: State, light: Callable[[NDArray[np.float64]], None]) -> None:
+        super().__init__()
+        self._state, self._light = state, light
+        self._clicked: tuple[DecisionFunction, int] | None = None
+        self.depth = int_slider(
+            label="Tree, open to depth",
+            start=0,
+            end=6,
+            value=4,
+            width=220,
+            margin=(4, 14),
+            description="Levels below the root that are drawn. What lies deeper is counted at its branch.",
+        )
+        self.note = pn.pane.HTML("", margin=(0, 8), sizing_mode="stretch_width", styles={"font-size": "12px"})
+        self.view = Diagram(stylesheets=[legend.STYLE + tree.STYLE], sizing_mode="stretch_width", margin=(4, 8))
+        self._made = Rested(self._show, 0.0, self._make)
+        self.depth.param.watch(self._made.ask, "value")
+        self.view.param.watch(self._click, "clicked")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self.depth, self.note, self.view, sizing_mode="stretch_width", margin=0)
+
+    def update(self) -> None:
+        """Follow the state."""
+        self._made.ask()
+
+    def _click(self, event: Any) -> None:
+        decision = self._state.view.decision()
+        if decision is None or not 0 <= event.new[0] < decision.tree.codes.size:
+            return
+        again = self._clicked == (decision, event.new[0])
+        self._clicked = None if again else (decision, event.new[0])
+        self._state.pinned = None
+        self._made.ask()
+
+    def _make(self) -> tuple[DecisionFunction, str, str, NDArray[np.float64]] | None:
+        scene, decision = Scene.of(self._state.view), self._state.view.decision()
+        if scene is None or decision is None:
+            return None
+        most = tree.depth_to_show(decision)
+        depth = min(self.depth.value, most)
+        leaf = None
+        if self._state.pinned is not None:
+            leaf = int(leaf_places(decision, *self._state.pinned, scene.given))
+        elif self._clicked is not None and self._clicked[0] is decision:
+            leaf = self._clicked[1]
+        path = [] if leaf is None else tree.path_to(decision.tree, leaf)
+        drawing = tree.tree_svg(decision, scene.key, depth=depth, path=path)
+        told = [f"{decision.leaves:,} leaves, {decision.depth} levels."]
+        if depth < self.depth.value < decision.depth or (depth < decision.depth and depth == most):
+            told.append(f"Below level {depth} there are too many to be read: branches are closed there.")
+        told.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")
+        lit = np.empty((0, 4)) if leaf is None else leaf_border(decision, leaf, scene.axes, scene.given)
+        return decision, drawing, " ".join(filter(None, [*told, *_pruned(decision)])), lit
+
+    def _show(self, found: tuple[DecisionFunction, str, str, NDArray[np.float64]] | None) -> None:
+        if found is None:
+            self.view.html, self.note.object = "", "There is no tree to draw yet."
+            return
+        decision, self.view.html, self.note.object, lit = found
+        self.depth.param.update(end=max(decision.depth, 1), disabled=decision.depth < 2)
+        self._light(lit)
+
+
+class RulesTable(Viewer):
+    """The rules of the tree on show, a page of rows at a time: its diagram for those who read.
 
     Parameters
     ----------
@@ -36,67 +140,36 @@ class TreeDiagram(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self._found: Found | None = None
-        self.depth = int_slider(
-            label="Open to depth",
-            start=0,
-            end=6,
-            value=4,
-            width=220,
-            description="Levels below the root that are drawn. What lies deeper is counted at its branch.",
-        )
-        self.note = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
-        style = [legend.STYLE + tree.STYLE]
-        self.view = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")
-        self.rules = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")
+        self._found: tuple[DecisionFunction, MethodKey, list[Rule]] | None = None
+        self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
         self.pages = Pagination(count=1, value=0, visible=False)
         self._made = Rested(self._show, 0.0, self._make)
-        self.depth.param.watch(self._made.ask, "value")
-        self.pages.param.watch(self._show_rules, "value")
+        self.pages.param.watch(self._show_page, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(pn.Row(self.depth, self.note), self.view, self.rules, self.pages, sizing_mode="stretch_width")
+        return pn.Column(self.rules, self.pages, sizing_mode="stretch_width")
 
     def update(self) -> None:
         """Follow the state."""
         self._made.ask()
 
-    def _make(self) -> Found | None:
+    def _make(self) -> tuple[DecisionFunction, MethodKey, list[Rule]] | None:
         scene, decision = Scene.of(self._state.view), self._state.view.decision()
         if scene is None or decision is None:
             return None
-        most = tree.depth_to_show(decision)
-        depth = min(self.depth.value, most)
-        path: list[int] = []
-        if self._state.pinned is not None:
-            place = leaf_places(decision, *self._state.pinned, scene.given)
-            path = tree.path_to(decision.tree, int(place))
-        drawing = tree.tree_svg(decision, scene.key, depth=depth, path=path)
-        told = [f"{decision.leaves:,} leaves, {decision.depth} levels."]
-        if depth < self.depth.value < decision.depth or (depth < decision.depth and depth == most):
-            told.append(f"Below level {depth} there are too many to be read: branches are closed there.")
-        told.append("The way to the pinned cell is marked." if path else "Pin a cell of a map to see the way to it.")
-        told += _pruned(decision)
-        rules = decision.rules() if decision.leaves <= MOST_RULES else []
-        return decision, scene.key, drawing, " ".join(told), rules
+        return decision, scene.key, decision.rules() if decision.leaves <= MOST_RULES else []
 
-    def _show(self, found: Found | None) -> None:
+    def _show(self, found: tuple[DecisionFunction, MethodKey, list[Rule]] | None) -> None:
         self._found = found
-        if found is None:
-            self.view.object = self.rules.object = ""
-            self.note.object = "There is no tree to draw yet."
-            return
-        decision, _, drawing, note, rules = found
-        self.view.object, self.note.object = drawing, note
-        self.depth.param.update(end=max(decision.depth, 1), disabled=decision.depth < 2)
-        count = max(-(-len(rules) // ROWS), 1)
+        count = max(-(-len(found[2]) // ROWS), 1) if found is not None else 1
         self.pages.param.update(count=count, value=min(self.pages.value, count - 1), visible=count > 1)
-        self._show_rules()
+        self._show_page()
 
-    def _show_rules(self, *_: Any) -> None:
+    def _show_page(self, *_: Any) -> None:
         if self._found is None:
+            self.rules.object = ""
             return
-        decision, key, _, _, rules = self._found
+        decision, key, rules = self._found
         first = self.pages.value * ROWS
         if rules:
             self.rules.object = rules_page(decision, rules, key, first, first + ROWS)

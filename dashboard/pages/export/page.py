@@ -60,12 +60,12 @@ class ExportPage(Viewer):
             description="The version that will read the file. Numbers of algorithms differ between versions.",
         )
         self.most = IntInput(
-            label="Most rules for each collective",
+            label="Most rules, 0: no limit",
             value=state.most_rules,
             start=0,
             end=state.param.most_rules.bounds[1],
             width=230,
-            description="0: as many as it takes. Fewer are the best so many over the measurements.",
+            description="Of each collective. Fewer than it takes are the best so many over the measurements.",
         )
         self.collectives = MultiChoice(
             label="Collectives in the file",

@@ -15,7 +15,7 @@ from dashboard.session.history import History, View
 
 MOST_VIEWS = 50
 LONGEST_NAME = 60
-_ON_HEADER = {"color": "#ffffff !important", "minWidth": "36px", "&.Mui-disabled": {"opacity": 0.45}}
+_ON_HEADER = {"color": "text.secondary", "minWidth": "36px", "&.Mui-disabled": {"opacity": 0.45}}
 
 
 class BrowserSide(JSComponent):

@@ -22,6 +22,9 @@ const ROLES = [
     ['.MuiInputAdornment-positionStart button:not([aria-label])', {'aria-label': 'Less'}],
     ['.MuiInputAdornment-positionEnd button:not([aria-label])', {'aria-label': 'More'}],
     ['pre:not([tabindex])', {tabindex: '0'}],
+    ['.bk-events:not([role])', {role: 'application', 'aria-label': 'Chart'}],
+    // One stop for all tools of a chart; arrows lead to the others.
+    ['.bk-OnOffButton ~ [tabindex="0"], .bk-ClickButton ~ [tabindex="0"]', {tabindex: '-1'}],
     ['.tabulator-tableholder:not([role])', {role: 'rowgroup'}],
     ['.tabulator-table[role=rowgroup]', {role: 'none'}],
 ]

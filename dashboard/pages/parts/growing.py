@@ -37,6 +37,7 @@ class _Task:
     title: str
     done: Callable[[Any], None]
     dropped: Callable[[], None] | None = None
+    looked_at: Callable[[], bool] | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
     told: float = field(default_factory=time.monotonic)
 
@@ -77,7 +78,12 @@ class Background(Viewer):
         return self._task is not None
 
     def start(
-        self, title: str, work: Work, done: Callable[[Any], None], dropped: Callable[[], None] | None = None
+        self,
+        title: str,
+        work: Work,
+        done: Callable[[Any], None],
+        dropped: Callable[[], None] | None = None,
+        looked_at: Callable[[], bool] | None = None,
     ) -> None:
         """Do this now, rather than what is under way; outside a session before returning.
 
@@ -91,10 +97,12 @@ class Background(Viewer):
             Called with what it gave, on the session's own.
         dropped
             Called there where it gave nothing: the user has cancelled it, or it failed.
+        looked_at
+            Whether anybody looks at what comes of it: the work stands still while nobody does. Called on its thread.
         """
         self.stop()
         self._session = live_session()
-        self._task = task = _Task(title, done, dropped)
+        self._task = task = _Task(title, done, dropped, looked_at)
         if self._session is None:
             future: Future[Any] = Future()
             _run(future, work, lambda *_: None)
@@ -138,12 +146,20 @@ class Background(Viewer):
         # The words come when it has taken long enough for somebody to wonder.
         self._session.add_timeout_callback(partial(self._show, task, 0.0, ""), int(TELL_SECONDS * 1000))
         future: Future[Any] = Future()
-        _WORKERS.submit(_run, future, work, tell)
+        if task.looked_at is None:
+            _WORKERS.submit(_run, future, work, tell)
+        else:
+            # What may stand still holds up nobody else's work.
+            threading.Thread(target=_run, args=(future, work, tell), daemon=True).start()
         future.add_done_callback(partial(self._done, task))
 
     def _progress(self, task: _Task, share: float, text: str) -> None:
         # Called on the worker's thread.
-        if task.cancelled.is_set() or self._session.session_context is None:
+        while not (gone := task.cancelled.is_set() or self._session.session_context is None):
+            if task.looked_at is None or task.looked_at():
+                break
+            task.cancelled.wait(TELL_SECONDS)
+        if gone:
             raise Cancelled
         now = time.monotonic()
         if now - task.told >= TELL_SECONDS:

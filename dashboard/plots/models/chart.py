@@ -35,7 +35,7 @@ class Look(NamedTuple):
     color: str
 
 
-LOOKS = tuple(Look(*each) for each in _LOOKS)
+LOOKS = tuple(Look(*each) for each in _LOOKS[:7])
 #: More methods could not be told apart.
 MOST_METHODS = len(LOOKS)
 DASHES: Mapping[ModelName, str] = {"hockney": "solid", "loggp": "9 5", "plogp": "2 4"}
