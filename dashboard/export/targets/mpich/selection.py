@@ -10,6 +10,7 @@ user-defined keep the library's own decision, as do algorithms that a communicat
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,9 @@ PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("barrier", "recexch"): ("single_phase_recv=0",),
 }
 _RADIX = 2
+#: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
+_READ = "library_name"
+_PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
 _REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 
 
@@ -196,6 +200,8 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
     if not is_of_library(method):
         return None
+    if _READ in method.parameters:
+        return re.sub(_PREFIX, "", str(method.parameters[_READ]))
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
     return NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))
@@ -208,11 +214,15 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
         raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
     if not name:
         return own
+    given = decision.methods[method].parameters
     parameters: Tree = {}
-    if (further := PARAMETERS.get((decision.collective, name))) is not None:
-        radix = int(decision.methods[method].parameters.get("radix", _RADIX))
+    if _READ in given:
+        parameters = {f"{key}={value}": {} for key, value in given.items() if key != _READ}
+    elif (further := PARAMETERS.get((decision.collective, name))) is not None:
+        radix = int(given.get("radix", _RADIX))
         parameters = {one: {} for one in (f"k={radix}", *further)}
-    leaf: Tree = {f"algorithm=MPIR_{decision.collective.capitalize()}_intra_{name}": parameters}
+    whole = given.get(_READ, f"MPIR_{decision.collective.capitalize()}_intra_{name}")
+    leaf: Tree = {f"algorithm={whole}": parameters}
     if (decision.collective, name) in _POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}
     return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf
