@@ -121,9 +121,9 @@ def export(work: Work) -> Result:
     if rules is None:
         said = "; ".join(facts["notes"]) or "everything is left to the library's own decision"
         return Result({"rules": None, **facts, "said": said})
-    count = sum(one.leaves for one in rules.decisions.values())
+    decided = {name: one.leaves for name, one in rules.decisions.items() if not is_default(one)}
     lost = "; ".join(f"{name} loses {points:.2f} points" for name, points in facts["losses"].items())
-    said = f"{count} rules for {', '.join(rules.decisions)}" + (f"; {lost}" if lost else "")
+    said = f"{sum(decided.values())} rules for {', '.join(decided)}" + (f"; {lost}" if lost else "")
     return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, [file])
 
 
