@@ -50,6 +50,8 @@ def results(installation: Installation, tmp_path_factory: pytest.TempPathFactory
 
 def graphs(results: Path) -> dict[tuple[str, int], dict[str, Any]]:
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()[1:]]
+    if not any("graph" in one for one in lines):
+        pytest.skip("this library counts no messages")
     return {(one["algorithm"], one["message_size"]): one["graph"] for one in lines}
 
 
