@@ -183,6 +183,18 @@ def test_processes_per_node_are_known_to_the_decision(bench: Bench, program: Pat
         assert report(done.stderr) == {("bcast", label): 5 * ranks}
 
 
+@pytest.mark.parametrize(("component", "sent"), [("basic", True), ("tuned", False)])
+def test_a_component_answers_where_it_is_decided(bench: Bench, program: Path, component: str, *, sent: bool) -> None:
+    if bench.version == "4.1":
+        pytest.skip("priorities of 4.1 cannot be set while it runs")
+    decision = DecisionFunction("gather", [Method(component, component)], Leaf(0))
+    built = bench.build(f"lib{component}.so", to_preload(decision, version=bench.version), *LIBRARY)
+    found = bench.graph(RANKS, program, "graph", "TURNS", "500", "gather", preload=built)
+    # Basic gathers linearly; what tuned takes by itself is a tree.
+    assert (found == {(rank, 0): 1 for rank in range(1, RANKS)}) is sent
+    assert found
+
+
 def test_a_call_costs_less_than_200_ns_more(bench: Bench, preload: Path) -> None:
     added, _, _ = map(float, bench.run(2, bench.program("preload_cost"), preload=preload).stdout.split())
     assert 0 < added < 200
