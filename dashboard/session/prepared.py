@@ -17,6 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard import decisions
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import THRESHOLDS, statistics_of
 from dashboard.decisions.grown.families import FAMILIES
@@ -215,6 +216,26 @@ class Prepared:
         return np.take_along_axis(flags, np.maximum(best, 0)[None], axis=0)[0] & (best >= 0)
 
     @cached_property
+    def untrusted(self) -> NDArray[np.str_] | None:
+        """Times of each cell ``(comm_size, message_size)`` of the map that cannot be right, in words; empty: none.
+
+        None where there are none at all, or nobody could measure them again: results of other benchmarks.
+        """
+        name = next(iter(self.cubes))
+        if not trust.is_own(self.measured[name]):
+            return None
+        table, dmap = self.doubtful[name], self.decision_map
+        if "ppn" in table and dmap.attrs.get("ppn") is not None:
+            table = table[table["ppn"] == dmap.attrs["ppn"]]
+        if table.empty:
+            return None
+        rows = table.assign(told=[f"{row['method']}: {row['reason']}" for row in table.to_dict("records")])
+        told = rows.pivot_table("told", *SIZES, aggfunc=trust.first_words).fillna("")
+        sizes = {name: dmap[name].values for name in SIZES}
+        told = told.reindex(index=sizes[SIZES[0]], columns=sizes[SIZES[1]], fill_value="")
+        return told.to_numpy(dtype=np.str_)
+
+    @cached_property
     def _decided(self) -> OrderedDict[Choice, Decided]:
         return OrderedDict()
 
@@ -309,6 +330,7 @@ class Prepared:
             "the exact map": "decision_map",
             "ties": "tied",
             "missing cells": "estimated",
+            "what cannot be trusted": "untrusted",
             "what trees learn": "learnt",
         }
         for number, (what, name) in enumerate(steps.items()):

@@ -8,7 +8,7 @@ of colltune's campaigns decide nothing unless asked (`without_doubtful`), those 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -86,11 +86,17 @@ def without_doubtful(cube: xr.Dataset) -> xr.Dataset:
 
 def words(table: pd.DataFrame) -> str:
     """Say what is doubtful: how many cells, and the first of them."""
-    shown = "; ".join(
+    shown = first_words(
         f"{row['method']}, {row[COMM_SIZE]} processes, {row[MESSAGE_SIZE]} B: {row['reason']}"
-        for row in table.head(_NAMED).to_dict("records")
+        for row in table.head(_NAMED + 1).to_dict("records")
     )
-    return f"{len(table):,} times that cannot be trusted ({shown}{'; …' if len(table) > _NAMED else ''})"
+    return f"{len(table):,} times that cannot be trusted ({shown})"
+
+
+def first_words(reasons: Iterable[str]) -> str:
+    """The first of some reasons, in one line."""
+    told = list(reasons)
+    return "; ".join([*told[:_NAMED], *(["…"] if len(told) > _NAMED else [])])
 
 
 def _row(place: Mapping[str, Any], ppn: int | None, time: float, expected: float, reason: str) -> dict[str, Any]:
