@@ -15,7 +15,7 @@ from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.benchmarks.ranks.selection import EVERY_CALL
 from dashboard.export.components import TUNED, named, parameters
 from dashboard.export.library_names import takes_fan_out
-from dashboard.export.targets.mpich.selection import PARAMETERS
+from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.usage import MPICH_FILE
 
 if TYPE_CHECKING:

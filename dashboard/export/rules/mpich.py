@@ -22,6 +22,7 @@ from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, S
 from dashboard.export.library_names import COMPARED
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
+from dashboard.export.rules.mpich_parameters import PARAMETERS
 
 #: What a complete file of each kind holds.
 DEVICE = [
@@ -194,7 +195,11 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
             reading.faults.append(Fault(one.line, "error", f"{one.key!r} is no parameter such as 'k=4'", _ABORTS))
         settings[key] = value
     short = plain.removeprefix(f"{reading.collective}_").removeprefix("intra_").removeprefix("sched_")
-    label = " ".join([short, *(f"{key}={value}" for key, value in settings.items())])
+    told = [f"{key}={value}" for key, value in settings.items()]
+    usual = PARAMETERS.get((reading.collective, short), ())
+    # What an algorithm is always given says nothing; that some of it is lacking does.
+    lacking = [] if set(usual) <= set(told) else ["and no more"]
+    label = " ".join([short, *(told + lacking if lacking else (one for one in told if one not in usual))])
     reading.parameters[label] = {**settings, "library_name": name}
     return label
 

@@ -20,6 +20,7 @@ from dashboard.export.library_names import Compared, is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.mpich.base import installed
 
@@ -83,22 +84,6 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 _POWERS_ONLY = (("allgather", "recursive_doubling"),)
 #: Algorithms that need at least one element for each process of the largest power of two.
 _MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce_scatter_allgather")
-#: What algorithms are given beside their radix, by collective: values of the variables that they are measured with
-#: (``mpivars`` of 5.0.2). Where one is lacking MPICH takes what happens to be in memory.
-_TOPOLOGY = ("topo_overhead=200", "topo_diff_groups=2800", "topo_diff_switches=1900", "topo_same_switches=1600")
-PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("bcast", "tree"): ("tree_type=kary", "is_non_blocking=1", *_TOPOLOGY),
-    ("allreduce", "tree"): ("tree_type=knomial_1", "chunk_size=0", "buffer_per_child=0", *_TOPOLOGY),
-    ("allreduce", "recexch"): ("single_phase_recv=0",),
-    ("allreduce", "recursive_multiplying"): (),
-    ("allreduce", "k_reduce_scatter_allgather"): ("single_phase_recv=0",),
-    ("allgather", "k_brucks"): (),
-    ("allgather", "recexch_doubling"): ("single_phase_recv=0",),
-    ("allgather", "recexch_halving"): ("single_phase_recv=0",),
-    ("alltoall", "k_brucks"): (),
-    ("barrier", "k_dissemination"): (),
-    ("barrier", "recexch"): ("single_phase_recv=0",),
-}
 _RADIX = 2
 #: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
 _READ = "library_name"
