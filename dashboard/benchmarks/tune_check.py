@@ -1,13 +1,14 @@
-"""The library's own decision and a rules file measured in turns, in one job of one library.
+"""The library's own decision and a rules file measured in turns, as two methods of an ordinary campaign.
 
 Open MPI reads the rules file at its start; whether a communicator takes notice of it is settled when that is made, by
-the control variable ``coll_tuned_use_dynamic_rules``. So both have a communicator of their own, and are the two methods
-``default`` and ``tuned`` of an ordinary campaign, whose results every loader reads.
+the control variable ``coll_tuned_use_dynamic_rules``. So both have a communicator of their own in one job. MPICH has
+one selection for the whole process, read at its start, and HAN heeds its rules on all communicators or on none: there
+each of both has launches of its own. Their results are the methods ``default`` and ``tuned``, which every loader reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -16,25 +17,49 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.export.bundle import files_of
 from dashboard.export.components import parameters
 from dashboard.export.library_names import COMPARED
-from dashboard.export.usage import han_name
+from dashboard.export.usage import MPICH_FILE, han_name, mpich_parameters
 from loaders import disk
 from loaders.collectives import COLLECTIVES
 
 TUNED = "tuned"
+#: Of the rules file in the campaign's folder.
 RULES_NAME = "rules.conf"
-"""Of the rules file in the campaign's folder."""
 
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _FILE = "coll_tuned_dynamic_rules_filename"
 _PRIORITY, _HIGHEST = "coll_tuned_priority", 100
 
 
+class _Both:
+    """A library whose methods are its own decision and a rules file's; whoever it finds first answers both."""
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """The library's own decision, and the rules."""
+        return [Method(DEFAULT, library_id=0), Method(TUNED)]
+
+    def component(self, collective: str, method: Method) -> str:
+        """None is asked for."""
+        return ""
+
+
 @dataclass(frozen=True)
-class WithRules(OpenMpi):
+class MpichWithRules(_Both, Mpich):
+    """An MPICH that is given a selection; `rules` is the file, an absolute path."""
+
+    rules: str = ""
+
+    def forcing(self, collective: str, method: Method) -> dict[str, str]:  # type: ignore[override]
+        """Variables of a launch with the file, or with none, as the library is by itself."""
+        return mpich_parameters(self.rules) if method.algorithm == TUNED else {MPICH_FILE: ""}
+
+
+@dataclass(frozen=True)
+class WithRules(_Both, OpenMpi):
     """An Open MPI that is given a rules file; its methods are its own decision and the file's.
 
     Attributes
@@ -49,10 +74,6 @@ class WithRules(OpenMpi):
     rules: str = ""
     han: str = ""
 
-    def methods(self, collective: str, variants: Variants) -> list[Method]:
-        """The library's own decision, and the rules."""
-        return [Method(DEFAULT, library_id=0), Method(TUNED)]
-
     def settings(self, collective: str, method: Method) -> dict[str, int]:
         """Control variables that make new communicators heed the rules, or not."""
         own = super().settings(collective, Method(DEFAULT, library_id=0))
@@ -66,10 +87,6 @@ class WithRules(OpenMpi):
         if method.algorithm == DEFAULT:
             said = {name: "0" for name in said if "_use_dynamic_" in name}
         return {f"OMPI_MCA_{name}": value for name, value in said.items()}
-
-    def component(self, collective: str, method: Method) -> str:
-        """None: whoever the library finds first answers, with the rules and without."""
-        return ""
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``, with the rules file."""
@@ -95,20 +112,24 @@ def with_rules(installation: Installation, rules: Path, *, han: bool = False) ->
     Raises
     ------
     PlanError
-        When it is not Open MPI: no other library is told of rules in this way.
+        When it is neither Open MPI nor MPICH: no other library is told of rules in this way.
     """
     library = installation.library
-    if not isinstance(library, OpenMpi):
-        raise PlanError(
-            f"{library.name} cannot be measured with and without rules in one job; install Open MPI, or measure a "
-            "campaign with each and compare them with --results"
-        )
-    known = {one.name: getattr(library, one.name) for one in fields(OpenMpi)} | {"apart": han}
-    return replace(installation, library=WithRules(**known, rules=str(rules), han=han_name(str(rules)) if han else ""))
+    if isinstance(library, Mpich):
+        alone = {one.name: getattr(library, one.name) for one in fields(Mpich)} | {"apart": True}
+        return replace(installation, library=MpichWithRules(**alone, rules=str(rules)))
+    if isinstance(library, OpenMpi):
+        known = {one.name: getattr(library, one.name) for one in fields(OpenMpi)} | {"apart": han}
+        beside = han_name(str(rules)) if han else ""
+        return replace(installation, library=WithRules(**known, rules=str(rules), han=beside))
+    raise PlanError(
+        f"{library.name} cannot be measured with and without rules; install Open MPI or MPICH, or measure a campaign "
+        "with each and compare them with --results"
+    )
 
 
-def measurable(collectives: Mapping[str, object]) -> tuple[str, ...]:
-    """Those of some collectives that can be measured and that Open MPI asks rules for.
+def measurable(collectives: Collection[str]) -> tuple[str, ...]:
+    """Those of some collectives that can be measured and that the libraries ask rules for.
 
     Raises
     ------
@@ -131,7 +152,7 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
     folder
         Of the campaign.
     rules
-        Text of the rules file, version 1 or 2; with HAN's rules as `dashboard.export.targets.openmpi.nodes` joins them.
+        Text of the rules file; with HAN's rules as `dashboard.export.targets.openmpi.nodes` joins them.
     plan
         Made for the installation of `with_rules` (with the file `rules_of` that folder).
 

@@ -106,7 +106,8 @@ def _after_check(args: argparse.Namespace) -> list[str] | None:
         return None
     if args.output:
         return ["prove", args.output]
-    kept = Path(args.paths[0]).with_suffix(".kept.conf")
+    kept = Path(args.paths[0])
+    kept = kept.with_suffix(f".kept{kept.suffix or '.conf'}")
     return ["tune-check", *map(str, args.paths), "--folder", args.folder, "--drop-slower", "-o", str(kept)]
 
 

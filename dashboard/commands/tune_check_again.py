@@ -47,6 +47,5 @@ class Again:
             counts = f"{one.count('faster'):,} cells faster, {one.count('slower'):,} slower beyond noise"
             say(f"{path}: measured once more: {name}: {counts}")
         if self.slower:
-            say(
-                f"{path}: {self.slower} rules are slower at some cell even now: measure with more launches (--launches)"
-            )
+            are = "rule is" if self.slower == 1 else "rules are"
+            say(f"{path}: {self.slower} {are} slower at some cell even now: measure with more launches (--launches)")

@@ -33,6 +33,7 @@ __all__ = [
     "bundle",
     "components",
     "decide_time",
+    "form",
     "known_faults",
     "library_names",
     "naming",

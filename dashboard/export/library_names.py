@@ -71,12 +71,15 @@ class Choice:
         The library's number; 0 = its own fixed decision.
     fan_out, segment_size, requests
         As in a rule; 0 = as the library likes. None requests are not written.
+    component
+        Part of the library that is to answer instead, which no rule can say; empty: tuned, by the algorithm.
     """
 
     algorithm: int
     fan_out: int = 0
     segment_size: int = 0
     requests: int | None = None
+    component: str = ""
 
 
 def algorithm_names(collective: str, version: str | None = None) -> tuple[str, ...]:

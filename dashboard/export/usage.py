@@ -44,12 +44,21 @@ def open_mpi(name: str, _collectives: Sequence[str]) -> list[Step]:
     ]
 
 
+#: Names the selection to an MPICH; empty: its own.
+MPICH_FILE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+
+
+def mpich_parameters(name: str) -> dict[str, str]:
+    """Environment variables with which a selection acts, by the name of its file."""
+    return {MPICH_FILE: name, "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
+
+
 def mpich(name: str, _collectives: Sequence[str]) -> list[Step]:
     """A file of MPICH."""
     return [
         Step(
             "By the environment of every process. Without the second line the device's own compositions decide first:",
-            f"export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=$PWD/{name}\nexport MPIR_CVAR_DEVICE_COLLECTIVES=none",
+            "\n".join(f"export {each}={value}" for each, value in mpich_parameters(f"$PWD/{name}").items()),
         ),
         Step("Then start the program as always:", "mpiexec -n 16 ./program"),
         Step(

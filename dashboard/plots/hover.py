@@ -48,7 +48,10 @@ const time = (s) => {
     const [factor, unit] = s >= 1 ? [1, 's'] : s >= 1e-3 ? [1e3, 'ms'] : [1e6, 'µs']
     return `${(s * factor).toFixed(s * factor < 10 ? 3 : s * factor < 100 ? 2 : 1)} ${unit}`
 }
-if (best < 0) return `${where}\\nnot measured` + (!compares || chosen < 0 ? '' : `\\nchosen   ${names[chosen]}`)
+const doubted = data.untrusted ? data.untrusted[cell].split('; ').filter(Boolean) : []
+const doubts = doubted.map((words) => `\\nnot trusted: ${words}`).join('')
+const otherwise = !compares || chosen < 0 ? '' : `\\nchosen   ${names[chosen]}`
+if (best < 0) return `${where}\\nnot measured${doubts}${otherwise}`
 const chosen_time = data.chosen_time[cell], best_time = data.best_time[cell]
 const penalty = 100 * (chosen_time - best_time) / best_time
 const digits = Math.abs(penalty) < 100 ? 2 : 1
@@ -63,6 +66,7 @@ return where
     + (compares ? line('chosen   ', chosen, chosen_time, data.chosen_repetitions[cell]) + assumed : '')
     + line('best     ', best, best_time, data.best_repetitions[cell])
     + (compares ? `\\npenalty  ${percent}` : '')
+    + doubts
     + `\\n${data.measured[cell]} methods measured · tap to pin`
 """
 _TOOLTIP = (
@@ -85,7 +89,9 @@ def picked_repetitions(repetitions: NDArray[Any], methods: NDArray[np.integer[An
     return np.where(methods >= 0, np.nan_to_num(picked), 0).astype(np.int32)
 
 
-def cell_columns(cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset) -> dict[str, NDArray[Any]]:
+def cell_columns(
+    cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset, untrusted: NDArray[Any] | None = None
+) -> dict[str, NDArray[Any]]:
     """Figures of every cell, rows of the map one after the other; none on a map of too many cells.
 
     Parameters
@@ -96,6 +102,8 @@ def cell_columns(cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset) -> d
         Decision map.
     penalties
         As `dashboard.decisions.judged.penalty` gives it.
+    untrusted
+        Times of each cell that cannot be right, in words; None where all can.
     """
     if dmap["best"].size > MOST_CELLS:
         return {}
@@ -107,6 +115,8 @@ def cell_columns(cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset) -> d
         "best_time": dmap["best_time"].values.astype(np.float32),
         "measured": dmap["measured"].values.astype(np.uint16),
     }
+    if untrusted is not None:
+        columns["untrusted"] = untrusted.astype(object)
     if "repetitions" in cube:
         repetitions = np.asarray(cube["repetitions"].transpose("method", "comm_size", "message_size").values)
         columns["chosen_repetitions"] = picked_repetitions(repetitions, columns["chosen"])

@@ -73,6 +73,7 @@ class MapScene:
         *,
         tied: NDArray[np.bool_] | None = None,
         estimated: NDArray[np.bool_] | None = None,
+        untrusted: NDArray[np.bool_] | None = None,
     ) -> dict[str, hv.Element]:
         """Layers of a map of methods, as `dashboard.plots.maps.stacked` takes them.
 
@@ -84,7 +85,7 @@ class MapScene:
             Method indices, shape (comm_size, message_size); -1 stays blank.
         segments
             As `segments` gives them.
-        tied, estimated
+        tied, estimated, untrusted
             Cells to be hatched, shape (comm_size, message_size); None: no such layer.
         """
         layers: dict[str, hv.Element] = {
@@ -95,6 +96,8 @@ class MapScene:
             layers[f"{name} ties"] = ties.tie_hatch(tied, self.axes)
         if estimated is not None:
             layers[f"{name} estimates"] = ties.tie_hatch(estimated, self.axes, "dot")
+        if untrusted is not None:
+            layers[f"{name} untrusted"] = ties.tie_hatch(untrusted, self.axes, "criss_cross")
         layers[f"{name} regions"] = drawn.region_outline(segments)
         if drawn.has_letters(self.axes):
             layers[f"{name} text"] = drawn.cell_letters(methods, self.axes, self.key)

@@ -1,4 +1,4 @@
-"""Ties on a decision map: cells where the best method cannot be told from others, hatched."""
+"""Textures of a decision map: cells with ties, with estimates, and with times that cannot be trusted, hatched."""
 
 from __future__ import annotations
 
@@ -67,7 +67,15 @@ def estimate_legend(estimated: NDArray[np.bool_]) -> str:
     return f'<p><span class="swatch estimated">&nbsp;</span> {told}: the best time is interpolated</p>'
 
 
+def untrusted_legend(untrusted: NDArray[np.bool_]) -> str:
+    """Say how many cells are crossed, and why."""
+    told = format_count(int(untrusted.sum()), "cell")
+    return f'<p><span class="swatch untrusted">&nbsp;</span> {told}: times that cannot be trusted, as told there</p>'
+
+
 STYLE = """
 .estimated { background: radial-gradient(circle, rgba(128, 128, 128, 0.9) 1.2px, transparent 1.6px) 0 0 / 6px 6px; }
+.untrusted { background: repeating-linear-gradient(45deg, rgba(128, 128, 128, 0.9) 0 1px, transparent 1px 5px),
+    repeating-linear-gradient(-45deg, rgba(128, 128, 128, 0.9) 0 1px, transparent 1px 5px); }
 .tied { background: repeating-linear-gradient(45deg, rgba(128, 128, 128, 0.9) 0 1px, transparent 1px 5px); }
 """

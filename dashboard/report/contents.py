@@ -134,6 +134,8 @@ def _map_text(view: View, figures: MapFigures, penalties: xr.Dataset) -> str:
     tied = view.tied()
     if tied is not None and tied[0].any():
         blocks.append(ties.tie_legend(tied[0], int((dmap["best"].values >= 0).sum()), tied[1]))
+    if (untrusted := view.untrusted()) is not None:
+        blocks.append(ties.untrusted_legend(untrusted != ""))
     keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(penalties))
     blocks.append(f'<div class="beside">{"".join(keys)}</div>')
     if dmap["best"].size <= MOST_ROWS:

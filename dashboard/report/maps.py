@@ -44,12 +44,14 @@ class MapFigures(MapScene):
             Penalties of the tree, as `dashboard.decisions.judged.penalty` gives them.
         """
         figures = hover.CellFigures(self.axes, self.key, self.collective, served=False)
-        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties))
-        lines, tied = self.segments(view.decision(), MOST_REGIONS), view.tied()
+        lines, tied, untrusted = self.segments(view.decision(), MOST_REGIONS), view.tied(), view.untrusted()
+        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties, untrusted))
+        hatched = {
+            "tied": None if tied is None else tied[0],
+            "untrusted": None if untrusted is None else untrusted != "",
+        }
         layers = {
-            "exact": self.method_layers(
-                "exact", self.dmap["best"].values, lines, tied=None if tied is None else tied[0]
-            ),
+            "exact": self.method_layers("exact", self.dmap["best"].values, lines, **hatched),
             "tree": self.method_layers("tree", penalties["chosen"].values, lines),
             "penalty": self.penalty_layers(penalties["penalty"].values),
         }

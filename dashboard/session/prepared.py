@@ -215,6 +215,17 @@ class Prepared:
         return np.take_along_axis(flags, np.maximum(best, 0)[None], axis=0)[0] & (best >= 0)
 
     @cached_property
+    def untrusted(self) -> NDArray[np.str_] | None:
+        """Times of each cell ``(comm_size, message_size)`` of the map that cannot be right, in words; empty: none.
+
+        None where there are none at all, or nobody could measure them again: results of other benchmarks.
+        """
+        name = next(iter(self.cubes))
+        if not trust.is_own(self.measured[name]):
+            return None
+        return trust.by_cell(self.doubtful[name], self.decision_map)
+
+    @cached_property
     def _decided(self) -> OrderedDict[Choice, Decided]:
         return OrderedDict()
 
@@ -279,6 +290,7 @@ class Prepared:
             "the exact map": "decision_map",
             "ties": "tied",
             "missing cells": "estimated",
+            "what cannot be trusted": "untrusted",
             "what trees learn": "learnt",
         }
         for number, (what, name) in enumerate(steps.items()):

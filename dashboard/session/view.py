@@ -166,6 +166,10 @@ class View:
         """Cells whose best time is interpolated; None where nothing is."""
         return None if self.prepared is None else self.prepared.estimated
 
+    def untrusted(self) -> NDArray[Any] | None:
+        """Times of each cell that cannot be right, in words; None where there are none."""
+        return None if self.prepared is None else self.prepared.untrusted
+
     def problem(self) -> Problem | None:
         """The measurements as trees are judged by them."""
         return None if self.prepared is None else self.prepared.problem

@@ -12,18 +12,16 @@ from dashboard.benchmarks.proof.report import lines_of
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import is_default
-from dashboard.export import TARGETS as WRITERS
-from dashboard.export import ExportError, bundle
+from dashboard.export import ExportError, bundle, form
+from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
 from dashboard.tuning.decide import decisions_of, prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.stages import Work
 from loaders import disk
-from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
+from loaders.openmpi import DEFAULT_VERSION
 
-#: Target of rules by the name of the library that reads them.
-TARGETS = {"Open MPI": "openmpi", "MPICH": "mpich"}
 #: Of the file, in the stage's folder and in the bundle.
 NAMES = {"openmpi": "rules.conf", "mpich": "rules.json"}
 #: So many processes are proven at most: more of them show nothing else on the cores of one machine.
@@ -41,16 +39,18 @@ class Rules:
 
 def target_of(work: Work) -> str:
     """Target that rules of the library are written as; empty where there is none."""
-    return TARGETS.get(work.facts("look")["library"], "")
+    return READ_BY.get(work.facts("look")["library"], "")
+
+
+def form_of(work: Work) -> Form:
+    """The form of rules that the library reads; `ExportError` where there is none."""
+    look = work.facts("look")
+    return form.form_of(look["library"], look["library_version"])
 
 
 def version_of(work: Work) -> str:
-    """Series of the library, as writers and readers of its rules know it."""
-    try:
-        found = series(work.facts("look")["library_version"])
-    except ValueError:
-        return DEFAULT_VERSION
-    return found if found in VERSIONS else DEFAULT_VERSION
+    """Series of Open MPI, as writers and readers of its rules know it."""
+    return form_of(work).version if target_of(work) else DEFAULT_VERSION
 
 
 def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> bundle.Order:
@@ -90,17 +90,15 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
 def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> Rules:
     """Write the rules of decision functions that were read back, as what is left of other rules."""
     measured = {"library_version": work.facts("look")["library_version"]}
-    text = WRITERS[target_of(work)].write(list(decisions), measured, version=version_of(work))
-    head, _, rest = text.partition("\n")
-    note = f"# What is faster than the library's own decision, compared on {today()}; the rest is left to it."
-    text = "\n".join([head, note, rest] if head.startswith("rule") else [note, text])
+    note = f"What is faster than the library's own decision, compared on {today()}; the rest is left to it."
+    text = form_of(work).write(decisions, provenance=measured, note=note)
     disk.write_text(file, text)
     return read(work, text)
 
 
 def read(work: Work, text: str) -> Rules:
     """Rules as the library reads them."""
-    return Rules(text, read_text(text, version=version_of(work)).decisions)
+    return Rules(text, form_of(work).read(text).decisions)
 
 
 def linted(work: Work, text: str) -> dict[str, Any]:
@@ -123,9 +121,9 @@ def export(work: Work) -> Result:
     if rules is None:
         said = "; ".join(facts["notes"]) or "everything is left to the library's own decision"
         return Result({"rules": None, **facts, "said": said})
-    count = sum(one.leaves for one in rules.decisions.values())
+    decided = {name: one.leaves for name, one in rules.decisions.items() if not is_default(one)}
     lost = "; ".join(f"{name} loses {points:.2f} points" for name, points in facts["losses"].items())
-    said = f"{count} rules for {', '.join(rules.decisions)}" + (f"; {lost}" if lost else "")
+    said = f"{sum(decided.values())} rules for {', '.join(decided)}" + (f"; {lost}" if lost else "")
     return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, [file])
 
 

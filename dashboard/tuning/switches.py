@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.export.usage import mpich_parameters
+
 #: Stands for the folder that the bundle is installed in.
 HERE = "@HERE@"
 
@@ -22,7 +24,7 @@ def variables(target: str, name: str, *, nodes: int) -> dict[str, str]:
     """
     file = f"{HERE}/{name}"
     if target == "mpich":
-        return {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": file, "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
+        return mpich_parameters(file)
     if target != "openmpi":
         return {}
     found = {

@@ -308,8 +308,16 @@ COMPOSED: Mapping[tuple[str, str], tuple[tuple[str, int], tuple[str, int]]] = {
 FOR_TWO = "two_proc"
 
 
-def graphs_of(collective: str, algorithm: str, processes: int, size: int, segment: int) -> list[Any]:
+#: Of 4.1, where nobody sends anything to itself.
+OLDER = {("alltoallv", "pairwise"): to_each}
+
+
+def graphs_of(
+    collective: str, algorithm: str, processes: int, size: int, segment: int, *, older: bool = False
+) -> list[Any]:
     """Rows of all graphs that the algorithm may have; several only where it leaves a decision to the library."""
+    if older and (graph := OLDER.get((collective, algorithm))):
+        return [rows(graph(processes, size, segment), processes)]
     if algorithm == FOR_TWO:
         return [rows(exchange(processes, 0 if collective == "barrier" else size, 0), processes)]
     if (collective, algorithm) not in COMPOSED:

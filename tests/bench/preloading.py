@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from loaders.openmpi import DEFAULT_VERSION, series
 from tests.conftest import need
 
 HERE = Path(__file__).parent
@@ -25,6 +26,7 @@ class Bench:
     mpiexec: Path
     folder: Path
     environment: Mapping[str, str]
+    version: str = DEFAULT_VERSION
 
     @staticmethod
     def of(mpiexec: Path, folder: Path) -> Bench:
@@ -32,7 +34,8 @@ class Bench:
         need(mpiexec.with_name("mpicc").exists(), f"no mpicc beside {mpiexec}")
         installed = library_of(mpiexec)
         need(isinstance(installed, OpenMpi), f"{mpiexec} is not Open MPI's")
-        return Bench(mpiexec, folder, installed.environment(one_node=True, graphs=False))
+        environment = installed.environment(one_node=True, graphs=False)
+        return Bench(mpiexec, folder, environment, series(installed.version))
 
     def build(self, name: str, source: str, *options: str) -> Path:
         """Compile; a warning is an error."""

@@ -55,13 +55,14 @@ def test_every_algorithm_of_the_library_sends_its_own_messages(
     forced: Campaign, installation: Installation, collective: str
 ) -> None:
     assert isinstance(installation.library, OpenMpi)
-    seen = set()
+    seen, older = set(), installation.library.version.startswith("4.")
     for comm_size in (2, RANKS):
         for algorithm, segment, graph in sent(forced, collective, comm_size):
             if algorithm == DEFAULT or (algorithm == FOR_TWO) != (comm_size == 2):
                 continue
             size = 0 if collective == "barrier" else SIZE
-            expected = [graph_of(one) for one in graphs_of(collective, algorithm, comm_size, size, segment)]
+            rows = graphs_of(collective, algorithm, comm_size, size, segment, older=older)
+            expected = [graph_of(one) for one in rows]
             assert graph["digest"] in [one["digest"] for one in expected], (algorithm, segment, graph, expected[:3])
             seen.add(algorithm)
     assert seen == set(installation.library.algorithms[collective].values())

@@ -68,7 +68,7 @@ def program(bench: Bench) -> Path:
 
 @pytest.fixture(scope="module")
 def preload(bench: Bench) -> Path:
-    return bench.build("libcolltune.so", to_preload(DECISIONS), *LIBRARY)
+    return bench.build("libcolltune.so", to_preload(DECISIONS, version=bench.version), *LIBRARY)
 
 
 def report(text: str) -> dict[tuple[str, str], int]:
@@ -132,7 +132,9 @@ def test_every_collective_is_right_on_communicators_duplicated_split_and_freed(
 
 def test_communicators_that_come_and_go_do_not_pile_up(bench: Bench, program: Path, tmp_path: Path) -> None:
     # Only eight may be there at a time, 300 turns make 1500.
-    bounded = bench.build("libbounded.so", to_preload(DECISIONS), *LIBRARY, "-DCOLLTUNE_MOST_IN_ALL=8")
+    bounded = bench.build(
+        "libbounded.so", to_preload(DECISIONS, version=bench.version), *LIBRARY, "-DCOLLTUNE_MOST_IN_ALL=8"
+    )
     file = tmp_path / "report.txt"
     done = bench.run(3, program, "lives", "300", preload=bounded, said={"COLLTUNE_REPORT": str(file)})
     assert done.stdout == "ok\n"
@@ -142,7 +144,7 @@ def test_communicators_that_come_and_go_do_not_pile_up(bench: Bench, program: Pa
 
 
 def test_beyond_the_bound_calls_are_passed_on_and_counted(bench: Bench, program: Path) -> None:
-    bounded = bench.build("libone.so", to_preload(DECISIONS), *LIBRARY, "-DCOLLTUNE_MOST=1")
+    bounded = bench.build("libone.so", to_preload(DECISIONS, version=bench.version), *LIBRARY, "-DCOLLTUNE_MOST=1")
     done = bench.run(3, program, "check", preload=bounded, said={"COLLTUNE_REPORT": "1"})
     assert done.stdout == "ok\n"
     counted = report(done.stderr)
@@ -173,10 +175,24 @@ def test_it_can_be_switched_off(bench: Bench, program: Path, preload: Path) -> N
 def test_processes_per_node_are_known_to_the_decision(bench: Bench, program: Path) -> None:
     methods = [Method("basic_linear", "basic_linear"), Method("binomial", "binomial")]
     tree = Split((Test("ppn", 3),), (Leaf(0), Leaf(1)))
-    built = bench.build("libppn.so", to_preload(DecisionFunction("bcast", methods, tree)), *LIBRARY)
+    built = bench.build(
+        "libppn.so", to_preload(DecisionFunction("bcast", methods, tree), version=bench.version), *LIBRARY
+    )
     for ranks, label in ((3, "basic_linear"), (4, "binomial")):
         done = bench.run(ranks, program, "graph", "5", "64", preload=built, said={"COLLTUNE_REPORT": "1"})
         assert report(done.stderr) == {("bcast", label): 5 * ranks}
+
+
+@pytest.mark.parametrize(("component", "sent"), [("basic", True), ("tuned", False)])
+def test_a_component_answers_where_it_is_decided(bench: Bench, program: Path, component: str, *, sent: bool) -> None:
+    if bench.version == "4.1":
+        pytest.skip("priorities of 4.1 cannot be set while it runs")
+    decision = DecisionFunction("gather", [Method(component, component)], Leaf(0))
+    built = bench.build(f"lib{component}.so", to_preload(decision, version=bench.version), *LIBRARY)
+    found = bench.graph(RANKS, program, "graph", "TURNS", "500", "gather", preload=built)
+    # Basic gathers linearly; what tuned takes by itself is a tree.
+    assert (found == {(rank, 0): 1 for rank in range(1, RANKS)}) is sent
+    assert found
 
 
 def test_a_call_costs_less_than_200_ns_more(bench: Bench, preload: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import json
 from pathlib import Path
@@ -15,9 +16,11 @@ from dashboard.benchmarks.campaigns import jobs
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.libraries import named
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Method, Variants
 from dashboard.benchmarks.providers import grid_comms, orthogonal, own
+from dashboard.benchmarks.ranks import counting
 from dashboard.cli import main
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import choice_of
@@ -111,6 +114,24 @@ def test_a_broken_compiler_is_as_none(installation: Installation, tmp_path: Path
     monkeypatch.setattr(jobs, "compiler", lambda _: Path("/bin/false"))
     campaign = campaign_of(tmp_path, installation, collectives=("bcast",), providers=("own",))
     assert jobs.executor_of(campaign, installation) is None
+
+
+def test_messages_are_counted_by_a_function_of_our_own_where_the_library_hides_its_counters(
+    tmp_path: Path, gcc: str
+) -> None:
+    older, newer = (Installation(Path("mpiexec"), named.open_mpi(version)) for version in ("4.1.4", "5.0.11"))
+    assert jobs.counter_of(campaign_of(tmp_path / "5", newer, collectives=("bcast",)), newer) is None
+    built = jobs.counter_of(campaign_of(tmp_path / "4", older, collectives=("bcast",)), older)
+    assert built is not None
+    record = ctypes.CDLL(str(built), mode=ctypes.RTLD_GLOBAL).mca_common_monitoring_record_pml
+    counters = counting.OwnCounters(3)
+    record(1, ctypes.c_size_t(100), -10)
+    counters.start()
+    record(1, ctypes.c_size_t(1000), -10)
+    record(2, ctypes.c_size_t(50), -10)
+    record(1, ctypes.c_size_t(1), -10)
+    counters.stop()
+    assert counters.read() == [[0, 2, 1], [0, 1001, 50]]
 
 
 def test_every_value_of_every_parameter_is_a_method() -> None:

@@ -51,7 +51,7 @@ def main() -> None:
         print(f"model of {sum(map(len, table.methods.values()))} methods: {len(to_bytes(model)) / 1024:.1f} KiB mapped")
         program = bench.program("preload_cost", "-DALLGATHER")
         decided = DecisionFunction("allgather", [Method("bruck", "bruck")], Leaf(0))
-        plain = bench.build("libcolltune.so", to_preload(decided), *LIBRARY)
+        plain = bench.build("libcolltune.so", to_preload(decided, version=bench.version), *LIBRARY)
         tuner = bench.build("libcolltune_online.so", source(table), *LIBRARY)
         least: dict[str, float] = {}
         for turn in range(TURNS):

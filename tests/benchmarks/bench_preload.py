@@ -31,7 +31,7 @@ def main() -> None:
         bench = Bench(installation.mpiexec, Path(folder), installation.library.environment(one_node=True, graphs=False))
         program = bench.program("preload_cost")
         for name, decision in (("one leaf", one), (f"{noisy.simplified().leaves} leaves", noisy)):
-            built = bench.build("libcolltune.so", to_preload(decision), *LIBRARY)
+            built = bench.build("libcolltune.so", to_preload(decision, version=bench.version), *LIBRARY)
             added, through, direct = bench.run(2, program, preload=built).stdout.split()
             print(f"{name}: {added} ns added a call ({through} through the library, {direct} direct)")
 

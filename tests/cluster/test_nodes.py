@@ -20,6 +20,7 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Variants
 from dashboard.benchmarks.ranks.selection import Selection
+from dashboard.export.rules.given import read_beside
 from loaders import open_results
 from tests.cluster.conftest import NODES, until
 from tests.cluster.machines import Network
@@ -73,12 +74,17 @@ def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, 
     (tmp_path / "rules-han.conf").write_text(HAN)
     files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "c")]
     grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "1MiB"]
-    how = ["--repetitions", "5-7", "--launches", "1", "--json"]
+    how = ["--repetitions", "5-7", "--launches", "1", "--json", "--drop-slower", "-o", str(tmp_path / "kept.conf")]
     told = in_an_allocation(slow, tmp_path, "tune-check", *files, *grid, *how)
     found, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
     (cell,) = found["collectives"]["bcast"]["cells"]
     assert cell["improvement"] < -50, told
     assert cell["outcome"] == "slower", told
+    # Both files are written anew, and HAN answers where a rule is gone.
+    assert found["left"]["proven"], told
+    _, kept = read_beside(tmp_path / "kept.conf", tmp_path / "kept-han.conf")
+    labels = [kept.decisions["bcast"].methods[kept.decisions["bcast"].predict_one(RANKS, 1 << 20)].label]
+    assert labels == ["han"], told
 
 
 def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(slow: Slurm, tmp_path: Path) -> None:

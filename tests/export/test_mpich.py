@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.function.nodes import LEFT_ALONE
+from dashboard.decisions.grown.default import is_default
+from dashboard.export.form import Form
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich.selection import to_mpich
@@ -133,6 +136,22 @@ def test_lacking_methods_are_named(generic: str) -> None:
     decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(1), Leaf(0))))
     with pytest.raises(ExportError, match="MPICH has no 'pipeline 8KiB'; it has binomial, scatter"):
         to_mpich(decision, base=generic)
+
+
+def test_read_back_over_the_library_s_own_file_it_is_left_alone_where_nothing_was_written(generic: str) -> None:
+    methods = [LEFT_ALONE, Method("tree", "tree", 0, {"radix": 4})]
+    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 1024),), (Leaf(1), Leaf(0))))
+    form = Form("mpich", base=generic)
+    text = form.write([decision])
+    read = form.read(text).decisions
+    assert [name for name, each in read.items() if not is_default(each)] == ["bcast"]
+    taken = [read["bcast"].methods[read["bcast"].predict_one(8, size)] for size in (64, 1024, 1025)]
+    assert [one.algorithm for one in taken] == ["tree", "tree", "default"]
+    assert taken[0].parameters["k"] == "4"
+    # Written once more, it keeps all that the file says of the algorithm, without what is left alone.
+    assert json.loads(form.write(list(read.values()))) == json.loads(text)
+    alone = DecisionFunction("bcast", [LEFT_ALONE], Leaf(0))
+    assert form.write([alone], note="a note that JSON cannot take") == generic
 
 
 def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexec: str) -> None:

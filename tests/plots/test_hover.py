@@ -16,7 +16,9 @@ from dashboard.plots.hover import CellFigures, cell_columns
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import stacked
 from dashboard.plots.raster import Raster
-from tests.cubes import synthetic_cube
+from dashboard.plots.ties import tie_boxes
+from dashboard.session.prepared import prepare
+from tests.cubes import cube_of, synthetic_cube
 
 hv.extension("bokeh")
 
@@ -79,3 +81,19 @@ def test_those_of_a_large_map_come_when_the_pointer_asks() -> None:
     arguments["ask"].tags = [1]
     assert arguments["cells"].tags == []
     assert len(arguments["cells"].data["chosen"]) == 70 * 70
+
+
+def test_times_that_cannot_be_trusted_are_told_at_their_cell_and_crossed() -> None:
+    # As one job recorded an allreduce: 7,995 us for 8 B, 47.6 us for 256 KiB.
+    times = np.array([[[7995, 10, 47.6]], [[9, 11, 50]]]) * 1e-6
+    cube = cube_of(times, [4], [8, 64, 1 << 18], benchmark="colltune bench, skampi")
+    prepared = prepare(cube)
+    told = prepared.untrusted
+    assert told is not None
+    assert [words.split(": ")[0] for words in told.ravel()] == [str(cube["method"].values[0]), "", ""]
+    found = penalty(prepared.problem.slices[0].cube, quadtree(prepared.decision_map, max_depth=1))
+    columns = cell_columns(prepared.shown, prepared.decision_map, found, told)
+    assert columns["untrusted"].tolist() == told.ravel().tolist()
+    (box,) = tie_boxes(told != "", Axes.of(prepared.decision_map))
+    assert box[2] - box[0] == Axes.of(prepared.decision_map).x.edges[1] - Axes.of(prepared.decision_map).x.edges[0]
+    assert prepare(cube.assign_attrs(benchmark="OSU Micro-Benchmarks")).untrusted is None

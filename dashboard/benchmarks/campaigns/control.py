@@ -17,7 +17,7 @@ from dashboard.benchmarks import providers
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, write_json
 from dashboard.benchmarks.campaigns.confined import own_handle
-from dashboard.benchmarks.campaigns.jobs import executor_of, jobs_of
+from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
@@ -170,7 +170,8 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         _clean(campaign)
         seconds = launcher.limit(seconds)
         native = executor_of(campaign, installation)
-        handle = launcher.prepare(jobs_of(campaign, launcher, installation, seconds, attempt, native))
+        counter = counter_of(campaign, installation)
+        handle = launcher.prepare(jobs_of(campaign, launcher, installation, seconds, attempt, native, counter))
         record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
         before = campaign.state()
         # Written before anything runs: a job that nobody knows of would measure what the next one measures too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,11 +14,12 @@ from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
+from dashboard.benchmarks.libraries import openmpi
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.mpicc import build, compiler
 from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED, added, words
-from dashboard.benchmarks.ranks import selection
+from dashboard.benchmarks.ranks import counting, selection
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
 from dashboard.benchmarks.safety.order import Records
@@ -42,8 +44,15 @@ def jobs_of(
     seconds: float,
     attempt: int,
     native: Path | None = None,
+    counter: Path | None = None,
 ) -> list[Job]:
-    """The jobs of a launch: one, or one for each communicator size at which something is missing."""
+    """The jobs of a launch: one, or one for each communicator size at which something is missing.
+
+    Parameters
+    ----------
+    native, counter
+        The executor of schedules, and what counts messages, as `executor_of` and `counter_of` compile them.
+    """
     plan = campaign.plan()
     soft = seconds - min(_LAST_SECONDS, _LAST_PART * seconds)
     numbers: list[int | None] = [None]
@@ -63,7 +72,9 @@ def jobs_of(
         uncounted = {UNCOUNTED: _CRASHES} if plan.graph_counters and several and launcher.ppn != 1 else {}
         graphs = bool(plan.graph_counters) and not uncounted
         program += ("--native", str(native)) if native else ()
-        own = added({**_ONE_THREAD, **installation.library.environment(one_node=one_node, graphs=graphs)})
+        preloaded = {"LD_PRELOAD": str(counter)} if counter and graphs else {}
+        library = installation.library.environment(one_node=one_node, graphs=graphs)
+        own = added({**_ONE_THREAD, **library, **preloaded})
         environment = {**own, ADDED: words(own), **uncounted}
         watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
@@ -80,6 +91,20 @@ def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
         return build(mpicc, SOURCE, campaign.folder.resolve() / FILE) if mpicc else None
     except BenchError:
         # A compiler that cannot compile is as none: the record says which executor timed.
+        return None
+
+
+def counter_of(campaign: Campaign, installation: Installation) -> Path | None:
+    """What counts messages where Open MPI hides its counters, compiled into the campaign's folder; None: not needed."""
+    library = installation.library
+    hidden = library.name == openmpi.NAME and library.version.startswith("4.")
+    # Not by mpicc, which would have every program that it is preloaded into load MPI as well.
+    compilers = [Path(path) for name in ("cc", "gcc") if (path := shutil.which(name))]
+    if not (hidden and campaign.plan().graph_counters and compilers):
+        return None
+    try:
+        return build(compilers[0], counting.SOURCE, campaign.folder.resolve() / counting.FILE)
+    except BenchError:
         return None
 
 

@@ -24,9 +24,11 @@ from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.benchmarks.proof.who import by_word, taken_by_word
+from dashboard.decisions.grown.default import is_default
 from dashboard.export.components import TUNED
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
+from dashboard.export.targets.mpich.base import installed
 from dashboard.export.targets.openmpi.nodes import component_of
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series
@@ -114,7 +116,10 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     """
     began = time.monotonic()
     target, version = _target(wish.mpiexec, wish.han)
-    rules = read_beside(wish.rules, wish.han, version)[1] if wish.han else read_rules(wish.rules, version=version)
+    own = _own_selection(wish.mpiexec) if isinstance(target, OnMpich) else ""
+    rules = (
+        read_beside(wish.rules, wish.han, version)[1] if wish.han else read_rules(wish.rules, version=version, own=own)
+    )
     _fits(rules, target, wish)
     regions, notes = _regions(rules, wish, _per_node(wish) if wish.han else 1)
     asked = [(region, _asked(target, region)) for region in regions]
@@ -174,6 +179,12 @@ def _target(mpiexec: Path, han: Path | None) -> tuple[Target, str]:
     raise NoMpiError(f"{mpiexec} is of {library.name}; rules are proven on Open MPI and MPICH")
 
 
+def _own_selection(mpiexec: Path) -> str:
+    """What an MPICH decides by itself, which a file for it repeats for all that it does not change."""
+    held = installed(mpiexec.parent.parent)
+    return held[1] if held else ""
+
+
 def _fits(rules: RulesFile, target: Target, wish: Wish) -> None:
     if not target.name.startswith(wish.library):
         raise BenchError(f"{wish.mpiexec} is of {target.name}, not of {wish.library}; name another one (--mpiexec)")
@@ -195,7 +206,8 @@ def _per_node(wish: Wish) -> int:
 def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region], list[str]]:
     """Regions of the collectives that can be called, and what is left out; of a file that is dropped as it is meant."""
     decisions = rules.decisions or rules.meant
-    named = wish.collectives or tuple(decisions)
+    alone = [name for name, one in decisions.items() if rules.format == "mpich" and is_default(one)]
+    named = wish.collectives or tuple(name for name in decisions if name not in alone) or tuple(decisions)
     if lost := [name for name in named if name not in decisions]:
         raise BenchError(f"{wish.rules}: no rules for {lost[0]!r}; it has them for {', '.join(decisions) or 'nothing'}")
     able = [name for name in named if name in COLLECTIVES]
@@ -203,6 +215,8 @@ def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region],
         raise BenchError(f"{wish.rules}: none of {', '.join(named)} can be called; {', '.join(COLLECTIVES)} can")
     left = [name for name in named if name not in able]
     notes = [f"not called by this version of colltune, so not proven: {', '.join(left)}"] if left else []
+    if not wish.collectives and alone and len(alone) < len(decisions):
+        notes.append(f"as the library's own file has them, so not looked at: {len(alone)} collectives")
     notes += [str(fault) for fault in rules.faults if fault.severity != "note"][:_TOLD]
     if not rules.decisions:
         notes.append("the reader expects that the library drops this file; looked for is what its author meant")

@@ -15,7 +15,8 @@ from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.benchmarks.ranks.selection import EVERY_CALL
 from dashboard.export.components import TUNED, named, parameters
 from dashboard.export.library_names import takes_fan_out
-from dashboard.export.targets.mpich.selection import PARAMETERS
+from dashboard.export.rules.mpich_parameters import PARAMETERS
+from dashboard.export.usage import MPICH_FILE
 
 if TYPE_CHECKING:
     from dashboard.decisions import Method as Decided
@@ -262,7 +263,7 @@ class OnMpich:
             # A forced algorithm that cannot run here says so instead of running another one.
             "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
         }
-        return said | ({"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(rules)} if rules else {})
+        return said | ({MPICH_FILE: str(rules)} if rules else {})
 
     def plain(self, collective: str) -> tuple[Call, Call]:
         """See `Target`."""

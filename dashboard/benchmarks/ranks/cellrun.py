@@ -17,7 +17,7 @@ from dashboard.benchmarks.campaigns.protocol import Protocol as Way
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.team import Methods
-from dashboard.benchmarks.ranks.mpit import PeerCounters
+from dashboard.benchmarks.ranks.counting import Counters
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.statistics import relative_error
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier, looped, synchronised
@@ -80,7 +80,7 @@ class Team:
     group: Group
     types: Types
     methods: Methods
-    counters: PeerCounters | None
+    counters: Counters | None
     members: Sequence[int]
     note: Callable[[Mapping[str, Any] | None], None]
 

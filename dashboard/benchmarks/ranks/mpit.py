@@ -159,7 +159,10 @@ class PeerCounters:
     def _bind(self, name: str, comm_address: int) -> ctypes.c_void_p:
         index, handle, count = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_int()
         call = self._tools.call
-        call("MPI_T_pvar_get_index", name.encode(), _PVAR_CLASS_SIZE, ctypes.byref(index))
+        try:
+            call("MPI_T_pvar_get_index", name.encode(), _PVAR_CLASS_SIZE, ctypes.byref(index))
+        except ToolInterfaceError as error:
+            raise ToolInterfaceError(f"this library has no counter {name}, as Open MPI 4.1 ({error})") from None
         comm = ctypes.c_void_p(comm_address)
         call("MPI_T_pvar_handle_alloc", self._session, index, comm, ctypes.byref(handle), ctypes.byref(count))
         if count.value != self._peers:

@@ -28,8 +28,9 @@ from dashboard.benchmarks.libraries.own_settings import UNCOUNTED
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import again, cellrun, header, selection, surroundings
+from dashboard.benchmarks.ranks.counting import Counters, counters_of
 from dashboard.benchmarks.ranks.forced import Forced, Todo
-from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
+from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.ranks.operations import Types
 from dashboard.benchmarks.ranks.plain import Plain
 from dashboard.benchmarks.ranks.progress import Progress
@@ -132,7 +133,7 @@ class Worker:
         self._nodes: list[str] = self._world.allgather(platform.node())
         self._machines: list[str] = self._world.allgather(surroundings.machine())
         self._tools: ToolInterface | None = None
-        self._counters: PeerCounters | None = None
+        self._counters: Counters | None = None
         over = any(method.provider != LIBRARY for each in self._plan.methods.values() for method in each)
         self._executor = executor.loaded(mpi, self._world, native) if over else None
         self._refused: dict[tuple[Any, ...], str] = {}
@@ -192,7 +193,7 @@ class Worker:
             if self._tools is not None and not problem:
                 address = self._mpi._addressof(self._mpi.COMM_WORLD)  # noqa: SLF001 - mpi4py's own way to the handle
                 size = self._world.Get_size()
-                self._counters = PeerCounters(self._tools, self._plan.graph_counters, address, size)
+                self._counters = counters_of(self._tools, self._plan.graph_counters, address, size)
         except ToolInterfaceError as error:
             problem = str(error)
         if problem and self.rank == 0:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
-from dashboard.decisions.judged.improvement import LEFT_ALONE, OUTCOMES, Improvement, Verdict, leaves_of
+from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_of
 
 
 def without_slower(

@@ -30,6 +30,10 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
+#: What stands where rules say nothing: the library decides by itself.
+LEFT_ALONE = Method("default", "default", 0, {"library_id": 0})
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """True when ``attribute <= cut``; a cut of infinity is always true."""

@@ -37,9 +37,6 @@ OUTCOMES: tuple[Outcome, ...] = ("not measured", "no difference", "faster", "slo
 DEFAULT, TUNED = "default", "tuned"
 """Methods of a campaign that measures both."""
 
-LEFT_ALONE = Method(DEFAULT, DEFAULT, 0, {"library_id": 0})
-"""What stands where a rule was dropped: the library decides by itself."""
-
 
 @dataclass(frozen=True, eq=False)
 class Improvement:

@@ -8,7 +8,7 @@ of colltune's campaigns decide nothing unless asked (`without_doubtful`), those 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -86,11 +86,29 @@ def without_doubtful(cube: xr.Dataset) -> xr.Dataset:
 
 def words(table: pd.DataFrame) -> str:
     """Say what is doubtful: how many cells, and the first of them."""
-    shown = "; ".join(
+    shown = first_words(
         f"{row['method']}, {row[COMM_SIZE]} processes, {row[MESSAGE_SIZE]} B: {row['reason']}"
-        for row in table.head(_NAMED).to_dict("records")
+        for row in table.head(_NAMED + 1).to_dict("records")
     )
-    return f"{len(table):,} times that cannot be trusted ({shown}{'; …' if len(table) > _NAMED else ''})"
+    return f"{len(table):,} times that cannot be trusted ({shown})"
+
+
+def by_cell(table: pd.DataFrame, dmap: xr.Dataset) -> npt.NDArray[np.str_] | None:
+    """What is doubtful in each cell ``(comm_size, message_size)`` of a decision map; None where nothing is."""
+    if "ppn" in table and dmap.attrs.get("ppn") is not None:
+        table = table[table["ppn"] == dmap.attrs["ppn"]]
+    if table.empty:
+        return None
+    rows = table.assign(words=[f"{row['method']}: {row['reason']}" for row in table.to_dict("records")])
+    reasons = rows.pivot_table("words", COMM_SIZE, MESSAGE_SIZE, aggfunc=first_words).fillna("")
+    reasons = reasons.reindex(index=dmap[COMM_SIZE].values, columns=dmap[MESSAGE_SIZE].values, fill_value="")
+    return reasons.to_numpy(dtype=np.str_)
+
+
+def first_words(reasons: Iterable[str]) -> str:
+    """The first of some reasons, in one line."""
+    words = list(reasons)
+    return "; ".join([*words[:_NAMED], *(["…"] if len(words) > _NAMED else [])])
 
 
 def _row(place: Mapping[str, Any], ppn: int | None, time: float, expected: float, reason: str) -> dict[str, Any]:

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile
 
-__all__ = ["Fault", "RulesError", "RulesFile", "given", "lint", "over"]
+__all__ = ["Fault", "RulesError", "RulesFile", "given", "lint", "mpich_parameters", "over"]

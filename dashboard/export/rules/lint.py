@@ -40,20 +40,26 @@ def lint(path: str | Path, *, version: str = DEFAULT_VERSION) -> tuple[Fault, ..
     return read_rules(path, version=version).faults
 
 
-def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION) -> RulesFile:
-    """Read a rules file; parameters and errors as for `lint`."""
+def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
+    """Read a rules file; parameters and errors as for `lint` and `read_text`."""
     try:
         raw = disk.read_bytes(path)
     except OSError as error:
         raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
     try:
-        return read_text(raw.decode("utf-8", "surrogateescape"), version=version)
+        return read_text(raw.decode("utf-8", "surrogateescape"), version=version, own=own)
     except RulesError as error:
         raise RulesError(f"{path}: {error}") from None
 
 
-def read_text(text: str, *, version: str = DEFAULT_VERSION) -> RulesFile:
-    """Read the text of a rules file; parameters and errors as for `lint`."""
+def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
+    """Read the text of a rules file; parameters and errors as for `lint`.
+
+    Parameters
+    ----------
+    own
+        Text of the file that an MPICH itself holds: what stands there unchanged is left to the library.
+    """
     try:
         series(version)
     except ValueError as error:
@@ -61,7 +67,7 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION) -> RulesFile:
     if "\0" in text:
         raise RulesError(f"not a text file; known are rules of {_KNOWN}")
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return _json(text)
+        return _json(text, own)
     if _OMPI_INFO.search(text):
         raise RulesError("this is what ompi_info prints of the library's parameters, no rules")
     for pattern, reader in ((_INTEL, intel.read), (_UCC, ucc.read)):
@@ -96,7 +102,7 @@ def _classic(text: str) -> bool:
     return True
 
 
-def _json(text: str) -> RulesFile:
+def _json(text: str, own: str) -> RulesFile:
     try:
         document = parse(text.lstrip("\ufeff"))
     except RulesError as error:
@@ -111,7 +117,7 @@ def _json(text: str) -> RulesFile:
         raise RulesError(
             f"JSON without 'collectives' (Open MPI) or 'collective=…' (MPICH); known are rules of {_KNOWN}"
         )
-    return reader(document)
+    return mpich.read(document, parse(own)) if own and reader is mpich.read else reader(document)
 
 
 def _reader(keys: list[str]) -> Callable[[At], RulesFile] | None:

@@ -5,21 +5,24 @@ holds leads on, and where none is left there must be an algorithm. Unlike Open M
 start where it does not know a key or an algorithm, at the call where a collective is lacking (seen with 5.0.2).
 
 As decision functions are shown plain calls: an intracommunicator, no hierarchy of nodes, a commutative built-in
-operation, buffers not in place, counts of at least the largest power of two of processes.
+operation, buffers not in place, counts of at least the largest power of two of processes. What the library's own file
+says of a collective is read as its own decision wherever it stands unchanged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
 from dashboard.export.library_names import COMPARED
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
+from dashboard.export.rules.mpich_parameters import PARAMETERS
 
 #: What a complete file of each kind holds.
 DEVICE = [
@@ -30,6 +33,7 @@ NEIGHBOR = [f"neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall
 GENERIC = [*DEVICE, *NEIGHBOR, *(f"i{name}" for name in (*DEVICE, *NEIGHBOR))]
 POSIX = ["bcast", "barrier", "allreduce", "reduce"]
 _ABORTS = "MPICH stops every program at start"
+_INTRA = "comm_type=intra"
 _LACKING = "MPICH stops the program at the first call of one of them"
 _NO_ANSWER = "MPICH stops the program at a call that no key holds for"
 _NUMERIC = ("comm_size", "comm_avg_ppn", "avg_msg_size", "total_msg_size", "count")
@@ -60,6 +64,7 @@ class _Reading:
     collective: str
     faults: list[Fault] = field(default_factory=list)
     shared_memory: bool = False
+    own: Sequence[Mapping[str, Any]] = ()
     methods: dict[str, int] = field(default_factory=dict)
     parameters: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -67,8 +72,17 @@ class _Reading:
         return Leaf(self.methods.setdefault(name, len(self.methods)))
 
 
-def read(document: At) -> RulesFile:
-    """Read a selection file; `document` is the parsed JSON."""
+def read(document: At, own: At | None = None) -> RulesFile:
+    """Read a selection file.
+
+    Parameters
+    ----------
+    document
+        The parsed JSON.
+    own
+        Likewise of the file that the library itself holds.
+    """
+    native = {} if own is None else _plain(own)
     faults: list[Fault] = []
     built: dict[str, DecisionFunction] = {}
     names: list[str] = []
@@ -81,7 +95,7 @@ def read(document: At) -> RulesFile:
         if name in names:
             faults.append(Fault(pair.line, "warning", f"{name} comes a second time", "one of both acts"))
         names.append(name)
-        reading = _Reading(name, faults, complete is POSIX)
+        reading = _Reading(name, faults, complete is POSIX, _own(native.get(pair.key, {})))
         root = _node(pair.value, reading)
         if root is not None and reading.methods:
             built[name] = _decision(reading, root)
@@ -91,6 +105,16 @@ def read(document: At) -> RulesFile:
         faults.append(Fault(None, "error", what, _LACKING))
     refused = any(fault.effect == _ABORTS for fault in faults)
     return RulesFile("mpich", f"MPICH collective selection, {kind}", {} if refused else built, built, in_order(faults))
+
+
+def _own(tree: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What the library's own file says of a collective, as a whole and of intracommunicators."""
+    return [one for one in (tree, tree.get(_INTRA)) if one]
+
+
+def _plain(at: At) -> dict[str, Any]:
+    """The same without its lines."""
+    return {pair.key: _plain(pair.value) for pair in at.pairs}
 
 
 def _kind(document: At) -> tuple[str, list[str]]:
@@ -116,7 +140,10 @@ def _is_leaf(pair: Pair) -> bool:
 
 
 def _decision(reading: _Reading, root: Node) -> DecisionFunction:
-    methods = [Method(name, name.split(" ")[0], 0, dict(reading.parameters.get(name, {}))) for name in reading.methods]
+    methods = [
+        LEFT_ALONE if name == LEFT_ALONE.label else Method(name, name.split(" ")[0], 0, reading.parameters[name])
+        for name in reading.methods
+    ]
     facts = {"library": "MPICH"}
     return DecisionFunction(reading.collective, methods, root, kind="mpich", provenance=facts).simplified()
 
@@ -126,6 +153,8 @@ def _node(at: At, reading: _Reading) -> Node | None:
     if not at.pairs:
         reading.faults.append(Fault(at.line, "error", f"{reading.collective}: no algorithm here", _NO_ANSWER))
         return None
+    if reading.own and _plain(at) in reading.own:
+        return reading.method(LEFT_ALONE.label)
     _check_chain(at.pairs, reading)
     node: Node | None = None
     for pair in reversed(at.pairs):
@@ -166,7 +195,11 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
             reading.faults.append(Fault(one.line, "error", f"{one.key!r} is no parameter such as 'k=4'", _ABORTS))
         settings[key] = value
     short = plain.removeprefix(f"{reading.collective}_").removeprefix("intra_").removeprefix("sched_")
-    label = " ".join([short, *(f"{key}={value}" for key, value in settings.items())])
+    told = [f"{key}={value}" for key, value in settings.items()]
+    usual = PARAMETERS.get((reading.collective, short), ())
+    # What an algorithm is always given says nothing; that some of it is lacking does.
+    lacking = [] if set(usual) <= set(told) else ["and no more"]
+    label = " ".join([short, *(told + lacking if lacking else (one for one in told if one not in usual))])
     reading.parameters[label] = {**settings, "library_name": name}
     return label
 
@@ -231,7 +264,7 @@ def _check_chain(pairs: tuple[Pair, ...], reading: _Reading) -> None:
         if ended is None and (_is_leaf(pair) or pair.key.endswith("=any") or both):
             ended = pair
     # Keys of threads choose among files' variants only; where nothing holds in shared memory, the layer above decides.
-    open_ended = any(pair.key in ("comm_type=intra", "is_multi_threaded=no") for pair in pairs)
+    open_ended = any(pair.key in (_INTRA, "is_multi_threaded=no") for pair in pairs)
     if ended is None and not open_ended and not reading.shared_memory:
         what = f"{reading.collective}: the keys up to {pairs[-1].key!r} do not end with '=any'"
         reading.faults.append(Fault(pairs[-1].line, "error", what, _NO_ANSWER))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export.bands import Band, Bands, merged
 from dashboard.export.library_names import COMPARED, Choice, takes_fan_out, takes_segments
 from loaders.openmpi import algorithms
@@ -170,7 +170,7 @@ def plain(choice: Choice, collective: str) -> Choice:
 def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:
     """The method that a choice stands for; a chain without a fan-out is not that which is forced without one."""
     if not choice.algorithm:
-        return Method("default", "default", 0, {"library_id": 0})
+        return LEFT_ALONE
     name = known.get(choice.algorithm, f"unknown {choice.algorithm}")
     label = name
     if choice.segment_size:

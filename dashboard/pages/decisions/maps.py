@@ -153,7 +153,7 @@ class Maps(Viewer):
         self._marked = self._state.pinned
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
         known = found if found is not None else nothing_chosen(scene.dmap)
-        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known))
+        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known, self._state.view.untrusted()))
         self._draw(MAPS[:1] if found is None or exact_only else MAPS, scene, known)
         self._legends(scene, known)
         self.show_pinned()
@@ -186,7 +186,12 @@ class Maps(Viewer):
         elif name == "tree":
             layers = scene.method_layers(name, found["chosen"].values, self._segments(scene))
         else:
-            hatched = {"tied": self._tied(scene), "estimated": self._state.view.estimated()}
+            untrusted = self._state.view.untrusted()
+            hatched = {
+                "tied": self._tied(scene),
+                "estimated": self._state.view.estimated(),
+                "untrusted": None if untrusted is None else untrusted != "",
+            }
             layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
         lit = drawn.region_outline(np.empty((0, 4)), drawn.MARK, 3.0)
         return {**layers, f"{name} lit": lit, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
@@ -239,7 +244,7 @@ class Maps(Viewer):
                 self._paint_tree(scene, scene.raster, found)
                 self._paint_penalty(scene, scene.raster, found)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
-            self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found))
+            self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found, self._state.view.untrusted()))
             self._legends(scene, found)
             self.show_pinned()
 
@@ -252,6 +257,8 @@ class Maps(Viewer):
         estimated = self._state.view.estimated()
         if estimated is not None:
             told += ties.estimate_legend(estimated)
+        if (untrusted := self._state.view.untrusted()) is not None:
+            told += ties.untrusted_legend(untrusted != "")
         self.methods.object = told
         self.classes.object = legend.penalty_legend(penalty.class_shares(found))
 

@@ -1,3 +1,3 @@
 """The collective selection of MPICH."""
 
-__all__ = ["base", "selection"]
+__all__ = ["base"]

@@ -57,18 +57,25 @@ def _complete(text: str) -> bool:
     return all(f"collective={name}" in document for name in GENERIC)
 
 
-def installed() -> tuple[Path, str] | None:
-    """Find the MPICH of this Python, else of the PATH, and give its library file and its selection."""
-    for library in _libraries():
+def installed(root: Path | None = None) -> tuple[Path, str] | None:
+    """Find the MPICH of a folder, else of this Python, else of the PATH, and give its library file and its selection.
+
+    Parameters
+    ----------
+    root
+        That holds ``bin`` and ``lib`` of an MPICH; nothing else is looked at then.
+    """
+    for library in _libraries(root):
         if text := embedded(library):
             return library, text
     return None
 
 
-def _libraries() -> Iterator[Path]:
-    roots = [Path(sys.executable).parent.parent]
-    roots += [Path(found).resolve().parent.parent for name in _PROGRAMS if (found := shutil.which(name))]
-    for root in dict.fromkeys(roots):
-        for folder in (root / "lib", root / "lib64"):
+def _libraries(root: Path | None) -> Iterator[Path]:
+    roots = [root or Path(sys.executable).parent.parent]
+    if root is None:
+        roots += [Path(found).resolve().parent.parent for name in _PROGRAMS if (found := shutil.which(name))]
+    for place in dict.fromkeys(roots):
+        for folder in (place / "lib", place / "lib64"):
             for pattern in _NAMES:
                 yield from (path for path in sorted(folder.glob(pattern)) if path.is_file())

@@ -10,6 +10,7 @@ user-defined keep the library's own decision, as do algorithms that a communicat
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from dashboard.export.library_names import Compared, is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.mpich.base import installed
 
@@ -82,23 +84,10 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 _POWERS_ONLY = (("allgather", "recursive_doubling"),)
 #: Algorithms that need at least one element for each process of the largest power of two.
 _MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce_scatter_allgather")
-#: What algorithms are given beside their radix, by collective: values of the variables that they are measured with
-#: (``mpivars`` of 5.0.2). Where one is lacking MPICH takes what happens to be in memory.
-_TOPOLOGY = ("topo_overhead=200", "topo_diff_groups=2800", "topo_diff_switches=1900", "topo_same_switches=1600")
-PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("bcast", "tree"): ("tree_type=kary", "is_non_blocking=1", *_TOPOLOGY),
-    ("allreduce", "tree"): ("tree_type=knomial_1", "chunk_size=0", "buffer_per_child=0", *_TOPOLOGY),
-    ("allreduce", "recexch"): ("single_phase_recv=0",),
-    ("allreduce", "recursive_multiplying"): (),
-    ("allreduce", "k_reduce_scatter_allgather"): ("single_phase_recv=0",),
-    ("allgather", "k_brucks"): (),
-    ("allgather", "recexch_doubling"): ("single_phase_recv=0",),
-    ("allgather", "recexch_halving"): ("single_phase_recv=0",),
-    ("alltoall", "k_brucks"): (),
-    ("barrier", "k_dissemination"): (),
-    ("barrier", "recexch"): ("single_phase_recv=0",),
-}
 _RADIX = 2
+#: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
+_READ = "library_name"
+_PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
 _REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 
 
@@ -196,6 +185,8 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
     if not is_of_library(method):
         return None
+    if _READ in method.parameters:
+        return re.sub(_PREFIX, "", str(method.parameters[_READ]))
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
     return NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))
@@ -208,11 +199,15 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
         raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
     if not name:
         return own
+    given = decision.methods[method].parameters
     parameters: Tree = {}
-    if (further := PARAMETERS.get((decision.collective, name))) is not None:
-        radix = int(decision.methods[method].parameters.get("radix", _RADIX))
+    if _READ in given:
+        parameters = {f"{key}={value}": {} for key, value in given.items() if key != _READ}
+    elif (further := PARAMETERS.get((decision.collective, name))) is not None:
+        radix = int(given.get("radix", _RADIX))
         parameters = {one: {} for one in (f"k={radix}", *further)}
-    leaf: Tree = {f"algorithm=MPIR_{decision.collective.capitalize()}_intra_{name}": parameters}
+    whole = given.get(_READ, f"MPIR_{decision.collective.capitalize()}_intra_{name}")
+    leaf: Tree = {f"algorithm={whole}": parameters}
     if (decision.collective, name) in _POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}
     return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf

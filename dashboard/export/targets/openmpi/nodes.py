@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 MARK = "#### the second file, HAN's rules ####"
 #: Topological level of the whole communicator.
 GLOBAL = 2
-_DEFAULT = Method("default", "default", 0, {"library_id": 0})
 
 
 def parted(text: str) -> tuple[str, str]:
@@ -93,7 +92,7 @@ def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
     """The decision with tuned's own where another component answers, which then is not asked."""
     name = decision.collective
     methods = [
-        method if component_of(method, name) == TUNED and method.algorithm != TUNED else _DEFAULT
+        method if component_of(method, name) == TUNED and method.algorithm != TUNED else LEFT_ALONE
         for method in decision.methods
     ]
     return DecisionFunction(

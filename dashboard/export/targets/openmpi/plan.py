@@ -13,6 +13,7 @@ from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
+from dashboard.export.components import named
 from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError
@@ -237,6 +238,8 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
     """Why methods cannot be written, with what there is instead."""
     names = ", ".join(repr(decision.methods[place].label) for place in lacking)
     has = ", ".join(algorithms(decision.collective, version).values())
+    if any(named(decision.methods[place]) for place in lacking):
+        has += "; rules of tuned name no component that answers by itself: openmpi-nodes and preload do, for 5.0"
     return ExportError(
         f"{decision.collective}: Open MPI {version} has no {names}; it has {has}. With the measurements the best "
         "substitute is written"

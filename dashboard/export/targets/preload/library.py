@@ -18,6 +18,7 @@ from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
+from dashboard.export.components import HAN, SERVES, TUNED, named
 from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 
 _USE = """\
 COLLTUNE_REPORT=1 prints at the end how often what was decided, COLLTUNE_REPORT=FILE writes it into a file; \
-COLLTUNE_OFF=1 decides nothing. Across nodes Open MPI's HAN gives way, since the priority of 'tuned' is raised. \
+COLLTUNE_OFF=1 decides nothing. Across nodes Open MPI's HAN gives way to an algorithm, since the priority of 'tuned' \
+is raised; a component of 5.0 (han, tuned, adapt, basic) answers where it is decided, by its own priority. \
 Open MPI 4.1 needs OMPI_MCA_coll_tuned_use_dynamic_rules=1 in the environment as well.
 
 How it works: the first call on a communicator that is decided for a method makes a further communicator of the \
@@ -55,6 +57,8 @@ message as equally many elements of equally large types.
 Threads: calls on several communicators at once are fine (MPI_THREAD_MULTIPLE). A communicator that another thread \
 makes at the very moment when one is prepared may take its method as well."""
 RUNTIME = Path(__file__).with_name("runtime.c")
+#: Components of 5.0 whose priority can be set while it runs.
+_RAISED = (HAN, TUNED, "adapt", "basic")
 _DYNAMIC, _PRIORITY, _HIGHEST = "coll_tuned_use_dynamic_rules", "coll_tuned_priority", 100
 _BOUNDS = """\
 /* Communicators made for one of the program's, and for all of them; tries to get them beside other threads. */
@@ -188,7 +192,7 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
         known = ", ".join(one for one in CALLS if algorithms(one, version))
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
     used = sorted({code for code in decision.simplified().tree.codes.tolist() if code >= 0})
-    found = {place: choice_in(decision, decision.methods[place], version) for place in used}
+    found = {place: _choice(decision, decision.methods[place], version) for place in used}
     lacking = [place for place, choice in found.items() if choice is None]
     if not lacking:
         return Part(decision, decision.methods, tuple(map(found.get, range(len(decision.methods)))), ())
@@ -206,6 +210,14 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     before, then = (summarise(penalty(flat, one, weights=weights)) for one in (decision, after))
     cost = f"Penalty of the decision function: {figures(before)}; of what is taken: {figures(then)}."
     return Part(decision, tuple(methods), tuple(map(found.get, range(len(methods)))), tuple(notes), cost)
+
+
+def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
+    """What the library is told for a method: also a component that answers by itself, where its priority can be set."""
+    component = named(method)
+    if version == "5.0" and component in _RAISED and decision.collective in SERVES[component]:
+        return Choice(0, component=component)
+    return choice_in(decision, method, version)
 
 
 def _head(parts: Sequence[Part], version: str, provenance: Mapping[str, Any] | None) -> list[str]:
@@ -304,8 +316,12 @@ class Tables:
 def settings_of(collective: str, choice: Choice, version: str = DEFAULT_VERSION) -> list[tuple[str, int]]:
     """Control variables that make a new communicator of Open MPI take a choice; none for its own decision.
 
+    A component answers where it is asked first: its priority is raised while the communicator is made.
+
     In 4.1 the priority of ``tuned`` cannot be set while it runs, and need not be: HAN gives way there.
     """
+    if choice.component:
+        return [(_DYNAMIC, 0), (f"coll_{choice.component}_priority", _HIGHEST)]
     if not choice.algorithm:
         return []
     base = f"coll_tuned_{collective}_algorithm"

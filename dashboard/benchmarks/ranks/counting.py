@@ -1,0 +1,66 @@
+"""Messages counted by a function of our own, where Open MPI hides what its monitoring layer counts (4.1).
+
+That layer calls ``mca_common_monitoring_record_pml`` at each message, point-to-point messages inside of collectives
+too. A preloaded library (`SOURCE`) answers that call first. Nothing here imports mpi4py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+
+from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
+
+#: The function, and how its library is called.
+SOURCE, FILE = Path(__file__).with_name("counter.c"), "libcolltune_counter.so"
+_NAMES = ("colltune_messages", "colltune_bytes")
+
+
+class OwnCounters:
+    """What `PeerCounters` is, of the preloaded library: messages and bytes for each process of ``MPI_COMM_WORLD``.
+
+    Parameters
+    ----------
+    peers
+        Processes.
+
+    Raises
+    ------
+    ToolInterfaceError
+        When the library is not preloaded.
+    """
+
+    def __init__(self, peers: int) -> None:
+        here = ctypes.CDLL(None)
+        try:
+            self._numbers = [(ctypes.c_size_t * peers).in_dll(here, name) for name in _NAMES]
+            self._counts = ctypes.c_int.in_dll(here, "colltune_counts")
+        except ValueError:
+            raise ToolInterfaceError(f"{FILE} is not preloaded, which would count in its place") from None
+
+    def start(self) -> None:
+        """Count from now on."""
+        self._counts.value = 1
+
+    def stop(self) -> None:
+        """Count no further."""
+        self._counts.value = 0
+
+    def read(self) -> list[list[int]]:
+        """Messages, and bytes, one for each process."""
+        return [list(each) for each in self._numbers]
+
+
+Counters = PeerCounters | OwnCounters
+
+
+def counters_of(tools: ToolInterface, names: Sequence[str], comm_address: int, peers: int) -> Counters:
+    """The library's own counters, else those of the preloaded library; parameters and errors as of `PeerCounters`."""
+    try:
+        return PeerCounters(tools, names, comm_address, peers)
+    except ToolInterfaceError as hidden:
+        try:
+            return OwnCounters(peers)
+        except ToolInterfaceError as lacking:
+            raise ToolInterfaceError(f"{hidden}; {lacking}") from None

@@ -1,0 +1,135 @@
+"""The rules that ``colltune tune-check`` measures: read, or grown, in the form that the library at hand takes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import beyond as cli_beyond
+from dashboard.commands import trees as cli_trees
+from dashboard.commands.output import Working, say
+from dashboard.commands.usage import Usage
+from loaders.collectives import POINT_TO_POINT
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.libraries.library import Installation
+    from dashboard.decisions import DecisionFunction
+    from dashboard.export.form import Form
+    from dashboard.export.rules import RulesFile
+
+
+@dataclass(frozen=True)
+class Given:
+    """The rules: their form and text, what they decide by collective, and sizes to measure, if anything says."""
+
+    form: Form
+    text: str
+    decisions: Mapping[str, DecisionFunction]
+    comm_sizes: Sequence[int] = ()
+    message_sizes: Sequence[int] = ()
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """Collectives that are not left to the library altogether."""
+        from dashboard.decisions.grown.default import is_default
+
+        return tuple(name for name, decision in self.decisions.items() if not is_default(decision))
+
+
+def form_of(args: argparse.Namespace, installation: Installation | None) -> Form:
+    """The form that the library to be measured takes; without one that of Open MPI, or of the file if it is MPICH's."""
+    from dashboard.export import form
+
+    if installation is not None:
+        library = installation.library
+        return form.form_of(library.name, args.version or library.version, nodes=bool(args.han))
+    mpich = len(args.paths) == 1 and not args.tree and _begins(Path(args.paths[0])).lstrip().startswith('{"collective=')
+    return form.form_of("MPICH" if mpich else "Open MPI", args.version or "5.0", nodes=bool(args.han))
+
+
+def _begins(path: Path) -> str:
+    from loaders import disk
+
+    return "".join(disk.read_text(path, errors="replace")[:4096].split()) if path.is_file() else ""
+
+
+def given(args: argparse.Namespace, form: Form) -> Given:
+    """What is to be checked, as rules of the library."""
+    if args.tree:
+        return _grown(args, form)
+    if len(args.paths) > 1:
+        raise Usage("one rules file at a time; benchmark files need --tree")
+    path = Path(args.paths[0])
+    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions.function.saved import FORMAT
+    from dashboard.export.rules.lint import read_rules
+    from loaders import disk
+
+    if not path.is_file():
+        raise Usage(f"{path}: no such file")
+    if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
+        return written(cli_beyond.bounded(args, [DecisionFunction.load(path)]), form)
+    if args.han:
+        return _across_nodes(path, Path(args.han), form)
+    found = read_rules(path, version=form.version, own=form.base)
+    _refuse_faulty(found, str(path))
+    if found.format in form.formats:
+        return Given(form, disk.read_text(path, errors="surrogateescape"), found.decisions)
+    say(f"note: {path}: {found.title}; measured as {form.title}")
+    return written(list(found.decisions.values()), form)
+
+
+def written(decisions: Sequence[DecisionFunction], form: Form, **known: Any) -> Given:
+    """Decision functions as rules, as the library reads them; further arguments as of `Form.write`."""
+    text = form.write(decisions, **known)
+    return Given(form, text, form.read(text).decisions)
+
+
+def _across_nodes(tuned: Path, han: Path, form: Form) -> Given:
+    """Rules of tuned and HAN's as the one decision that they are."""
+    from dashboard.export.rules.given import read_beside
+
+    text, found = read_beside(tuned, han, form.version)
+    _refuse_faulty(found, f"{tuned} with {han}", f"{tuned} --han {han}")
+    return Given(form, text, found.decisions)
+
+
+def _refuse_faulty(found: RulesFile, name: str, words: str = "") -> None:
+    """Refuse rules with an error, by the first one; `words` name their files to ``lint``."""
+    if found.errors:
+        fault = next(fault for fault in found.faults if fault.severity == "error")
+        raise Usage(f"{name}: {fault} (colltune lint {words or name} lists all faults)")
+
+
+def _grown(args: argparse.Namespace, form: Form) -> Given:
+    """A tree for each collective, exported as ``colltune export`` would."""
+    from dashboard.commands.load import load
+    from dashboard.commands.treatment import preparation
+    from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+    from dashboard.decisions.grown.families import family
+    from dashboard.export import bundle
+
+    name, _, options = args.tree.partition(":")
+    chosen = family(name)
+    known = cli_trees.read(chosen, [word for word in options.split(",") if word])
+    names = args.collective or [one for one in load(args).children if one != POINT_TO_POINT]
+    decisions, cubes = [], {}
+    for collective in names:
+        prepared = preparation(argparse.Namespace(**{**vars(args), "collective": [collective]}))
+        with Working() as progress:
+            decisions.append(chosen.grow(prepared.learnt, progress=progress, **known))
+        cubes[collective] = prepared.problem.slices[0].cube
+    bounded = tuple(cli_beyond.bounded(args, decisions))
+    base = form.base or None
+    made = bundle.write(bundle.Order(form.target, bounded, cubes=cubes, version=form.version, base=base))
+    told = [f"not as decided: {part.source.collective}: {note}" for part in made.parts for note in part.notes]
+    for words in (*told, *(f"{name} is left out: {why}" for name, why in made.left_out.items())):
+        say(f"note: {words}")
+    comm_sizes, message_sizes = (
+        sorted({int(value) for cube in cubes.values() for value in cube[name].values})
+        for name in (COMM_SIZE, MESSAGE_SIZE)
+    )
+    return Given(form, made.text, form.read(made.text).decisions, comm_sizes, message_sizes)

@@ -1,0 +1,124 @@
+"""Rules in the form that the library at hand reads: written from decision functions, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dashboard.decisions.grown.default import is_default
+from dashboard.export import TARGETS
+from dashboard.export.rules.lint import read_text
+from dashboard.export.target import ExportError
+from dashboard.export.targets.mpich.base import installed
+from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
+    from dashboard.export.rules import RulesFile
+
+#: Target of rules by the name of the library that reads them.
+READ_BY: Mapping[str, str] = {"Open MPI": "openmpi", "MPICH": "mpich"}
+_TUNED, _NODES, _MPICH = "openmpi", "openmpi-nodes", "mpich"
+_VERSION_2 = "rule-file-version-2"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A kind of rules.
+
+    Attributes
+    ----------
+    target
+        In `dashboard.export.TARGETS`.
+    version
+        Series of the Open MPI that reads them.
+    base
+        Text of the complete file that an MPICH itself holds; empty of another library.
+    """
+
+    target: str
+    version: str = DEFAULT_VERSION
+    base: str = ""
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats of the files that the library takes as they are."""
+        return (_MPICH,) if self.target == _MPICH else ("openmpi-1", "openmpi-2")
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return "MPICH's collective selection" if self.target == _MPICH else f"rules for Open MPI {self.version}"
+
+    def read(self, text: str) -> RulesFile:
+        """Read rules; what the library's own file says is left to the library."""
+        return read_text(text, version=self.version, own=self.base)
+
+    def write(
+        self,
+        decisions: Sequence[DecisionFunction],
+        *,
+        provenance: Mapping[str, Any] | None = None,
+        note: str = "",
+        like: str = "",
+    ) -> str:
+        """Write decision functions.
+
+        Parameters
+        ----------
+        decisions, provenance
+            As for `dashboard.export.target.Target.write`.
+        note
+            A line for the head, where such a file may have one.
+        like
+            Rules that they are made of: the same version of the format is taken.
+
+        Raises
+        ------
+        ExportError
+            When they cannot be said so.
+        """
+        target = TARGETS[self.target]
+        options: dict[str, Any] = {"base": self.base or None} if self.target == _MPICH else {"version": self.version}
+        if self.target == _TUNED and like.startswith(_VERSION_2):
+            options |= {"file_version": 2}
+        # What is left to an MPICH stands in its own file anyway.
+        kept = [one for one in decisions if not is_default(one)] if self.target == _MPICH else list(decisions)
+        return self._noted(target.write(kept, provenance, **options) if kept else self.base, note)
+
+    def _noted(self, text: str, note: str) -> str:
+        if not note or self.target == _MPICH:
+            return text
+        head, _, rest = text.partition("\n")
+        return "\n".join([head, f"# {note}", rest] if head.startswith("rule") else [f"# {note}", text])
+
+
+def form_of(library: str, version: str, *, nodes: bool = False) -> Form:
+    """The form of rules that a library reads.
+
+    Parameters
+    ----------
+    library, version
+        Such as ``Open MPI`` and ``5.0.11``; of MPICH it is the one of this Python.
+    nodes
+        Whether HAN's rules belong to it, as across nodes.
+
+    Raises
+    ------
+    ExportError
+        When it reads none; the message says which libraries do.
+    """
+    target = READ_BY.get(library)
+    if target is None:
+        raise ExportError(f"{library} reads no rules files; {' and '.join(READ_BY)} do")
+    if nodes and target == _MPICH:
+        raise ExportError("MPICH has no HAN, whose rules Open MPI 5.0 takes beside those of tuned")
+    if target == _MPICH:
+        held = installed()
+        return Form(target, base=held[1] if held else "")
+    try:
+        known = series(version)
+    except ValueError:
+        known = DEFAULT_VERSION
+    return Form(_NODES if nodes else target, known if known in VERSIONS else DEFAULT_VERSION)
