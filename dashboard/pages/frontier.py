@@ -170,38 +170,38 @@ class FrontierPage(Viewer):
 
     def _attempt(self, work: Any) -> Any:
         try:
-            found = work()
+            computed = work()
         except DecisionError as error:
             self._tell(str(error), "error")
             return None
-        if found is None:
+        if computed is None:
             self._tell(_EMPTY, "info")
-        return found
+        return computed
 
     def _tell(self, text: str, severity: str) -> None:
         self.message.param.update(object=text, severity=severity, visible=bool(text))
 
     def _show(self) -> None:
-        found = self.frontier
+        frontier = self.frontier
         with hold(pn.state.curdoc):
-            self._tell("" if found is None else "  \n".join(found.notes), "warning")
+            self._tell("" if frontier is None else "  \n".join(frontier.notes), "warning")
             self.advice.visible = self.adopt.visible = False
-            if found is None:
+            if frontier is None:
                 for name in self.panes:
                     self._columns[name].visible = False
                 self.families.object = self.front.object = ""
                 return
-            found.table["told"] = [self._choice(row).described() for row in range(len(found.table))]
-            titles = {name: FAMILIES[name].title for name in dict.fromkeys(found.table["family"])}
-            self.families.object = drawn.family_table(falls_below(found), titles, found.skipped) + drawn.MARKS
-            self.front.object = drawn.front_table(found.table, found.value, titles)
-            if found.missing:
-                rest = ", ".join(FAMILIES[name].title for name in found.missing)
+            frontier.table["told"] = [self._choice(row).described() for row in range(len(frontier.table))]
+            titles = {name: FAMILIES[name].title for name in dict.fromkeys(frontier.table["family"])}
+            self.families.object = drawn.family_table(falls_below(frontier), titles, frontier.skipped) + drawn.MARKS
+            self.front.object = drawn.front_table(frontier.table, frontier.value, titles)
+            if frontier.missing:
+                rest = ", ".join(FAMILIES[name].title for name in frontier.missing)
                 self._tell(f"Still to come: {rest}. It stands still while another page is on show.", "info")
             else:
                 self._advise()
             self._draw(titles)
-        if not found.missing:
+        if not frontier.missing:
             self._judge()
 
     def _advise(self) -> None:
@@ -215,18 +215,18 @@ class FrontierPage(Viewer):
         self.adopt.visible = True
 
     def _draw(self, titles: dict[str, str]) -> None:
-        found = self.frontier
+        frontier = self.frontier
         self._taps = []
         for name, prefix in (("held out", "held_out"), ("in sample", "penalty")):
             value = f"{prefix}_{self.criterion.value}"
-            there = value in found.table and bool(found.table[value].notna().any())
+            there = value in frontier.table and bool(frontier.table[value].notna().any())
             self._columns[name].visible = there
             if not there:
                 continue
             what = next(title for title, key in CRITERIA.items() if key == self.criterion.value)
             title = f"{what.capitalize()} penalty {name}"
-            advised = None if found.missing or self._advice is None else self._advice.row
-            chart = drawn.frontier_chart(title, found.table, value, titles, self._current(value), advised)
+            advised = None if frontier.missing or self._advice is None else self._advice.row
+            chart = drawn.frontier_chart(title, frontier.table, value, titles, self._current(value), advised)
             tap = hv.streams.Tap(source=chart)
             tap.add_subscriber(lambda x, y, value=value: self._tap(value, x, y))
             self._taps.append(tap)

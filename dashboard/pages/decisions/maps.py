@@ -80,8 +80,8 @@ def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
     """What stands for penalties while there is no tree."""
     absent = xr.full_like(dmap["best"], -1)
     times = xr.full_like(dmap["best_time"], np.nan)
-    found = {"penalty": times, "chosen": absent, "chosen_time": times, "best": dmap["best"]}
-    return xr.Dataset({**found, "unmeasured": xr.zeros_like(absent, dtype=bool)})
+    tables = {"penalty": times, "chosen": absent, "chosen_time": times, "best": dmap["best"]}
+    return xr.Dataset({**tables, "unmeasured": xr.zeros_like(absent, dtype=bool)})
 
 
 class Maps(Viewer):
@@ -141,33 +141,33 @@ class Maps(Viewer):
             Leave the other maps to `complete`: the page's first map is so on the screen sooner.
         """
         self.scene = scene = Scene.of(self._state.view)
-        found = None if scene is None else self._state.view.penalty()
+        penalties = None if scene is None else self._state.view.penalty()
         self.figures = None
         self._taps = []
         for name in MAPS:
-            self._columns[name].visible = scene is not None and (name == "exact" or found is not None)
+            self._columns[name].visible = scene is not None and (name == "exact" or penalties is not None)
         if scene is None:
             for pane in (*self.panes.values(), self.methods, self.classes, self.pinned):
                 pane.object = None
             return
         self._marked = self._state.pinned
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
-        known = found if found is not None else nothing_chosen(scene.dmap)
+        known = penalties if penalties is not None else nothing_chosen(scene.dmap)
         self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known, self._state.view.untrusted()))
-        self._draw(MAPS[:1] if found is None or exact_only else MAPS, scene, known)
+        self._draw(MAPS[:1] if penalties is None or exact_only else MAPS, scene, known)
         self._legends(scene, known)
         self.show_pinned()
 
     def complete(self) -> None:
         """Draw the maps that were left out at first."""
-        found = self._state.view.penalty()
-        if self.scene is not None and found is not None and len(self._taps) < len(MAPS):
-            self._draw(MAPS[len(self._taps) :], self.scene, found)
+        penalties = self._state.view.penalty()
+        if self.scene is not None and penalties is not None and len(self._taps) < len(MAPS):
+            self._draw(MAPS[len(self._taps) :], self.scene, penalties)
 
-    def _draw(self, names: Sequence[str], scene: Scene, found: xr.Dataset) -> None:
+    def _draw(self, names: Sequence[str], scene: Scene, penalties: xr.Dataset) -> None:
         hook = None if self.figures is None else self.figures.hook
         for name in names:
-            plot = stacked(TITLES[name], scene.axes, self._layers(name, scene, found), self.live, hook)
+            plot = stacked(TITLES[name], scene.axes, self._layers(name, scene, penalties), self.live, hook)
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
@@ -180,11 +180,11 @@ class Maps(Viewer):
             return True
         return (len(self._taps) < len(MAPS)) == (self._state.view.penalty() is not None)
 
-    def _layers(self, name: str, scene: Scene, found: xr.Dataset) -> dict[str, hv.Element]:
+    def _layers(self, name: str, scene: Scene, penalties: xr.Dataset) -> dict[str, hv.Element]:
         if name == "penalty":
-            layers = scene.penalty_layers(found["penalty"].values)
+            layers = scene.penalty_layers(penalties["penalty"].values)
         elif name == "tree":
-            layers = scene.method_layers(name, found["chosen"].values, self._segments(scene))
+            layers = scene.method_layers(name, penalties["chosen"].values, self._segments(scene))
         else:
             untrusted = self._state.view.untrusted()
             hatched = {
@@ -197,20 +197,20 @@ class Maps(Viewer):
         return {**layers, f"{name} lit": lit, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
 
     def _tied(self, scene: Scene) -> Any:
-        found = self._state.view.tied()
-        return np.zeros(scene.axes.shape, dtype=bool) if found is None else found[0]
+        tied = self._state.view.tied()
+        return np.zeros(scene.axes.shape, dtype=bool) if tied is None else tied[0]
 
     def _segments(self, scene: Scene) -> Any:
         return scene.segments(self._state.view.decision() if self.show_regions else None, MOST_REGIONS)
 
     def _redraw(self) -> None:
-        scene, found = self.scene, self._state.view.penalty()
-        if scene is None or found is None or self.stale:
+        scene, penalties = self.scene, self._state.view.penalty()
+        if scene is None or penalties is None or self.stale:
             return
-        chosen = found["chosen"].values
+        chosen = penalties["chosen"].values
         outline = drawn.outline_columns(self._segments(scene))
         with hold(pn.state.curdoc):
-            self._paint_tree(scene, scene.raster.quick, found)
+            self._paint_tree(scene, scene.raster.quick, penalties)
             self.live.update("tree regions", outline)
             if drawn.has_letters(scene.axes):
                 self.live.update("tree text", {"letter": drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]})
@@ -218,49 +218,51 @@ class Maps(Viewer):
         self._follow.ask()
 
     def _redraw_penalty(self) -> None:
-        scene, found = self.scene, self._state.view.penalty()
-        if scene is None or found is None or self.stale:
+        scene, penalties = self.scene, self._state.view.penalty()
+        if scene is None or penalties is None or self.stale:
             return
-        percent = found["penalty"].values
+        percent = penalties["penalty"].values
         with hold(pn.state.curdoc):
-            self._paint_penalty(scene, scene.raster.quick, found)
+            self._paint_penalty(scene, scene.raster.quick, penalties)
             if drawn.has_letters(scene.axes):
                 self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
 
-    def _paint_tree(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
-        tree = drawn.paint_codes(found["chosen"].values, raster, len(scene.key.labels))
+    def _paint_tree(self, scene: Scene, raster: Raster, penalties: xr.Dataset) -> None:
+        tree = drawn.paint_codes(penalties["chosen"].values, raster, len(scene.key.labels))
         self.live.update("tree", {"image": [tree]})
 
-    def _paint_penalty(self, scene: Scene, raster: Raster, found: xr.Dataset) -> None:
-        self.live.update("penalty", {"image": [penalty.penalty_pixels(found["penalty"].values, raster)]})
+    def _paint_penalty(self, scene: Scene, raster: Raster, penalties: xr.Dataset) -> None:
+        self.live.update("penalty", {"image": [penalty.penalty_pixels(penalties["penalty"].values, raster)]})
 
     def follow(self) -> None:
         """Bring up to date what is read rather than watched: the finest pixels, the exact map's regions, legends."""
-        scene, found = self.scene, self._state.view.penalty()
-        if scene is None or found is None or self.figures is None or self.stale:
+        scene, penalties = self.scene, self._state.view.penalty()
+        if scene is None or penalties is None or self.figures is None or self.stale:
             return
         with hold(pn.state.curdoc):
             if scene.raster.quick is not scene.raster:
-                self._paint_tree(scene, scene.raster, found)
-                self._paint_penalty(scene, scene.raster, found)
+                self._paint_tree(scene, scene.raster, penalties)
+                self._paint_penalty(scene, scene.raster, penalties)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
-            self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, found, self._state.view.untrusted()))
-            self._legends(scene, found)
+            self.figures.offer(
+                partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.untrusted())
+            )
+            self._legends(scene, penalties)
             self.show_pinned()
 
-    def _legends(self, scene: Scene, found: xr.Dataset) -> None:
-        shares = legend.method_shares(scene.key, scene.dmap["best"].values, found["chosen"].values)
-        told = legend.method_legend(shares, len(scene.key.labels))
+    def _legends(self, scene: Scene, penalties: xr.Dataset) -> None:
+        shares = legend.method_shares(scene.key, scene.dmap["best"].values, penalties["chosen"].values)
+        text = legend.method_legend(shares, len(scene.key.labels))
         tied = self._state.view.tied()
         if tied is not None and (tied[0].any() or self._state.statistical is not None or self._state.tolerance):
-            told += ties.tie_legend(tied[0], int((scene.dmap["best"].values >= 0).sum()), tied[1])
+            text += ties.tie_legend(tied[0], int((scene.dmap["best"].values >= 0).sum()), tied[1])
         estimated = self._state.view.estimated()
         if estimated is not None:
-            told += ties.estimate_legend(estimated)
+            text += ties.estimate_legend(estimated)
         if (untrusted := self._state.view.untrusted()) is not None:
-            told += ties.untrusted_legend(untrusted != "")
-        self.methods.object = told
-        self.classes.object = legend.penalty_legend(penalty.class_shares(found))
+            text += ties.untrusted_legend(untrusted != "")
+        self.methods.object = text
+        self.classes.object = legend.penalty_legend(penalty.class_shares(penalties))
 
     def light(self, segments: NDArray[np.float64]) -> None:
         """Draw these lines on every map, around what the marked leaf decides."""
@@ -271,7 +273,7 @@ class Maps(Viewer):
 
     def show_pinned(self) -> None:
         """Mark the pinned cell on every map and list what was measured there."""
-        scene, cell, found = self.scene, self._state.pinned, self._state.view.penalty()
+        scene, cell, penalties = self.scene, self._state.pinned, self._state.view.penalty()
         if scene is None or scene.data != self._state.view.drawn_key:
             return
         with hold(pn.state.curdoc):
@@ -279,12 +281,12 @@ class Maps(Viewer):
                 self._marked = cell
                 for name in MAPS:
                     self.live.update(f"{name} pin", drawn.pin_columns(cell, scene.axes))
-            self.pinned.object = self._told(scene, cell, found)
+            self.pinned.object = self._pinned_text(scene, cell, penalties)
 
-    def _told(self, scene: Scene, cell: tuple[int, int] | None, found: xr.Dataset | None) -> str:
+    def _pinned_text(self, scene: Scene, cell: tuple[int, int] | None, penalties: xr.Dataset | None) -> str:
         if cell is None:
             return ""
-        chosen = -1 if found is None else int(found["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
+        chosen = -1 if penalties is None else int(penalties["chosen"].sel(comm_size=cell[0], message_size=cell[1]))
         methods = cells.measured_at(scene.cube, cell, float(self._state.tolerance))
         return cells.cell_table(methods, scene.key, cell, chosen)
 

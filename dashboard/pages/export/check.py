@@ -118,7 +118,7 @@ class CheckRules(Viewer):
             width=170,
             description="The operation whose rules are drawn and used; all pages follow. The file may hold others.",
         )
-        self.told = pn.pane.HTML("", margin=(4, 10), min_width=300)
+        self.cost = pn.pane.HTML("", margin=(4, 10), min_width=300)
         self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.translate = Translate(state)
         self.body = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
@@ -134,7 +134,7 @@ class CheckRules(Viewer):
         self.body.objects = [
             self.table,
             self.faults,
-            pn.FlexBox(self.collective, self.uses, self.told, align_items="center", margin=0),
+            pn.FlexBox(self.collective, self.uses, self.cost, align_items="center", margin=0),
             self.drawing,
             self.translate,
             self.preview,
@@ -189,19 +189,21 @@ class CheckRules(Viewer):
         name, text = self._given
         self.checking.start("Checking", check_job(self._state, name, text, self.version.value), self._take)
 
-    def _take(self, found: Checked | str) -> None:
-        if isinstance(found, str):
+    def _take(self, checked: Checked | str) -> None:
+        if isinstance(checked, str):
             self.checked = None
-            self._tell(found, "error")
+            self._tell(checked, "error")
             return
-        self.checked = found
-        self._state.give(found.key, found.name)
+        self.checked = checked
+        self._state.give(checked.key, checked.name)
         self._tell("", "info")
-        lines = found.text.split("\n")
-        self.table.object = "" if found.rules is None else exported.rules_table(found.rules, found.costs)
-        self.faults.object = exported.faults_table(found.faults, lines)
-        self.preview.object = source.highlighted(found.text, "json" if found.text.lstrip().startswith("{") else "bash")
-        self.translate.take(found.name, found.rules)
+        lines = checked.text.split("\n")
+        self.table.object = "" if checked.rules is None else exported.rules_table(checked.rules, checked.costs)
+        self.faults.object = exported.faults_table(checked.faults, lines)
+        self.preview.object = source.highlighted(
+            checked.text, "json" if checked.text.lstrip().startswith("{") else "bash"
+        )
+        self.translate.take(checked.name, checked.rules)
         self._draw()
 
     def _tell(self, text: str, severity: str) -> None:
@@ -222,13 +224,13 @@ class CheckRules(Viewer):
             return
         names = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=names, value=state.collective, visible=bool(names))
-        told = ""
+        text = ""
         try:
             scene, penalties = Scene.of(state.view), state.view.penalty(choice)
             shown = state.view.penalty()
         except DecisionError as error:
             scene = penalties = shown = None
-            told = str(error)
+            text = str(error)
         there = scene is not None and penalties is not None
         self.drawing.visible, self.uses.visible = there, there
         if scene is not None and penalties is not None:
@@ -239,10 +241,10 @@ class CheckRules(Viewer):
             mean = None if statistics is None else statistics["penalty"]["mean"]
             cells = 0 if statistics is None else statistics["penalty"]["unmeasured"]
             rest = f"; {cells:,} cells have none, since what is chosen there was not measured" if cells else ""
-            told = "" if mean is None else f"{state.collective}: mean penalty {mean:.2f} %{rest}."
-        elif not told:
-            told = "No results are loaded: without measurements nothing is known of what the rules cost."
-        self.told.object = f"<p>{escape(told)}</p>" if told else ""
+            text = "" if mean is None else f"{state.collective}: mean penalty {mean:.2f} %{rest}."
+        elif not text:
+            text = "No results are loaded: without measurements nothing is known of what the rules cost."
+        self.cost.object = f"<p>{escape(text)}</p>" if text else ""
 
     def _adopt(self, *_: Any) -> None:
         if self.choice is not None:

@@ -38,14 +38,14 @@ class Gained:
     """What is known of a decision against the library's default."""
 
     decision: DecisionFunction
-    found: Improvement
+    measured: Improvement
     verdicts: list[Verdict]
     note: str
 
     @property
     def slower(self) -> int:
         """Rules that are slower beyond noise."""
-        return sum(one.outcome == "slower" and not one.default for one in self.verdicts)
+        return sum(verdict.outcome == "slower" and not verdict.default for verdict in self.verdicts)
 
 
 class Gain(Viewer):
@@ -142,30 +142,30 @@ class Gain(Viewer):
         self._forget()
         self.update()
 
-    def _tell(self, text: str, severity: str, *, whole: bool = False) -> None:
+    def _tell(self, text: str, severity: str, *, body: bool = False) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
-        self.body.visible = whole
+        self.body.visible = body
 
-    def _show(self, found: Gained | str) -> None:
-        if isinstance(found, str):
+    def _show(self, gained: Gained | str) -> None:
+        if isinstance(gained, str):
             self.gained = None
-            self._tell(f"{found[:1].upper()}{found[1:]}.", "info")
+            self._tell(f"{gained[:1].upper()}{gained[1:]}.", "info")
             return
-        self.gained = found
-        self._tell(found.note, "info", whole=True)
-        self.table.object = improvement_table({"the tree": found.found})
-        self.rules.object = verdict_table(found.verdicts)
-        self.drop.disabled = not found.slower
-        count = f"{found.slower:,} rule{'' if found.slower == 1 else 's'}"
-        told = "No rule is slower than the default beyond noise." if not found.slower else ""
-        self.dropped.object = told or f"{count} slower than the default beyond noise: the library would decide there."
+        self.gained = gained
+        self._tell(gained.note, "info", body=True)
+        self.table.object = improvement_table({"the tree": gained.measured})
+        self.rules.object = verdict_table(gained.verdicts)
+        self.drop.disabled = not gained.slower
+        count = f"{gained.slower:,} rule{'' if gained.slower == 1 else 's'}"
+        none = "No rule is slower than the default beyond noise." if not gained.slower else ""
+        self.dropped.object = none or f"{count} slower than the default beyond noise: the library would decide there."
         self._offer()
 
     def _offer(self, *_: Any) -> None:
         if self.gained is None:
             return
         other = "comm_size" if self.along.value == "message_size" else "message_size"
-        sizes = [int(size) for size in self.gained.found.cells[other].values]
+        sizes = [int(size) for size in self.gained.measured.cells[other].values]
         words = {format_bytes(size) if other == "message_size" else f"{size:,} processes": size for size in sizes}
         value = self.at.value if self.at.value in sizes else sizes[-1]
         self.at.param.update(options=words, value=value)
@@ -173,7 +173,7 @@ class Gain(Viewer):
 
     def _draw(self, *_: Any) -> None:
         if self.gained is not None and self.at.value is not None:
-            self.chart.object = improvement_chart({"the tree": self.gained.found}, self.along.value, self.at.value)
+            self.chart.object = improvement_chart({"the tree": self.gained.measured}, self.along.value, self.at.value)
 
     def _drop(self, *_: Any) -> None:
         if self.gained is None:
@@ -204,5 +204,5 @@ def gained(cube: Any, decision: DecisionFunction, ppn: int | None) -> Gained:
     labels = {str(label) for label in cube["method"].values}
     anew = {DEFAULT, TUNED} <= labels
     both = cube if anew else as_tuned(cube, decision, ppn)
-    found = improvement(both, ppn=ppn if "ppn" in both.dims else None)
-    return Gained(decision, found, judge(found, decision), _MEASURED if anew else _FLATTERED)
+    measured = improvement(both, ppn=ppn if "ppn" in both.dims else None)
+    return Gained(decision, measured, judge(measured, decision), _MEASURED if anew else _FLATTERED)

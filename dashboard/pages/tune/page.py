@@ -90,9 +90,9 @@ class TunePage(Watching):
         self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
         self.rested = Rested(self._show_offer, REST, self._work_out)
         self.form = TuneForm(self._changed, self.start)
-        told = self.form.read(self.state.tuning_asked)
-        if told:
-            self.state.notice = f"The address asks the page Tune for something else than it can be asked: {told}."
+        refused = self.form.read(self.state.tuning_asked)
+        if refused:
+            self.state.notice = f"The address asks the page Tune for something else than it can be asked: {refused}."
         self._wanted = self.form.wanted()
         self.list = CampaignList(self._choose, _item, NONE_YET)
         actions = {"cancel": self.cancel, "go_on": self.go_on, "again": self.check_again, "open": self.open}
@@ -108,13 +108,16 @@ class TunePage(Watching):
 
     # What there is to tune, and what it would be.
 
-    def _found(self, around: Surroundings) -> None:
+    def _offer(self, around: Surroundings) -> None:
         self.around = around
         self.form.where.offer(around.no_slurm, around.partitions)
-        told, severity = around.no_mpi, "error"
-        if not told and not self.doing.allowed:
-            told, severity = f"You can look at tunings here, but not start any. {self.doing.allowed.reason}", "warning"
-        self.standing.param.update(object=plain(told), severity=severity, visible=bool(told))
+        reason, severity = around.no_mpi, "error"
+        if not reason and not self.doing.allowed:
+            reason, severity = (
+                f"You can look at tunings here, but not start any. {self.doing.allowed.reason}",
+                "warning",
+            )
+        self.standing.param.update(object=plain(reason), severity=severity, visible=bool(reason))
         self._changed()
 
     def _changed(self) -> None:
@@ -143,8 +146,8 @@ class TunePage(Watching):
 
     def _look(self, asked: Question) -> Seen:
         there, faults = kept.tunings(self.root)
-        first = next((one for one in there if one.state == kept.RUNNING), there[0] if there else None)
-        tuning = next((one for one in there if one.name == asked.name), None if asked.name else first)
+        first = next((tuning for tuning in there if tuning.state == kept.RUNNING), there[0] if there else None)
+        tuning = next((tuning for tuning in there if tuning.name == asked.name), None if asked.name else first)
         if tuning is None:
             fault = f"There is no tuning {asked.name} here; those there are stand below." if asked.name else ""
             return Seen(there, faults, fault=fault)
@@ -194,9 +197,9 @@ class TunePage(Watching):
             lines,
             "answer(folder, {})",
         ]
-        told = (words, "\n".join(python))
-        if self.state.recipes.get(PAGE) != told:
-            self.state.recipes = {**self.state.recipes, PAGE: told}
+        recipe = (words, "\n".join(python))
+        if self.state.recipes.get(PAGE) != recipe:
+            self.state.recipes = {**self.state.recipes, PAGE: recipe}
 
     # What the buttons do.
 
@@ -234,9 +237,9 @@ class TunePage(Watching):
         """End the one on show with all that it runs."""
         await self._with_path(kept.cancel, "Cancelling …")
 
-    async def _with_path(self, work: Any, told: str) -> None:
+    async def _with_path(self, work: Any, done: str) -> None:
         if self.seen is not None and self.seen.tuning is not None:
-            await self.doing.do(partial(work, self.seen.tuning.path), told)
+            await self.doing.do(partial(work, self.seen.tuning.path), done)
 
     def bundle(self) -> io.BytesIO:
         """The packed bundle of the one on show."""
@@ -255,5 +258,5 @@ def _item(tuning: kept.Tuning) -> dict[str, Any]:
     collectives = list(asked.get("collectives", ()))
     named = ", ".join(collectives[:3]) + (" …" if len(collectives) > 3 else "")
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(tuning.began))
-    told = f"{what}{where} · {named} · {asked.get('ranks', '?')} ranks · {began}"
-    return {"label": tuning.name, "secondary": told, "icon": icon, "color": color}
+    about = f"{what}{where} · {named} · {asked.get('ranks', '?')} ranks · {began}"
+    return {"label": tuning.name, "secondary": about, "icon": icon, "color": color}
