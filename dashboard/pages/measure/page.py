@@ -128,7 +128,7 @@ class MeasurePage(Watching):
         self.again.disabled = True
         self._search.ask()
 
-    def _found(self, around: Surroundings) -> None:
+    def _show_surroundings(self, around: Surroundings) -> None:
         self.around = around
         self.again.disabled = False
         self.form.offer(around.installation)

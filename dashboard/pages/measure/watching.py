@@ -48,7 +48,7 @@ class Watching(Viewer):
         self.rhythm = Rhythm(self._question, self._look, self._show, EVERY, self._failed)
         self.around: Surroundings | None = None
         self._anew = False
-        self._search = Rested(self._found, 0.0, self._look_around)
+        self._search = Rested(self._show_surroundings, 0.0, self._look_around)
         self._fault = ""
 
     def _watch(self) -> None:
@@ -68,7 +68,7 @@ class Watching(Viewer):
     def _look_around(self) -> Surroundings:
         return look_around(again=self._anew)
 
-    def _found(self, around: Surroundings) -> None:
+    def _show_surroundings(self, around: Surroundings) -> None:
         """Take what there is to measure with."""
         raise NotImplementedError
 

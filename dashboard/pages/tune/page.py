@@ -108,15 +108,13 @@ class TunePage(Watching):
 
     # What there is to tune, and what it would be.
 
-    def _offer(self, around: Surroundings) -> None:
+    def _show_surroundings(self, around: Surroundings) -> None:
         self.around = around
         self.form.where.offer(around.no_slurm, around.partitions)
         reason, severity = around.no_mpi, "error"
         if not reason and not self.doing.allowed:
-            reason, severity = (
-                f"You can look at tunings here, but not start any. {self.doing.allowed.reason}",
-                "warning",
-            )
+            severity = "warning"
+            reason = f"You can look at tunings here, but not start any. {self.doing.allowed.reason}"
         self.standing.param.update(object=plain(reason), severity=severity, visible=bool(reason))
         self._changed()
 
