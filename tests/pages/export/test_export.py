@@ -199,7 +199,7 @@ def test_a_rules_file_is_checked_over_the_measurements(drawn: ExportPage, state:
     assert drawn.check.checked is not None
     choice = drawn.check.choice
     penalties = state.view.penalty(choice)
-    assert f"{state.view.statistics(choice)['penalty']['mean']:.2f} %" in drawn.check.told.object
+    assert f"{state.view.statistics(choice)['penalty']['mean']:.2f} %" in drawn.check.cost.object
     assert (image(drawn.check.maps, "b") == painted(drawn.check.maps, penalties["chosen"].values)).all()
     labels = state.view.cube()["method"].values
     assert set(labels[penalties["chosen"].values.ravel()]) == {"binomial", "pipeline 8KiB"}
@@ -215,7 +215,7 @@ def test_faults_stand_with_their_lines(page: ExportPage, samples: Path) -> None:
 
 def test_what_is_pasted_is_never_markup(page: ExportPage) -> None:
     page.check.give("<img src=x>", f"{RULES}<script>alert(1)</script>\n")
-    shown = [pane.object for pane in (page.check.table, page.check.faults, page.check.preview, page.check.told)]
+    shown = [pane.object for pane in (page.check.table, page.check.faults, page.check.preview, page.check.cost)]
     assert not any("<script" in html or "<img" in html for html in shown)
     page.check.give("bad", "<script>alert(1)</script>")
     assert page.check.message.visible
@@ -294,7 +294,7 @@ def test_rules_that_lose_against_the_default_go_with_one_click() -> None:
     page.check.give("all.conf", "1\n7\n1\n0\n2\n0 6 0 0\n4096 6 0 0\n")
     page.check._adopt()
     state.page = "Export"
-    assert page.gain.gained.found.count("slower") == 6
+    assert page.gain.gained.measured.count("slower") == 6
     # One method everywhere is one region, which wins as often as it loses.
     assert page.gain.drop.disabled
     root = Split((Test("message_size", 100),), (Leaf(0), Leaf(0)))
