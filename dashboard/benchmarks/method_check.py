@@ -73,29 +73,30 @@ def check_methods(
     BenchError
         When the ranks cannot be started, or the native executor cannot be compiled though there is an ``mpicc``.
     """
-    found = library.find()
-    counters = found.library.graph_counters
+    installation = library.find()
+    counters = installation.library.graph_counters
     with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
         folder = Path(name)
         order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
-        mpicc = compiler(found.mpiexec)
+        mpicc = compiler(installation.mpiexec)
         native = str(build(mpicc, SOURCE, folder / FILE)) if mpicc else ""
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         record["native"] = native
         disk.write_text(order, json.dumps({**record, "results": str(results)}))
-        environment = {**_ONE_THREAD, **found.library.environment(one_node=True, graphs=bool(counters))}
+        environment = {**_ONE_THREAD, **installation.library.environment(one_node=True, graphs=bool(counters))}
         if not eager:
             environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
         program = (sys.executable, *_RANKS, str(order))
         job = Job(folder, max(processes), program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
-        reason = _run(LocalLauncher((str(found.mpiexec),)), job, results, len(algorithms) * len(processes), progress)
+        launcher = LocalLauncher((str(installation.mpiexec),))
+        reason = _run(launcher, job, results, len(algorithms) * len(processes), progress)
         answer = _read(results, reason or "")
         if reason and not answer["cases"] and not answer["failed"]:
-            raise BenchError(f"no ranks can be run with {found.mpiexec}: {_last_words(log) or reason}")
+            raise BenchError(f"no ranks can be run with {installation.mpiexec}: {_last_words(log) or reason}")
         if reason:
             answer["failed"][-1]["reason"] += f": {_last_words(log)}" if _last_words(log) else ""
-    told = f"{found.library.name} {found.library.version}".strip()
-    return {"library": told, "graphs": bool(counters), "native": bool(native), **answer}
+    title = f"{installation.library.name} {installation.library.version}".strip()
+    return {"library": title, "graphs": bool(counters), "native": bool(native), **answer}
 
 
 def _run(launcher: LocalLauncher, job: Job, results: Path, total: int, progress: Progress | None) -> str:

@@ -116,10 +116,10 @@ def with_rules(installation: Installation, rules: Path, *, han: bool = False) ->
     """
     library = installation.library
     if isinstance(library, Mpich):
-        alone = {one.name: getattr(library, one.name) for one in fields(Mpich)} | {"apart": True}
+        alone = {field.name: getattr(library, field.name) for field in fields(Mpich)} | {"apart": True}
         return replace(installation, library=MpichWithRules(**alone, rules=str(rules)))
     if isinstance(library, OpenMpi):
-        known = {one.name: getattr(library, one.name) for one in fields(OpenMpi)} | {"apart": han}
+        known = {field.name: getattr(library, field.name) for field in fields(OpenMpi)} | {"apart": han}
         beside = han_name(str(rules)) if han else ""
         return replace(installation, library=WithRules(**known, rules=str(rules), han=beside))
     raise PlanError(
@@ -136,12 +136,12 @@ def measurable(collectives: Collection[str]) -> tuple[str, ...]:
     PlanError
         When there is none.
     """
-    found = tuple(name for name in collectives if name in COLLECTIVES and name in COMPARED)
-    if not found:
+    names = tuple(name for name in collectives if name in COLLECTIVES and name in COMPARED)
+    if not names:
         named = ", ".join(collectives) or "nothing"
         can = ", ".join(name for name in COLLECTIVES if name in COMPARED)
         raise PlanError(f"the rules are for {named}; measured with and without rules can be {can}")
-    return found
+    return names
 
 
 def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:

@@ -49,7 +49,7 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     found = doubts(written(tmp_path / "results.jsonl"))
     (key,) = found.next()
     assert key[:4] == ("bcast", BINOMIAL, 4, SIZES[0])
-    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, found.told)] == [(8, [BINOMIAL])]
+    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, found.given)] == [(8, [BINOMIAL])]
     # Nothing came of it: it stays doubtful.
     assert list(found.next()) == [key]
     assert not found.next()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.protocol import Protocol
-from dashboard.benchmarks.ranks.cellrun import Found, _enough, _Occ, graph_of
+from dashboard.benchmarks.ranks.cellrun import Outcome, _enough, _Occ, graph_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError, loaded_library
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier
 
@@ -77,26 +77,26 @@ def test_where_processes_share_cores_each_repetition_starts_after_a_barrier() ->
 @pytest.mark.parametrize(
     ("found", "rounds", "enough"),
     [
-        (Found([1.0] * 9, tries=9), 3, True),
-        (Found([1.0] * 9, tries=9), 2, False),
-        (Found([1.0] * 8, tries=8), 4, False),
-        (Found([1.0, 2.0, 3.0, 4.0] * 3, tries=12), 4, False),
-        (Found([1.0, 2.0, 3.0, 4.0] * 15, tries=60), 20, True),
-        (Found([], tries=60, late=60), 20, True),
-        (Found([1.0], tries=1, spent=6.0), 1, True),
+        (Outcome([1.0] * 9, tries=9), 3, True),
+        (Outcome([1.0] * 9, tries=9), 2, False),
+        (Outcome([1.0] * 8, tries=8), 4, False),
+        (Outcome([1.0, 2.0, 3.0, 4.0] * 3, tries=12), 4, False),
+        (Outcome([1.0, 2.0, 3.0, 4.0] * 15, tries=60), 20, True),
+        (Outcome([], tries=60, late=60), 20, True),
+        (Outcome([1.0], tries=1, spent=6.0), 1, True),
     ],
 )
-def test_repetitions_go_on_until_precise_enough_or_capped(found: Found, rounds: int, *, enough: bool) -> None:
+def test_repetitions_go_on_until_precise_enough_or_capped(found: Outcome, rounds: int, *, enough: bool) -> None:
     assert _enough(found, Protocol(), rounds) is enough
 
 
 def test_occ_takes_the_median_barrier_off_and_drops_what_is_no_time() -> None:
     occ = _Occ(Group(None, None), Protocol("occ"))
     occ._barriers = [3.0, 1.0, 2.0]
-    found = Found([5.0, 1.0, 2.5])
+    found = Outcome([5.0, 1.0, 2.5])
     occ.finish(found)
     assert (found.samples, found.late, found.error) == ([3.0, 0.5], 1, "")
-    lost = Found([1.0, 2.0])
+    lost = Outcome([1.0, 2.0])
     occ.finish(lost)
     assert lost.samples == []
     assert lost.error.startswith("not resolved")

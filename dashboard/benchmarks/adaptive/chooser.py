@@ -85,9 +85,9 @@ class Chooser:
         with disk.opened(results) as stream:
             stream.seek(self._read)
             new = stream.read(os.fstat(stream.fileno()).st_size - self._read)
-        whole = new.rfind(b"\n") + 1
-        self._read += whole
-        for line in new[:whole].splitlines():
+        length = new.rfind(b"\n") + 1
+        self._read += length
+        for line in new[:length].splitlines():
             self.take(line)
 
     def take(self, line: bytes | str) -> None:
@@ -127,7 +127,7 @@ class Chooser:
 
     def loss(self) -> dict[str, float | None]:
         """Expected loss of each collective in percent; None where nothing is measured."""
-        return {name: one.mean_loss if one.cells.any() else None for name, one in self.known().items()}
+        return {name: grid.mean_loss if grid.cells.any() else None for name, grid in self.known().items()}
 
     def next(self) -> tuple[Todo, str]:
         """What is measured next, all of one communicator size; where it is nothing, why it ends."""
@@ -143,11 +143,11 @@ class Chooser:
             return self._todo(begun[0]), ""
         if (line := next((step for step in begun if step.seconds <= left), None)) is not None:
             return self._todo(line), ""
-        if begun and not all(one.cells.any() for one in known.values()):
+        if begun and not all(grid.cells.any() for grid in known.values()):
             return [], TIME_UP
         steps = following(known, cost, self.goal.percent)
         if not steps:
-            worst = max((one or 0.0 for one in self.loss().values()), default=0.0)
+            worst = max((percent or 0.0 for percent in self.loss().values()), default=0.0)
             return [], NOTHING_LEFT if self.goal.percent is None or worst > self.goal.percent else ENOUGH
         affordable = next((step for step in steps if step.seconds <= left), None)
         return (self._todo(affordable), "") if affordable is not None else ([], TIME_UP)

@@ -87,18 +87,18 @@ def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
     So that however short the time is, all collectives have been looked at. No method is left out yet: with so few
     sizes of a line nobody can tell which is the best between them.
     """
-    rows = {name: first_rows(one.comm_sizes) for name, one in known.items()}
-    columns = {name: first_columns(one.message_sizes) for name, one in known.items()}
+    rows = {name: first_rows(grid.comm_sizes) for name, grid in known.items()}
+    columns = {name: first_columns(grid.message_sizes) for name, grid in known.items()}
     for level in range(max((max(levels(len(each))) for each in columns.values()), default=-1) + 1):
         for turn in range(max(map(len, rows.values()))):
-            for name, one in known.items():
+            for name, grid in known.items():
                 its = [
                     place for place, at in zip(columns[name], levels(len(columns[name])), strict=True) if at == level
                 ]
                 if turn >= len(rows[name]) or not its:
                     continue
                 row = rows[name][turn]
-                step = _line(name, one, row, its, cost, np.inf, everything=True)
+                step = _line(name, grid, row, its, cost, np.inf, everything=True)
                 if step is not None:
                     yield step
 
@@ -121,10 +121,10 @@ def following(
         elsewhere it was not left out because it could not be.
     """
     steps: list[Step] = []
-    for name, one in known.items():
-        if percent is None or one.mean_loss > percent:
-            steps += _steps(name, one, cost)
-            steps += _gaps(name, one, cost) if gaps else ()
+    for name, grid in known.items():
+        if percent is None or grid.mean_loss > percent:
+            steps += _steps(name, grid, cost)
+            steps += _gaps(name, grid, cost) if gaps else ()
     return sorted(steps, key=lambda step: -step.loss / max(step.seconds, 1e-9))
 
 

@@ -75,8 +75,8 @@ class Known:
         rows, columns = np.flatnonzero(self.cells.any(axis=1)), np.flatnonzero(self.cells.any(axis=0))
         times = np.exp(self.logs[:, rows][:, :, columns])
         surfaces = Surfaces(times, self.comm_sizes[rows], self.message_sizes[columns])
-        found = surfaces.at(self.comm_sizes, self.message_sizes)
-        logs, spread = found.log_time.copy(), found.half_width / SURE
+        estimates = surfaces.at(self.comm_sizes, self.message_sizes)
+        logs, spread = estimates.log_time.copy(), estimates.half_width / SURE
         noise = np.where(self.measured, self.errors, np.nanmedian(self.errors) if self.measured.any() else UNKNOWN)
         logs = np.where(self.measured, self.logs, logs)
         spread = np.hypot(np.where(self.measured, 0.0, spread), noise)
@@ -102,7 +102,7 @@ class Known:
         order = np.argsort(logs - SURE * spread, axis=0)[:count]
         # What is decided is always among those that are drawn.
         order[-1] = np.where((order == logs.argmin(axis=0)).any(axis=0), order[-1], logs.argmin(axis=0))
-        chosen, wide = (np.take_along_axis(one, order, axis=0) for one in (logs, spread))
+        chosen, wide = (np.take_along_axis(array, order, axis=0) for array in (logs, spread))
         there = np.isfinite(chosen)
         centre = np.where(there, chosen, 0.0)
         draws = np.random.default_rng(1).standard_normal((DRAWS, *chosen.shape))

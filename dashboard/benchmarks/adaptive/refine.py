@@ -172,40 +172,40 @@ def points_of(
     dict
         As `Plan.only`: each pair of sizes once, sizes ascending.
     """
-    found: dict[str, dict[tuple[int, int], set[int]]] = {}
-    for one in advised:
-        step, grid = one.step, known[one.step.collective]
+    points: dict[str, dict[tuple[int, int], set[int]]] = {}
+    for advice in advised:
+        step, grid = advice.step, known[advice.step.collective]
         for column, methods in step.cells:
             there = {places[step.collective][method] for method in methods if method in places[step.collective]}
             sizes = int(grid.comm_sizes[step.row]), int(grid.message_sizes[column])
             if there:
-                found.setdefault(step.collective, {}).setdefault(sizes, set()).update(there)
+                points.setdefault(step.collective, {}).setdefault(sizes, set()).update(there)
     return {
         name: tuple((*sizes, tuple(sorted(methods))) for sizes, methods in sorted(cells.items()))
-        for name, cells in found.items()
+        for name, cells in points.items()
     }
 
 
 def wish_of(known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset], ranks: int | None) -> Wish:
     """What a plan must offer to measure on these grids: sizes, and the parameters that methods were measured with."""
-    rows = np.unique(np.concatenate([one.comm_sizes for one in known.values()])).tolist()
-    columns = np.unique(np.concatenate([one.message_sizes for one in known.values()])).tolist()
-    told: dict[str, set[int]] = {"segment_size": {0}, "fan_out": {4}, "radix": {4}}
+    rows = np.unique(np.concatenate([grid.comm_sizes for grid in known.values()])).tolist()
+    columns = np.unique(np.concatenate([grid.message_sizes for grid in known.values()])).tolist()
+    choices: dict[str, set[int]] = {"segment_size": {0}, "fan_out": {4}, "radix": {4}}
     for name in known:
         for method in methods_of(cubes[name]):
-            told["segment_size"].add(method.segment_size)
+            choices["segment_size"].add(method.segment_size)
             for parameter in ("fan_out", "radix"):
                 if isinstance(value := method.parameters.get(parameter), int):
-                    told[parameter].add(value)
+                    choices[parameter].add(value)
     return Wish(
         ranks=ranks or rows[-1],
         collectives=tuple(known),
         comm_sizes=tuple(size for size in rows if size > 1),
         message_sizes=tuple(size for size in columns if size > 0) or (1,),
         variants=Variants(
-            segment_sizes=tuple(sorted(told["segment_size"])),
-            fan_outs=tuple(sorted(told["fan_out"])),
-            radixes=tuple(sorted(told["radix"])),
+            segment_sizes=tuple(sorted(choices["segment_size"])),
+            fan_outs=tuple(sorted(choices["fan_out"])),
+            radixes=tuple(sorted(choices["radix"])),
         ),
         providers=NAMES,
     )
@@ -213,10 +213,10 @@ def wish_of(known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset], ranks: 
 
 def matched(cube: xr.Dataset, offered: Sequence[Method]) -> dict[int, int]:
     """For methods of results, by place, which of those offered are the same: algorithm, segment size and parameters."""
-    places = {_identity(one.to_json()): place for place, one in enumerate(offered)}
+    places = {_identity(method.to_json()): place for place, method in enumerate(offered)}
     names = [
-        _identity({"algorithm": one.algorithm, "segment_size": one.segment_size, "parameters": one.parameters})
-        for one in methods_of(cube)
+        _identity({"algorithm": method.algorithm, "segment_size": method.segment_size, "parameters": method.parameters})
+        for method in methods_of(cube)
     ]
     return {place: places[name] for place, name in enumerate(names) if name in places}
 

@@ -64,12 +64,12 @@ class Choosing:
 
     def _keep(self, ended: str) -> None:
         chooser, loss = self._chooser, self._chooser.loss()
-        known = [one for one in loss.values() if one is not None]
+        known = [percent for percent in loss.values() if percent is not None]
         if known and len(known) == len(loss):
             self._way.append((round(chooser.spent, 2), round(sum(known) / len(known), _DIGITS)))
         record: dict[str, Any] = {
             "goal": asdict(chooser.goal),
-            "loss": {name: None if one is None else round(one, _DIGITS) for name, one in loss.items()},
+            "loss": {name: None if percent is None else round(percent, _DIGITS) for name, percent in loss.items()},
             "spent": round(chooser.spent, 3),
             "points": len(chooser.points),
             "steps": self._steps,

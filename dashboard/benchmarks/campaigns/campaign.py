@@ -129,8 +129,8 @@ class Campaign:
 
     def settled(self, goal: Goal | None) -> bool:
         """Whether it is adaptive and has measured all that this goal asks for."""
-        told = read_json(self.chosen) if goal is not None else {}
-        return goal is not None and bool(told.get("ended")) and told.get("goal") == asdict(goal)
+        record = read_json(self.chosen) if goal is not None else {}
+        return goal is not None and bool(record.get("ended")) and record.get("goal") == asdict(goal)
 
     def plan(self) -> Plan:
         """Read the plan.
@@ -164,21 +164,21 @@ class Campaign:
         names = sorted((path.name for path in parts.iterdir() if path.name.isdecimal()), key=int)
         return [Campaign(own_path(self.folder, PARTS, name)) for name in names]
 
-    def _whole(self) -> Campaign:
+    def _root(self) -> Campaign:
         """Campaign that this is a part of; itself when it is none."""
-        whole = Campaign(self.folder.parent.parent)
-        return whole if self.folder.parent.name == PARTS and whole.plan_file.exists() else self
+        parent = Campaign(self.folder.parent.parent)
+        return parent if self.folder.parent.name == PARTS and parent.plan_file.exists() else self
 
     def result_files(self) -> list[Path]:
         """Run files that there are, of all parts."""
-        return [one.results for one in (self, *self.parts()) if one.results.exists()]
+        return [campaign.results for campaign in (self, *self.parts()) if campaign.results.exists()]
 
     def done(self) -> Done:
         """What the results hold already; a part knows what the whole campaign has."""
-        found = [read_done(path) for path in self._whole().result_files()]
-        measured = frozenset[PointKey]().union(*(one.measured for one in found))
-        refused = {key: why for one in found for key, why in one.refused.items() if key not in measured}
-        return Done(measured, refused, {key: took for one in found for key, took in one.seconds.items()})
+        shares = [read_done(path) for path in self._root().result_files()]
+        measured = frozenset[PointKey]().union(*(share.measured for share in shares))
+        refused = {key: why for share in shares for key, why in share.refused.items() if key not in measured}
+        return Done(measured, refused, {key: took for share in shares for key, took in share.seconds.items()})
 
     def retry_refused(self) -> int:
         """Forget the points that were refused or wrong, so that they are measured again; how many they were."""
@@ -196,22 +196,23 @@ class Campaign:
 
     def progress(self) -> dict[str, Any]:
         """What the worker wrote last, or the sum of what those of all parts did; empty when nothing."""
-        told = [one for campaign in (self, *self.parts()) if (one := read_json(campaign.progress_file))]
-        if len(told) < 2:
-            return told[0] if told else {}
-        at_work = [one for one in told if not one["ended"]]
-        answer: dict[str, Any] = {name: sum(one[name] for one in told) for name in ("done", "points")}
-        answer["elapsed"] = max(one["elapsed"] for one in told)
-        answer["attempt"] = max(one["attempt"] for one in told)
-        answer["now"] = "; ".join(one["now"] for one in at_work if one["now"])
-        answer["ended"] = "" if at_work else next((one for one in (t["ended"] for t in told) if one != _ALL), _ALL)
-        answer["calling"] = next((one["calling"] for one in at_work if one.get("calling")), None)
+        reports = [report for campaign in (self, *self.parts()) if (report := read_json(campaign.progress_file))]
+        if len(reports) < 2:
+            return reports[0] if reports else {}
+        at_work = [report for report in reports if not report["ended"]]
+        answer: dict[str, Any] = {name: sum(report[name] for report in reports) for name in ("done", "points")}
+        answer["elapsed"] = max(report["elapsed"] for report in reports)
+        answer["attempt"] = max(report["attempt"] for report in reports)
+        answer["now"] = "; ".join(report["now"] for report in at_work if report["now"])
+        reasons = [report["ended"] for report in reports]
+        answer["ended"] = "" if at_work else next((reason for reason in reasons if reason != _ALL), _ALL)
+        answer["calling"] = next((report["calling"] for report in at_work if report.get("calling")), None)
         return answer
 
     def forget_progress(self) -> None:
         """Take away what earlier workers wrote of their progress."""
-        for one in (self, *self.parts()):
-            one.progress_file.unlink(missing_ok=True)
+        for campaign in (self, *self.parts()):
+            campaign.progress_file.unlink(missing_ok=True)
 
     def state(self) -> dict[str, Any]:
         """How it was started and ended; ``{"state": "planned"}`` when it never was."""
@@ -219,10 +220,10 @@ class Campaign:
 
     def tail(self, lines: int = 20) -> list[str]:
         """Last lines of the log; those of a part bear its number."""
-        found = disk.tail(self.log, lines)
+        last = disk.tail(self.log, lines)
         for part in self.parts():
-            found += [f"[{part.folder.name}] {line}" for line in disk.tail(part.log, lines)]
-        return found
+            last += [f"[{part.folder.name}] {line}" for line in disk.tail(part.log, lines)]
+        return last
 
 
 def _is_refused(line: bytes) -> bool:

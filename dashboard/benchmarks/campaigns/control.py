@@ -92,7 +92,9 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     components = {library.component(*pair) for pair in pairs} - {""}
     if {*wish.variants.components} - {ALL_COMPONENTS} and not components:
         raise PlanError(f"{library.name} has no components that answer these collectives (--components none)")
-    settings = {name: tuple(providers.settings(library, name, one) for one in each) for name, each in methods.items()}
+    settings = {
+        name: tuple(providers.settings(library, name, method) for method in each) for name, each in methods.items()
+    }
     return Plan(
         ranks=wish.ranks,
         methods=methods,
@@ -273,10 +275,10 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
-    found = None
+    job = None
     if "handle" in record:
         with _sound(campaign):
-            found = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
+            job = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
     progress, done = campaign.progress(), None
     if counted is None:
         with _readable(campaign):
@@ -284,24 +286,24 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
         counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
     answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": [], "note": ""}
-    if found is None:
+    if job is None:
         return answer
-    if found.state == "finished" and progress.get("ended") == "time limit":
-        found = replace(found, state="timed out", reason=f"stopped at its time limit of {record['seconds']:g} s")
-    if found.state == "finished" and not progress.get("ended"):
+    if job.state == "finished" and progress.get("ended") == "time limit":
+        job = replace(job, state="timed out", reason=f"stopped at its time limit of {record['seconds']:g} s")
+    if job.state == "finished" and not progress.get("ended"):
         # Some start commands end with 0 when a node is gone.
-        found = replace(found, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
-    reason = found.reason
-    if found.exit_code in _WORKER_FAILED:
-        reason = _worker_said(campaign) or found.reason
-    answer["jobs"] = [dict(one) for one in found.jobs]
-    answer |= {"state": found.state, "reason": reason, "exit_code": found.exit_code, "now": progress.get("now", "")}
-    if found.state == "running" and progress.get("done"):
+        job = replace(job, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
+    reason = job.reason
+    if job.exit_code in _WORKER_FAILED:
+        reason = _worker_said(campaign) or job.reason
+    answer["jobs"] = [dict(part) for part in job.jobs]
+    answer |= {"state": job.state, "reason": reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
+    if job.state == "running" and progress.get("done"):
         left = progress["points"] - progress["done"]
         answer["remaining"] = round(progress["elapsed"] / progress["done"] * left, 1)
-    elif found.state in ENDED and done is not None:
+    elif job.state in ENDED and done is not None:
         answer["remaining"] = left_of(campaign, plan, done)
-    answer["note"] = _worker_said(campaign) if found.state == "finished" else ""
+    answer["note"] = _worker_said(campaign) if job.state == "finished" else ""
     return answer
 
 
@@ -338,8 +340,8 @@ def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, An
 
 def _clean(campaign: Campaign) -> None:
     """Take away the shared memory of ranks that were killed."""
-    for one in (campaign, *campaign.parts()):
-        leftovers.clean(one.folder)
+    for part in (campaign, *campaign.parts()):
+        leftovers.clean(part.folder)
 
 
 def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any = None) -> dict[str, Any]:

@@ -75,9 +75,9 @@ class Tail:
             self.restarted, self._at = self._at > 0, 0
             return
         # What a line still lacks comes later.
-        whole = read.rfind(b"\n") + 1
-        self._at += whole
-        yield from read[:whole].splitlines()
+        length = read.rfind(b"\n") + 1
+        self._at += length
+        yield from read[:length].splitlines()
 
 
 @dataclass

@@ -76,7 +76,7 @@ def jobs_of(
         library = installation.library.environment(one_node=one_node, graphs=graphs)
         own = added({**_ONE_THREAD, **library, **preloaded})
         environment = {**own, ADDED: words(own), **uncounted}
-        watched = tuple(folder / one.name for one in (part.progress_file, part.results, part.safety))
+        watched = tuple(folder / path.name for path in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
         starts, otherwise = _starts(part, installation.library, listen=several or bool(plan.components))
         jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
@@ -136,13 +136,13 @@ def _starts(campaign: Campaign, library: Library, *, listen: bool) -> tuple[tupl
 def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:
     """One start for each method of a collective in each launch; none where the library cannot be told so."""
     order = {name: number for number, name in enumerate(plan.methods)}
-    found = {
+    pairs = {
         (cell.launch, order[cell.collective], plan.methods[cell.collective].index(method)): (cell, method)
         for cell, methods in todo
         for method in methods
     }
     starts = []
-    for (launch, _, number), (cell, method) in sorted(found.items(), key=lambda one: one[0]):
+    for (launch, _, number), (cell, method) in sorted(pairs.items(), key=lambda pair: pair[0]):
         if (forced := providers.forcing(library, cell.collective, method)) is None:
             return ()
         arguments = ["--only", cell.collective, str(number), str(launch)]

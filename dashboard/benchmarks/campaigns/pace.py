@@ -68,12 +68,12 @@ class Pace:
 
     def __init__(self, protocol: Protocol, cores: int | None, took: Mapping[PointKey, float]) -> None:
         self._protocol, self._cores = protocol, cores
-        found: dict[_Sizes, list[float]] = {}
+        durations: dict[_Sizes, list[float]] = {}
         for (collective, _, comm_size, message_size, _, _), seconds in took.items():
-            found.setdefault((collective, comm_size, message_size), []).append(seconds)
-        self._found = {sizes: math.fsum(each) / len(each) for sizes, each in found.items()}
-        self._axes = np.array([_place(sizes) for sizes in self._found]).T
-        self._beside = np.log([seconds / self._guess(sizes) for sizes, seconds in self._found.items()])
+            durations.setdefault((collective, comm_size, message_size), []).append(seconds)
+        self._means = {sizes: math.fsum(each) / len(each) for sizes, each in durations.items()}
+        self._axes = np.array([_place(sizes) for sizes in self._means]).T
+        self._beside = np.log([seconds / self._guess(sizes) for sizes, seconds in self._means.items()])
         self._known: dict[_Sizes, float] = {}
 
     def start(self, ranks: int) -> float:
@@ -84,7 +84,7 @@ class Pace:
         """Seconds that a point of a cell takes: those of its sizes, else by the nearest sizes that were measured."""
         sizes = (cell.collective, cell.comm_size, cell.message_size)
         if sizes not in self._known:
-            self._known[sizes] = self._found.get(sizes) or min(self._by_others(sizes), self.most(cell))
+            self._known[sizes] = self._means.get(sizes) or min(self._by_others(sizes), self.most(cell))
         return self._known[sizes]
 
     def most(self, cell: Cell) -> float:
@@ -93,9 +93,9 @@ class Pace:
 
     def _by_others(self, sizes: _Sizes) -> float:
         """The guess, times what other sizes took beside theirs: a mean to which near ones give most."""
-        if not self._found:
+        if not self._means:
             return self._guess(sizes)
-        name, comm_size, message_size = (axis - one for axis, one in zip(self._axes, _place(sizes), strict=True))
+        name, comm_size, message_size = (axis - place for axis, place in zip(self._axes, _place(sizes), strict=True))
         weights = np.exp2(-(np.abs(comm_size) + np.abs(message_size) + _OTHER * (name != 0)) / 2)
         return self._guess(sizes) * float(np.exp((weights * self._beside).sum() / (weights.sum() + _GUESS)))
 

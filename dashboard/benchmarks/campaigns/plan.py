@@ -148,7 +148,7 @@ class Plan:
     @cached_property
     def _only(self) -> defaultdict[tuple[str, int, int], tuple[int, ...]]:
         """Places of methods by collective and sizes."""
-        chosen = {(name, one[0], one[1]): one[2] for name, each in self.only.items() for one in each}
+        chosen = {(name, point[0], point[1]): point[2] for name, each in self.only.items() for point in each}
         return defaultdict(tuple, chosen)
 
     def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
@@ -191,15 +191,15 @@ class Plan:
 
     def left_out(self) -> dict[str, int]:
         """How many cells of the grid are not measured, by the reason."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for collective in self.methods:
             for ppn in self.ppns or (None,):
                 for comm_size in self.comm_sizes:
                     for size in (0,) if collective == "barrier" else self.message_sizes:
                         reason = self.why_left_out(Cell(collective, comm_size, size, ppn))
                         if reason:
-                            found[reason] = found.get(reason, 0) + 1
-        return found
+                            counts[reason] = counts.get(reason, 0) + 1
+        return counts
 
     def methods_of(self, cell: Cell) -> list[Method]:
         """Methods of a cell that serve it; segments that hold the whole message change nothing and are left out."""
@@ -251,9 +251,9 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in the campaign's folder."""
-        record = {one.name: getattr(self, one.name) for one in fields(self)}
+        record = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         record["methods"] = {name: [m.to_json() for m in methods] for name, methods in self.methods.items()}
-        record["settings"] = {name: [dict(one) for one in each] for name, each in self.settings.items()}
+        record["settings"] = {name: [dict(variables) for variables in each] for name, each in self.settings.items()}
         record["protocol"] = asdict(self.protocol)
         record["goal"] = None if self.goal is None else asdict(self.goal)
         return {"colltune_plan": _VERSION, **record}
@@ -269,7 +269,7 @@ class Plan:
         """
         if not isinstance(record, Mapping) or record.get("colltune_plan") != _VERSION:
             raise PlanError(f"not a plan of this version: 'colltune_plan' must be {_VERSION}")
-        known = {one.name for one in fields(cls)}
+        known = {entry.name for entry in fields(cls)}
         if unknown := sorted(set(record) - known - {"colltune_plan"}):
             raise PlanError(f"a plan has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
         given = {name: record[name] for name in known & set(record)}
@@ -278,7 +278,7 @@ class Plan:
             given["protocol"] = Protocol(**record["protocol"])
             given["goal"] = Goal.from_json(record.get("goal"))
             given["only"] = {
-                name: tuple((one[0], one[1], tuple(one[2])) for one in each)
+                name: tuple((point[0], point[1], tuple(point[2])) for point in each)
                 for name, each in record.get("only", {}).items()
             }
             given["settings"] = {name: tuple(each) for name, each in record.get("settings", {}).items()}
@@ -296,8 +296,8 @@ def point_key(cell: Cell, method: Method) -> PointKey:
 
 def missing(plan: Plan, done: Collection[PointKey]) -> list[tuple[Cell, list[Method]]]:
     """Cells with the methods that are still to be measured there, in order."""
-    found = [(cell, [m for m in plan.methods_of(cell) if point_key(cell, m) not in done]) for cell in plan.cells()]
-    return [(cell, methods) for cell, methods in found if methods]
+    remaining = [(cell, [m for m in plan.methods_of(cell) if point_key(cell, m) not in done]) for cell in plan.cells()]
+    return [(cell, methods) for cell, methods in remaining if methods]
 
 
 def buffer_bytes(cell: Cell) -> int:

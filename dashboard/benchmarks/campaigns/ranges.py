@@ -34,13 +34,13 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     PlanError
         When a part is neither a size nor a range, or would give thousands of sizes.
     """
-    found: set[int] = set()
+    sizes: set[int] = set()
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
-        found.update(_spread(part, match) if match else [parse_size(part)])
-        if len(found) > _MOST:
+        sizes.update(_spread(part, match) if match else [parse_size(part)])
+        if len(sizes) > _MOST:
             raise PlanError(f"{text!r} gives more than {_MOST} sizes; use steps: {_FORMS}")
-    return tuple(sorted(found))
+    return tuple(sorted(sizes))
 
 
 def _spread(part: str, match: re.Match[str]) -> list[int]:
@@ -71,16 +71,16 @@ def levels(count: int) -> list[int]:
 
     The ends have level 0, the middle 1, the quarters 2, and so on.
     """
-    found = [-1] * count
+    depths = [-1] * count
     if count:
-        found[0] = found[-1] = 0
+        depths[0] = depths[-1] = 0
     gaps, level = [(0, count - 1)], 0
     while gaps:
         level, halves = level + 1, []
         for low, high in gaps:
             middle = (low + high) // 2
             if low < middle < high:
-                found[middle] = level
+                depths[middle] = level
                 halves += [(low, middle), (middle, high)]
         gaps = halves
-    return found
+    return depths

@@ -61,7 +61,7 @@ def clean(folder: Path) -> int:
 
 def _own(path: Path) -> bool:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()

@@ -100,9 +100,9 @@ class LocalLauncher:
         """Command lines with the variables that are set: for all starts, then for each in its line."""
         lines = _assignments(jobs[0].environment)
         for job in jobs:
-            for one in job.starts:
-                command = shlex.join([*self.command(job), *one.arguments])
-                lines.append(" ".join([*_assignments(one.environment), command]))
+            for start in job.starts:
+                command = shlex.join([*self.command(job), *start.arguments])
+                lines.append(" ".join([*_assignments(start.environment), command]))
         return "\n".join(lines)
 
     def launch(self, handle: Mapping[str, Any]) -> None:
@@ -179,9 +179,11 @@ def _assignments(environment: Mapping[str, str]) -> list[str]:
 
 def supervisor_alive(handle: Mapping[str, Any]) -> bool:
     """Whether what watches over a local job still runs."""
-    told = read_json(Path(handle["supervisor"]))
+    record = read_json(Path(handle["supervisor"]))
+    if not record:
+        return False
     # Whoever may write into the folder could name any process of this user.
-    return bool(told) and processes.alive(told["pid"], told["started"]) and processes.was_told(told["pid"], SUPERVISOR)
+    return processes.alive(record["pid"], record["started"]) and processes.was_told(record["pid"], SUPERVISOR)
 
 
 #: Supervisors and the like that this process started: they must be waited for, or they stay as zombies.

@@ -35,23 +35,23 @@ def alive(pid: int, started: int) -> bool:
 def was_told(pid: int, word: str) -> bool:
     """Whether a running process has this word among its arguments; one that is only now begun has none yet."""
     try:
-        told = (_PROC / str(pid) / "cmdline").read_bytes()
+        arguments = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return False
-    return not told or word.encode() in told.split(b"\0")
+    return not arguments or word.encode() in arguments.split(b"\0")
 
 
 def marked(mark: str) -> list[int]:
     """Ids of the running processes whose environment holds ``COLLTUNE_JOB=mark``, this one left out."""
     wanted = f"COLLTUNE_JOB={mark}".encode()
-    found = []
+    pids = []
     for entry in _PROC.iterdir():
         if not entry.name.isdecimal() or int(entry.name) == os.getpid():
             continue
         with contextlib.suppress(OSError):
             if wanted in (entry / "environ").read_bytes().split(b"\0") and started_at(int(entry.name)) is not None:
-                found.append(int(entry.name))
-    return found
+                pids.append(int(entry.name))
+    return pids
 
 
 def end_marked(mark: str, patience: float) -> list[int]:

@@ -117,7 +117,7 @@ class SlurmLauncher:
             orders = [write_order(path, job, path.stem) for path, job in _orders(mark, group)]
             path = orders[0].with_name(f"{mark}-{number}.sh")
             disk.write_text(path, self._script(group, orders, name, number))
-            tasks = [{"index": job.index, "order": str(one)} for job, one in zip(group, orders, strict=True)]
+            tasks = [{"index": job.index, "order": str(order)} for job, order in zip(group, orders, strict=True)]
             submitted = str(path.with_suffix(".id"))
             groups.append({"name": name, "script": str(path), "submitted": submitted, "tasks": tasks})
         return {"mark": mark, "prepared": time.time(), "groups": groups, "serial": self.array == 1}
@@ -131,10 +131,10 @@ class SlurmLauncher:
         return "\n".join(texts)
 
     def _groups(self, jobs: Sequence[Job]) -> list[list[Job]]:
-        found: dict[int, list[Job]] = {}
+        groups: dict[int, list[Job]] = {}
         for job in jobs:
-            found.setdefault(self.request.nodes_for(job.ranks) or -job.ranks, []).append(job)
-        return list(found.values())
+            groups.setdefault(self.request.nodes_for(job.ranks) or -job.ranks, []).append(job)
+        return list(groups.values())
 
     def _script(self, group: Sequence[Job], orders: Sequence[Path], name: str, number: int) -> str:
         # With modules, the start command is the one that they bring.
@@ -164,17 +164,17 @@ class SlurmLauncher:
 
     def status(self, handle: Mapping[str, Any]) -> Status:
         """State of all jobs of a handle together, and of each in `Status.jobs`."""
-        found = [one for group in handle["groups"] for one in _statuses(group, handle)]
-        states = [status.state for _, status in found]
-        state = next(one for one in _ORDER if one in states)
-        told = [status for _, status in found if status.state == state]
-        reason = next((one.reason for one in told if one.reason), "")
-        if reason and len(found) > 1:
-            reason = f"{len(told)} of {len(found)} jobs: {reason}"
-        codes = [status.exit_code for _, status in found if status.exit_code]
+        statuses = [pair for group in handle["groups"] for pair in _statuses(group, handle)]
+        states = [status.state for _, status in statuses]
+        state = next(state for state in _ORDER if state in states)
+        decisive = [status for _, status in statuses if status.state == state]
+        reason = next((status.reason for status in decisive if status.reason), "")
+        if reason and len(statuses) > 1:
+            reason = f"{len(decisive)} of {len(statuses)} jobs: {reason}"
+        codes = [status.exit_code for _, status in statuses if status.exit_code]
         ended = state not in ("running", "queued")
         code = next(iter(codes), 0 if state == "finished" else None) if ended else None
-        return Status(state, reason, code, tuple(job for job, _ in found))
+        return Status(state, reason, code, tuple(job for job, _ in statuses))
 
     def cancel(self, handle: Mapping[str, Any]) -> Status:
         """Cancel all jobs of a handle, and wait until Slurm has ended them on all nodes."""
@@ -212,10 +212,10 @@ def _submit(script_file: Path, options: Sequence[str]) -> str:
     """Id that Slurm gave."""
     done = words.run("sbatch", "--parsable", f"--chdir={script_file.parent}", *options, str(script_file))
     # A federation adds ";CLUSTER".
-    told = (done.stdout.strip().splitlines() or [""])[-1].partition(";")[0]
-    if done.returncode or not told.isdecimal():
+    job = (done.stdout.strip().splitlines() or [""])[-1].partition(";")[0]
+    if done.returncode or not job.isdecimal():
         raise CampaignError(f"Slurm refused the job: {words.complaint(done)}")
-    return told
+    return job
 
 
 def _orders(mark: str, group: Sequence[Job]) -> Iterator[tuple[Path, Job]]:
@@ -246,8 +246,8 @@ def _final(task: Mapping[str, Any]) -> Status | None:
 
 
 def _write_final(task: Mapping[str, Any], status: Status) -> Status:
-    if found := _final(task):
-        return found
+    if final := _final(task):
+        return final
     write_json(final_of(Path(task["order"])), asdict(status))
     return status
 
@@ -274,14 +274,14 @@ def _statuses(group: Mapping[str, Any], handle: Mapping[str, Any]) -> Iterator[t
         answer = _ask(job) if job else "no answer" if job is None else "not submitted"
     job = job or ""
     for task in group["tasks"]:
-        told = answer.get(task["index"]) if isinstance(answer, dict) else None
-        status = _final(task) or _status(task, told, answer, job, handle["prepared"])
+        report = answer.get(task["index"]) if isinstance(answer, dict) else None
+        status = _final(task) or _status(task, report, answer, job, handle["prepared"])
         number = job if task["index"] is None else f"{job}_{task['index']}"
-        shown = {"id": number, "state": status.state, "reason": status.reason, "nodes": told.nodes if told else ""}
+        shown = {"id": number, "state": status.state, "reason": status.reason, "nodes": report.nodes if report else ""}
         yield shown, status
 
 
-def _status(task: Mapping[str, Any], told: Told | None, answer: Any, job: str, prepared: float) -> Status:
+def _status(task: Mapping[str, Any], report: Told | None, answer: Any, job: str, prepared: float) -> Status:
     own = read_end(end_of(Path(task["order"])))
     if answer == "no answer":
         began: State = "running" if supervisor_of(Path(task["order"])).exists() else "queued"
@@ -290,19 +290,19 @@ def _status(task: Mapping[str, Any], told: Told | None, answer: Any, job: str, p
         return Status("queued", "is being submitted")
     if answer == "not submitted":
         ended = Status("failed", "what submitted the job was killed before it could")
-    elif (told := told or words.accounted(job, task["index"])) is None:
+    elif (report := report or words.accounted(job, task["index"])) is None:
         lost = f"Slurm knows nothing of job {job} any more, and the job has not said how it ended"
         ended = own or Status("failed", lost)
-    elif told.state in ("queued", "running"):
-        return Status(told.state, told.reason)
+    elif report.state in ("queued", "running"):
+        return Status(report.state, report.reason)
     else:
-        ended = _ended(told, own)
+        ended = _ended(report, own)
     return _write_final(task, ended)
 
 
-def _ended(told: Told, own: Status | None) -> Status:
+def _ended(report: Told, own: Status | None) -> Status:
     """How a job ended: by its own words when Slurm's say no more."""
-    if own is not None and told.word in words.PLAIN:
+    if own is not None and report.word in words.PLAIN:
         return own
-    code = own.exit_code if told.code is None and own is not None else told.code
-    return Status(told.state, told.reason, code)
+    code = own.exit_code if report.code is None and own is not None else report.code
+    return Status(report.state, report.reason, code)

@@ -75,17 +75,17 @@ class Request:
 
     def __post_init__(self) -> None:
         for name in ("nodes", "tasks_per_node"):
-            _whole(name, getattr(self, name), 1)
-        _whole("array", self.array, 0)
+            _integer(name, getattr(self, name), 1)
+        _integer("array", self.array, 0)
         for name in ("partition", "account", "qos"):
             _match(name, getattr(self, name), _NAME, "letters, digits and _ . , : + @ -")
         _match("constraint", self.constraint, _CONSTRAINT, "names of features with & | * ( ) [ ]")
         for line in self.extra:
-            found = _EXTRA.fullmatch(line) if isinstance(line, str) else None
-            if found is None or not line:
+            match = _EXTRA.fullmatch(line) if isinstance(line, str) else None
+            if match is None or not line:
                 raise CampaignError(f"extra line {line!r}: allowed is --option or --option=value in one line")
-            if found["name"] in _OWN:
-                raise CampaignError(f"extra line {line!r}: --{found['name']} is set by this program or not allowed")
+            if match["name"] in _OWN:
+                raise CampaignError(f"extra line {line!r}: --{match['name']} is set by this program or not allowed")
         for module in self.modules:
             _match("module", module or " ", _MODULE, "letters, digits and _ . , + / -")
         for name, value in self.environment.items():
@@ -105,7 +105,7 @@ class Request:
         CampaignError
             When it names what is not known or not allowed.
         """
-        known = {one.name for one in fields(cls)}
+        known = {entry.name for entry in fields(cls)}
         if unknown := sorted(set(record) - known):
             raise CampaignError(f"{unknown[0]!r} cannot be asked of Slurm; allowed are {', '.join(sorted(known))}")
         lists = {name: tuple(record.get(name, ())) for name in ("extra", "modules", "start_options")}
@@ -127,12 +127,12 @@ class Request:
             return self.nodes
         needed = math.ceil(ranks / self.tasks_per_node)
         if self.nodes is not None and self.nodes < needed:
-            told = f"{self.nodes} nodes with {self.tasks_per_node} ranks each hold fewer than {ranks} ranks"
-            raise CampaignError(f"{told}: ask for at least {needed} nodes (--nodes)")
+            shortage = f"{self.nodes} nodes with {self.tasks_per_node} ranks each hold fewer than {ranks} ranks"
+            raise CampaignError(f"{shortage}: ask for at least {needed} nodes (--nodes)")
         return needed if self.array or self.nodes is None else self.nodes
 
 
-def _whole(name: str, value: Any, low: int) -> None:
+def _integer(name: str, value: Any, low: int) -> None:
     if value is not None and (type(value) is not int or not low <= value <= 1_000_000):
         raise CampaignError(f"{name} {value!r}: allowed are whole numbers from {low} to 1000000")
 
@@ -195,7 +195,7 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(environment.items())]
     # Jobs of one array bear one name, whatever their nodes are.
     lines += [f'export {key}="${{{key}:-$SLURM_CLUSTER_NAME}}"' for key in _PLACE]
-    if any(one.environment for job in jobs for one in job.starts):
+    if any(start.environment for job in jobs for start in job.starts):
         lines.append("# each method in a start of the ranks of its own, forced by variables that its order names")
     commands = [
         shlex.join(supervised(order, [naming.start, *request.start_options, "-n", str(job.ranks), *job.program]))

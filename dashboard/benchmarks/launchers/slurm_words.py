@@ -105,26 +105,26 @@ def ask(job: str) -> Jobs | Literal["forgotten", "no answer"]:
         return "no answer"
     if done.returncode:
         return "forgotten" if _FORGOTTEN in done.stderr else "no answer"
-    found: Jobs = {}
+    jobs: Jobs = {}
     for line in done.stdout.splitlines():
         record = dict(_FIELD.findall(line))
         if "JobState" in record:
             for index in _indexes(record.get("ArrayTaskId", "")):
-                found[index] = told_of(record, index)
-    return found or "forgotten"
+                jobs[index] = told_of(record, index)
+    return jobs or "forgotten"
 
 
 def _indexes(text: str) -> list[int | None]:
     """Indexes of an array that one record is for, such as ``0,2-4%1``; those not started yet share one."""
     if not text or text == "N/A":
         return [None]
-    found: list[int | None] = []
+    indexes: list[int | None] = []
     for part in text.partition("%")[0].split(","):
         first, _, last = part.partition("-")
         if first.isdecimal():
             end, _, step = last.partition(":")
-            found += range(int(first), int(end or first) + 1, int(step or 1))
-    return found
+            indexes += range(int(first), int(end or first) + 1, int(step or 1))
+    return indexes
 
 
 def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
@@ -154,7 +154,7 @@ def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None) 
     if word == "FAILED":
         return state, f"{_code(code)} ({said})" if said and said != "NonZeroExitCode" else _code(code)
     where = record.get("NodeList", "").replace("(null)", "") if word == "NODE_FAIL" else ""
-    details = ", ".join(one for one in ("" if word in ("COMPLETED", "CANCELLED") else word, where) if one)
+    details = ", ".join(detail for detail in ("" if word in ("COMPLETED", "CANCELLED") else word, where) if detail)
     return state, f"{reason} ({details})" if details and reason else reason
 
 
@@ -186,13 +186,13 @@ def partitions() -> list[dict[str, Any]]:
     done = run("sinfo", "--noheader", "--format=%P|%a|%D|%c|%l")
     if done.returncode:
         raise CampaignError(f"sinfo: {complaint(done)}")
-    found = []
+    rows = []
     for line in done.stdout.splitlines():
         name, up, nodes, cores, limit = line.split("|")
         each = {"name": name.removesuffix("*"), "default": name.endswith("*"), "up": up == "up"}
         counts = {"nodes": int(nodes), "cores": int(re.sub(r"\D.*", "", cores) or 0)}
-        found.append(each | counts | {"seconds": seconds_of(limit)})
-    return found
+        rows.append(each | counts | {"seconds": seconds_of(limit)})
+    return rows
 
 
 def seconds_of(limit: str) -> int | None:

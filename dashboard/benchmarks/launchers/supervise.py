@@ -55,13 +55,13 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
         until = time.monotonic() + order["seconds"]
         starts = order["starts"]
         while starts:
-            one = starts[0]
+            start = starts[0]
             try:
-                job = _started(order["log"], [*command, *one["arguments"]], {**environment, **one["environment"]})
+                job = _started(order["log"], [*command, *start["arguments"]], {**environment, **start["environment"]})
             except OSError as error:
                 return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
-            code, ending = _outcome(job, order, one, until)
-            starts = [_again(one, ending), *starts[1:]] if ending else _further(order, starts, code)
+            code, ending = _outcome(job, order, start, until)
+            starts = [_again(start, ending), *starts[1:]] if ending else _further(order, starts, code)
     except _Cancelled:
         ended = _end("cancelled", "cancelled")
     except TimeoutError:
@@ -103,11 +103,11 @@ def _again(start: Mapping[str, Any], ending: str) -> dict[str, Any]:
 def _further(order: Mapping[str, Any], starts: Sequence[Any], code: int) -> Sequence[Any]:
     """Starts that follow when the first of some has ended: none after a failure, others where it cannot switch."""
     if code == CANNOT_SWITCH and starts[0] not in order["otherwise"]:
-        found: Sequence[Any] = order["otherwise"]
-        if found:
+        others: Sequence[Any] = order["otherwise"]
+        if others:
             with Path(order["log"]).open("a", encoding="utf-8") as log:
                 log.write("colltune: each method is measured in a launch of its own instead\n")
-        return found
+        return others
     return [] if code else starts[1:]
 
 
@@ -135,8 +135,8 @@ def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float, 
             return job.wait(min(until - now, _LOOK_S))
         if quiet is None:
             continue
-        if (found := _written(order)) != seen:
-            seen, moved = found, now
+        if (stamps := _written(order)) != seen:
+            seen, moved = stamps, now
         elif now - moved > quiet:
             raise _Hangs(f"{quiet:g}")
     raise TimeoutError
@@ -144,15 +144,15 @@ def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float, 
 
 def _written(order: Mapping[str, Any]) -> list[tuple[int, int] | None]:
     """Sizes and times of the files that a job at work writes."""
-    found: list[tuple[int, int] | None] = []
+    stamps: list[tuple[int, int] | None] = []
     for name in order["watched"]:
         try:
             there = Path(name).stat()
         except OSError:
-            found.append(None)
+            stamps.append(None)
         else:
-            found.append((there.st_size, there.st_mtime_ns))
-    return found
+            stamps.append((there.st_size, there.st_mtime_ns))
+    return stamps
 
 
 def _end_all(job: subprocess.Popen[bytes], mark: str) -> None:

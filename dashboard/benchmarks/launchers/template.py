@@ -71,12 +71,12 @@ def filled(words: Sequence[str], ranks: int, ppn: int | None, program: Sequence[
         values |= {"ppn": str(min(ppn, ranks)), "nodes": str(math.ceil(ranks / ppn))}
 
     def value(match: re.Match[str]) -> str:
-        if (found := values.get(match[1])) is None:
+        if (text := values.get(match[1])) is None:
             raise CampaignError(
                 f"the start command asks for {match[0]}: say how many processes run on each node (--ppn, or ppn in "
                 "colltune.toml)"
             )
-        return found
+        return text
 
     place = words.index(_PROGRAM) if _PROGRAM in words else len(words)
     before, after = words[:place], words[place + 1 :]

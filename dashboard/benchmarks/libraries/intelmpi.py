@@ -57,7 +57,7 @@ class IntelMpi:
         return {}
 
 
-def parse(told: str) -> IntelMpi | None:
+def parse(text: str) -> IntelMpi | None:
     """Read what ``mpiexec --version`` printed; None when that is not Intel's."""
-    found = _VERSION.search(told)
-    return IntelMpi(found[1]) if found else None
+    match = _VERSION.search(text)
+    return IntelMpi(match[1]) if match else None

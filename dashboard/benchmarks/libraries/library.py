@@ -43,12 +43,12 @@ def find(python: Path | None = None) -> Installation:
         When there is no ``mpiexec`` or no mpi4py; the message says what to install.
     """
     beside = (python or Path(sys.executable)).parent / "mpiexec"
-    found = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if found is None:
+    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if mpiexec is None:
         raise NoMpiError(f"no MPI: mpiexec is neither beside {sys.executable} nor on the PATH; {_INSTALL}")
     if importlib.util.find_spec("mpi4py") is None:
         raise NoMpiError(f"mpi4py is not installed in {sys.prefix}; install it with: pip install mpi4py")
-    return Installation(Path(found), library_of(Path(found)))
+    return Installation(Path(mpiexec), library_of(Path(mpiexec)))
 
 
 def at(mpiexec: str | None) -> Installation:
@@ -73,19 +73,19 @@ def library_of(mpiexec: Path) -> Library:
         done = subprocess.run(ask, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{mpiexec} cannot be run: {error}; {_INSTALL}") from error
-    told = done.stdout + done.stderr
-    if "Open MPI" in told or "OpenRTE" in told or "Open RTE" in told:
+    text = done.stdout + done.stderr
+    if "Open MPI" in text or "OpenRTE" in text or "Open RTE" in text:
         beside = mpiexec.parent / "ompi_info"
         path = beside if beside.exists() else Path(shutil.which("ompi_info") or beside)
         return openmpi.read(path)
-    if (found_intel := intelmpi.parse(told)) is not None:
-        return found_intel
-    version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", told)
-    name = (told.strip().splitlines() or ["unknown"])[0][:60]
-    if "hydra" in told.lower():
+    if (intel := intelmpi.parse(text)) is not None:
+        return intel
+    version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", text)
+    name = (text.strip().splitlines() or ["unknown"])[0][:60]
+    if "hydra" in text.lower():
         beside, name = mpiexec.parent / "mpivars", mpich.NAME
-        found = str(beside) if beside.exists() else shutil.which("mpivars")
-        if found is not None:
-            return mpich.read(Path(found), version[1] if version else "")
+        mpivars = str(beside) if beside.exists() else shutil.which("mpivars")
+        if mpivars is not None:
+            return mpich.read(Path(mpivars), version[1] if version else "")
     why = f"methods of {name} cannot be switched by this version of colltune: only its own decision is measured"
     return Fixed(name, version[1] if version else "", why)

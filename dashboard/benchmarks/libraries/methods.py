@@ -44,8 +44,8 @@ class Method:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Method:
         """Read a method of a plan or of a point of a run; what else stands there is not looked at."""
-        told = {str(name): value for name, value in (record.get("parameters") or {}).items()}
-        provider, parameters = told.pop(_PROVIDER, LIBRARY), tuple(sorted(told.items()))
+        entries = {str(name): value for name, value in (record.get("parameters") or {}).items()}
+        provider, parameters = entries.pop(_PROVIDER, LIBRARY), tuple(sorted(entries.items()))
         return cls(record["algorithm"], record.get("segment_size") or 0, parameters, record.get("library_id"), provider)
 
     def to_json(self) -> dict[str, Any]:

@@ -80,11 +80,11 @@ class Mpich:
     @property
     def strict(self) -> dict[str, int]:
         """Variables with which an algorithm that cannot work is refused, instead of another one run in silence."""
-        return _whole(self._number(_FALLBACK, "error"))
+        return _full_names(self._number(_FALLBACK, "error"))
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
-        found = [Method(DEFAULT, library_id=0)]
+        methods = [Method(DEFAULT, library_id=0)]
         for number, name in self.algorithms.get(collective, {}).items():
             key = (collective, name)
             if key in _DEADLY:
@@ -93,8 +93,8 @@ class Mpich:
             sizes = tuple(size for size in sizes if size or key not in _PIPELINED)
             takes = _RADIX.get(key) in self.variables
             for radix, size in product(variants.radixes if takes else (0,), sizes):
-                found.append(Method(name, size, (("radix", radix),) if takes else (), number))
-        return found
+                methods.append(Method(name, size, (("radix", radix),) if takes else (), number))
+        return methods
 
     def settings(self, collective: str, method: Method) -> dict[str, int]:
         """Control variables that make the library take the method; with it those that another method may have set."""
@@ -103,14 +103,14 @@ class Mpich:
         names = [name for name in (_DEVICE, _FALLBACK, base, *sorted(further)) if name in self.variables]
         said = {name: self.variables[name] for name in names}
         if method.algorithm == DEFAULT:
-            return _whole(said)
+            return _full_names(said)
         said |= {base: method.library_id or 0} | self._number(_DEVICE, "none")
         key = (collective, method.algorithm)
         if key in _RADIX and method.parameters:
             said[_RADIX[key]] = int(dict(method.parameters)["radix"])
         if key in _SEGMENT:
             said[_SEGMENT[key]] = method.segment_size
-        return _whole(said)
+        return _full_names(said)
 
     def forcing(self, collective: str, method: Method) -> None:
         """None: what it cannot do it would leave for another algorithm in silence, which only `strict` shows."""
@@ -129,7 +129,7 @@ class Mpich:
         return {}
 
 
-def _whole(values: Mapping[str, int]) -> dict[str, int]:
+def _full_names(values: Mapping[str, int]) -> dict[str, int]:
     """Variables by their whole names."""
     return {f"MPIR_CVAR_{name}": value for name, value in values.items()}
 
@@ -155,7 +155,7 @@ def parse(text: str, version: str) -> Mpich:
         elif current and (match := _CHOICE.match(line)):
             choices.setdefault(current, []).append(match["name"])
     algorithms = {
-        name.removesuffix(_ALGORITHM).lower(): {n: one for n, one in enumerate(names) if one != _AUTO}
+        name.removesuffix(_ALGORITHM).lower(): {n: algorithm for n, algorithm in enumerate(names) if algorithm != _AUTO}
         for name, names in choices.items()
         if name.endswith(_ALGORITHM) and names[0] == _AUTO
     }

@@ -56,8 +56,8 @@ def installation_named(text: str) -> Installation:
 
 def version_of_module(modules: tuple[str, ...]) -> str:
     """The library that one of some modules brings by its name, such as ``openmpi/5.0.3``; empty when none tells."""
-    found = (match[0] for one in modules if (match := _NAMED.search(one)) is not None and match[1])
-    return next(found, "")
+    matches = (match[0] for module in modules if (match := _NAMED.search(module)) is not None and match[1])
+    return next(matches, "")
 
 
 def open_mpi(version: str) -> OpenMpi:

@@ -71,19 +71,19 @@ class OpenMpi:
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
-        found = [Method(DEFAULT, library_id=0)]
+        methods = [Method(DEFAULT, library_id=0)]
         for number, name in self.algorithms.get(collective, {}).items():
             sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
             for parameters in self._parameters(collective, number, name, variants):
-                found += [Method(name, size, parameters, number) for size in sizes]
-        return found + [Method(component) for component in self._components(collective, variants)]
+                methods += [Method(name, size, parameters, number) for size in sizes]
+        return methods + [Method(component) for component in self._components(collective, variants)]
 
     def _components(self, collective: str, variants: Variants) -> list[str]:
         """Components that are asked for and serve a collective."""
         wanted = self.components if ALL_COMPONENTS in variants.components else variants.components
         if lost := [name for name in wanted if name not in self.components]:
-            told = ", ".join(self.components) or "none that it tells of"
-            raise PlanError(f"this Open MPI has no component {lost[0]!r} for blocking collectives; it has {told}, all")
+            names = ", ".join(self.components) or "none that it tells of"
+            raise PlanError(f"this Open MPI has no component {lost[0]!r} for blocking collectives; it has {names}, all")
         return [name for name in wanted if collective in SERVES[name]]
 
     def component(self, collective: str, method: Method) -> str:
@@ -165,13 +165,13 @@ def parse(text: str) -> OpenMpi:
                 name = LINEAR if match["name"] == DEFAULT else match["name"]
                 algorithms.setdefault(match["collective"], {})[int(match["number"])] = name
         elif match := _VARIABLE.match(line):
-            value = _whole(match["name"], match["value"].strip())
+            value = _integer(match["name"], match["value"].strip())
             if value is not None:
                 variables[match["name"]] = value
         elif match := _COMPONENT.match(line):
             components.append(match["name"])
-            if told := _VERSION.match(line):
-                version = told["version"]
+            if release := _VERSION.match(line):
+                version = release["version"]
     if not algorithms or _PRIORITY not in variables:
         raise NoMpiError(
             "this Open MPI names no algorithms of coll/tuned (ompi_info --param coll tuned --level 9 --parsable); "
@@ -181,7 +181,7 @@ def parse(text: str) -> OpenMpi:
     return OpenMpi(version, algorithms, variables, components=known)
 
 
-def _whole(name: str, value: str) -> int | None:
+def _integer(name: str, value: str) -> int | None:
     """Number that a variable is set to; an algorithm that is not forced is printed as ``ignore``."""
     if value in ("ignore", "false"):
         return 0

@@ -131,16 +131,16 @@ def line_of(cell: Cell, call: str, seen: Seen | None) -> str:
 
 def read_lines(path: Path) -> tuple[dict[Key, Seen], Key | None]:
     """Read results; what was called, and the call that was begun and never came back."""
-    found: dict[Key, Seen] = {}
+    calls: dict[Key, Seen] = {}
     begun: Key | None = None
     for record in _records(path):
         key = (Cell(**record["cell"]), record["call"])
         if "error" in record:
-            told = {name: value for name, value in record.items() if name not in _KEYS}
-            found[key], begun = Seen(**{**told, "placed": tuple(record["placed"])}), None
+            outcome = {name: value for name, value in record.items() if name not in _KEYS}
+            calls[key], begun = Seen(**{**outcome, "placed": tuple(record["placed"])}), None
         else:
             begun = key
-    return found, begun
+    return calls, begun
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

@@ -134,7 +134,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     acts = taken(named, results)
     if target.listens:
         verdicts = tuple(
-            by_word(one, component_of(one.region.method, one.region.collective), results) for one in verdicts
+            by_word(verdict, component_of(verdict.region.method, verdict.region.collective), results)
+            for verdict in verdicts
         )
         acts = taken_by_word(results, acts)
     title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
@@ -147,8 +148,11 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
         taken=acts,
         verdicts=verdicts,
         nodes=max((len(seen.placed) for seen in results.values()), default=1),
-        notes=(*notes, *(f"right only for operations that commute: {one}" for one in unsafe if one.only_commutative)),
-        unsafe=tuple(one for one in unsafe if one.excluded),
+        notes=(
+            *notes,
+            *(f"right only for operations that commute: {finding}" for finding in unsafe if finding.only_commutative),
+        ),
+        unsafe=tuple(finding for finding in unsafe if finding.excluded),
         seconds=time.monotonic() - began,
     )
 
@@ -161,10 +165,17 @@ def _judged(
 ) -> tuple[Verdict, ...]:
     """Judge all regions; those left to the library where something else was seen, after a job without rules."""
     names = _names(calls)
-    found = [judge(region, name, results, names.get(region.collective, ()), runner.stopped) for region, name in named]
-    doubtful = [one.region for one in found if one.state == "other" and left_to_library(one.region.method)]
+    verdicts = [
+        judge(region, name, results, names.get(region.collective, ()), runner.stopped) for region, name in named
+    ]
+    doubtful = [
+        verdict.region for verdict in verdicts if verdict.state == "other" and left_to_library(verdict.region.method)
+    ]
     alone = runner.without_rules({cell: calls[cell] for region in doubtful for cell in region.cells})
-    return tuple(by_parts(one, results, alone, names[one.region.collective]) if alone else one for one in found)
+    return tuple(
+        by_parts(verdict, results, alone, names[verdict.region.collective]) if alone else verdict
+        for verdict in verdicts
+    )
 
 
 def _target(mpiexec: Path, han: Path | None) -> tuple[Target, str]:
@@ -206,7 +217,7 @@ def _per_node(wish: Wish) -> int:
 def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region], list[str]]:
     """Regions of the collectives that can be called, and what is left out; of a file that is dropped as it is meant."""
     decisions = rules.decisions or rules.meant
-    alone = [name for name, one in decisions.items() if rules.format == "mpich" and is_default(one)]
+    alone = [name for name, decision in decisions.items() if rules.format == "mpich" and is_default(decision)]
     named = wish.collectives or tuple(name for name in decisions if name not in alone) or tuple(decisions)
     if lost := [name for name in named if name not in decisions]:
         raise BenchError(f"{wish.rules}: no rules for {lost[0]!r}; it has them for {', '.join(decisions) or 'nothing'}")
@@ -238,15 +249,15 @@ def _calls(asked: Asked, target: Target) -> dict[Cell, tuple[Call, ...]]:
     for region, call in asked:
         if call is not None:
             wanted.setdefault(region.collective, {})[call.name] = call
-    found: dict[Cell, tuple[Call, ...]] = {}
+    calls: dict[Cell, tuple[Call, ...]] = {}
     for region, _ in asked:
         name = region.collective
         known = {call.name: call for call in target.plain(name)} | wanted.get(name, {})
         others = _others(target, name, known)
         for place, cell in enumerate(region.cells):
             compared = not place or buffer_bytes(cell) <= _COMPARED_BYTES
-            found[cell] = (*known.values(), *(others if compared else ()))
-    return found
+            calls[cell] = (*known.values(), *(others if compared else ()))
+    return calls
 
 
 def _others(target: Target, collective: str, known: Mapping[str, Call]) -> list[Call]:
@@ -258,11 +269,11 @@ def _others(target: Target, collective: str, known: Mapping[str, Call]) -> list[
 
 def _names(calls: Mapping[Cell, Sequence[Call]]) -> dict[str, tuple[str, ...]]:
     """Names of all calls but that of the rules, by collective; the library's own decision last."""
-    found: dict[str, tuple[str, ...]] = {}
+    by_collective: dict[str, tuple[str, ...]] = {}
     for cell, each in calls.items():
         names = [call.name for call in each if call.name not in (RULES, OWN)]
-        found.setdefault(cell.collective, (*names, OWN))
-    return found
+        by_collective.setdefault(cell.collective, (*names, OWN))
+    return by_collective
 
 
 class _Runner:
@@ -296,10 +307,10 @@ class _Runner:
         total = sum(len(each) for each in calls.values())
         with workplace(self.launcher, self._wish.ranks) as folder:
             rules = self._wish.rules.resolve()
-            found = self._jobs(folder, "rules", self._order(first), rules, total)
+            results = self._jobs(folder, "rules", self._order(first), rules, total)
             if rest:
-                found |= self._jobs(folder, "own", self._order(rest), None, total)
-        return found
+                results |= self._jobs(folder, "own", self._order(rest), None, total)
+        return results
 
     def _apart(self, call: Call) -> bool:
         """Whether a call belongs into a job without the rules file."""
@@ -321,15 +332,15 @@ class _Runner:
 
     def _jobs(self, folder: Path, name: str, order: Order, rules: Path | None, total: int) -> dict[Key, Seen]:
         """Launch until everything is called; each launch goes on after the call that the one before did not survive."""
-        found: dict[Key, Seen] = {}
+        seen: dict[Key, Seen] = {}
         for attempt in range(_MOST_DEATHS):
-            left = order.without(list(found))
+            left = order.without(list(seen))
             if not left.calls or time.monotonic() >= self._until:
                 break
             results = folder / f"{name}-{attempt}.jsonl"
-            reason = self._job(folder, left, results, rules, (len(found), total))
+            reason = self._job(folder, left, results, rules, (len(seen), total))
             more, begun = read_lines(results)
-            found |= more
+            seen |= more
             if not reason:
                 break
             if begun is None and not attempt:
@@ -337,8 +348,8 @@ class _Runner:
             if begun is None:
                 self._nothing_called(folder, left, rules, reason)
                 break
-            found |= self._given_up(left, begun, _DIED.format(reason))
-        return found
+            seen |= self._given_up(left, begun, _DIED.format(reason))
+        return seen
 
     def _given_up(self, order: Order, begun: Key, why: str) -> dict[Key, Seen]:
         """The call that took a job down; one that is made for comparison only, at other sizes too."""
@@ -357,9 +368,9 @@ class _Runner:
 
     def _job(self, folder: Path, order: Order, results: Path, rules: Path | None, done: tuple[int, int]) -> str:
         """Run one job to its end; why it did not make all its calls, empty when it did."""
-        told, log = results.with_suffix(".json"), results.with_suffix(".log")
-        order.save(told)
-        program = (str(self._wish.python), *_WORKER, str(told), str(results))
+        order_file, log = results.with_suffix(".json"), results.with_suffix(".log")
+        order.save(order_file)
+        program = (str(self._wish.python), *_WORKER, str(order_file), str(results))
         environment = {**_ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
         seconds = max(1.0, self._until - time.monotonic())
         job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
@@ -383,5 +394,5 @@ class _Runner:
 def _last_words(log: Path) -> str:
     """The line of a log that says why the job ended, if one does."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    told = [line for line in lines if any(word in line for word in _TELLING)]
-    return told[0][:200] if told else ""
+    reasons = [line for line in lines if any(word in line for word in _TELLING)]
+    return reasons[0][:200] if reasons else ""

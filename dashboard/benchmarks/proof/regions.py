@@ -64,8 +64,10 @@ def regions_of(decision: DecisionFunction, ranks: int, memory: int, per_node: in
     per_node
         Processes on each node: where a region has communicators of whole nodes, several of them, these are watched.
     """
-    found = [_region(decision, rule, ranks, memory, per_node) for rule in decision.rules()]
-    return sorted(found, key=lambda region: [_start(region.bounds, name) for name in (COMM_SIZE, MESSAGE_SIZE, _TOTAL)])
+    regions = [_region(decision, rule, ranks, memory, per_node) for rule in decision.rules()]
+    return sorted(
+        regions, key=lambda region: [_start(region.bounds, name) for name in (COMM_SIZE, MESSAGE_SIZE, _TOTAL)]
+    )
 
 
 def _start(bounds: Bounds, name: str) -> float:
@@ -79,15 +81,15 @@ def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int, per
         return Region(name, rule.bounds, method, (), why)
     every = [size for size in range(2, ranks + 1) if _within(rule.bounds, size)]
     sizes = [size for size in every if per_node > 1 and size > per_node and not size % per_node] or every
-    found: list[Cell] = []
+    candidates: list[Cell] = []
     reasons: list[str] = []
     for size in sizes:
         cells, why = _cells(name, rule.bounds, size, memory)
-        found += cells
+        candidates += cells
         reasons += [why] if why else []
-    if found:
-        tried = {found[place].comm_size for place in (0, len(found) // 2, -1)}
-        return Region(name, rule.bounds, method, tuple(cell for cell in found if cell.comm_size in tried))
+    if candidates:
+        tried = {candidates[place].comm_size for place in (0, len(candidates) // 2, -1)}
+        return Region(name, rule.bounds, method, tuple(cell for cell in candidates if cell.comm_size in tried))
     if reasons:
         return Region(name, rule.bounds, method, (), reasons[0])
     return _out_of_reach(Region(name, rule.bounds, method, ()), ranks)

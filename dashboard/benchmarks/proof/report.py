@@ -67,7 +67,7 @@ def _head(proof: Proof) -> list[str]:
         f"evidence: {proof.how}",
         _TAKEN[proof.taken],
         *(f"note: {note}" for note in proof.notes),
-        *(f"UNSAFE: {one}" for one in proof.unsafe),
+        *(f"UNSAFE: {finding}" for finding in proof.unsafe),
     ]
 
 
@@ -101,10 +101,10 @@ _FLAGS = ("even", "power_of_two")
 def _sizes(collective: str, bounds: Mapping[str, tuple[float, float]]) -> str:
     if collective == "barrier":
         return "-"
-    told = [
+    ranges = [
         _range(bounds[name], format_bytes) + _NAMES[name] for name in ("message_size", "total_size") if name in bounds
     ]
-    return " and ".join(told) or "all"
+    return " and ".join(ranges) or "all"
 
 
 def _range(bounds: tuple[float, float], text: Callable[[int], str]) -> str:

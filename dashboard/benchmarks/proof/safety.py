@@ -52,9 +52,10 @@ def faulty(
     """
     methods: dict[str, dict[tuple[str, tuple[tuple[str, int], ...]], Forced]] = {}
     for region in regions:
-        one = _forced(target, region)
-        if one is not None:
-            methods.setdefault(region.collective, {}).setdefault((one.component, tuple(one.settings.items())), one)
+        forced = _forced(target, region)
+        if forced is not None:
+            key = (forced.component, tuple(forced.settings.items()))
+            methods.setdefault(region.collective, {}).setdefault(key, forced)
     if not methods:
         return ()
     sizes = {size for size in (*_SIZES, min(ranks, MOST_RANKS)) if size <= ranks}
@@ -63,16 +64,16 @@ def faulty(
     )
     installation = Installation(mpiexec, target.library)
     known: dict[str, Any] = {"python": python, "launcher": launcher, "environment": _ENVIRONMENT}
-    found = check(installation, order, seconds=seconds, progress=progress, **known)
-    return found.faulty
+    report = check(installation, order, seconds=seconds, progress=progress, **known)
+    return report.faulty
 
 
 def _forced(target: Target, region: Region) -> Forced | None:
     """The method of a region with what makes the library take it; None where that is its own, or cannot be."""
     asked = region.method
     if target.listens and (component := named(asked)):
-        one = Method(component)
-        return Forced(one, target.library.settings(region.collective, one), component)
+        method = Method(component)
+        return Forced(method, target.library.settings(region.collective, method), component)
     call = None if left_to_library(asked) else target.forced(region.collective, asked)
     if call is None:
         return None

@@ -36,16 +36,16 @@ def _descriptors() -> Iterator[int]:
 
 def _counted(descriptor: int) -> Iterator[tuple[Connection, int]]:
     try:
-        one = socket.socket(fileno=os.dup(descriptor))
+        duplicate = socket.socket(fileno=os.dup(descriptor))
     except OSError:
         return
     try:
-        if one.type == socket.SOCK_STREAM and one.family in (socket.AF_INET, socket.AF_INET6):
-            told = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ROOM)
-            if len(told) >= _BYTES_SENT + _BOTH.size:
-                sent, again = _BOTH.unpack_from(told, _BYTES_SENT)
-                yield (one.getsockname()[:2], one.getpeername()[:2]), sent - again
+        if duplicate.type == socket.SOCK_STREAM and duplicate.family in (socket.AF_INET, socket.AF_INET6):
+            info = duplicate.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ROOM)
+            if len(info) >= _BYTES_SENT + _BOTH.size:
+                sent, again = _BOTH.unpack_from(info, _BYTES_SENT)
+                yield (duplicate.getsockname()[:2], duplicate.getpeername()[:2]), sent - again
     except OSError:  # one that listens, or is closed already
         return
     finally:
-        one.close()
+        duplicate.close()

@@ -139,14 +139,14 @@ class OnOpenMpi:
         # A rule without fan-out means 0 to the library, a forced algorithm the variable's own value.
         chain = takes_fan_out(collective, number)
         parameters = (("fan_out", int(method.parameters.get("fan_out", 0))),) if chain else ()
-        one = Method(method.algorithm, method.segment_size, parameters, number)
-        return Call(method.label, self.library.settings(collective, one))
+        library_method = Method(method.algorithm, method.segment_size, parameters, number)
+        return Call(method.label, self.library.settings(collective, library_method))
 
     def others(self, collective: str) -> Sequence[Call]:
         """See `Target`."""
         known = self.library.algorithms.get(collective, {})
         methods = [Method(name, 0, (), number) for number, name in known.items()]
-        return [Call(one.algorithm, self.library.settings(collective, one)) for one in methods]
+        return [Call(method.algorithm, self.library.settings(collective, method)) for method in methods]
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,8 @@ class AcrossNodes(OnOpenMpi):
         said = {**added(self.library.environment(one_node=one_node, graphs=False)), **_THROUGH_TCP}
         if rules is None:
             return said
-        told = parameters(str(rules), str(self.han))
-        return {**said, **EVERY_CALL, **{f"OMPI_MCA_{name}": value for name, value in told.items()}}
+        variables = parameters(str(rules), str(self.han))
+        return {**said, **EVERY_CALL, **{f"OMPI_MCA_{name}": value for name, value in variables.items()}}
 
     def plain(self, collective: str) -> tuple[Call, Call]:
         """See `Target`; HAN is asked first in both."""
@@ -274,8 +274,8 @@ class OnMpich:
         """See `Target`."""
         # Forced, an algorithm has the values of its variables, which are those that are written with it.
         usual = PARAMETERS.get((collective, method.algorithm), ())
-        told = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
-        asked = {key: text for key, text in told.items() if f"{key}={text}" not in usual}
+        texts = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
+        asked = {key: text for key, text in texts.items() if f"{key}={text}" not in usual}
         numbers = {name: number for number, name in self.library.algorithms.get(collective, {}).items()}
         if method.algorithm not in numbers or set(asked) - {"k"} or not asked.get("k", "2").isdecimal():
             return None

@@ -116,13 +116,13 @@ class Proof:
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
-        told = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "holds")
+        names = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "holds")
         return {
-            **{name: getattr(self, name) for name in told},
+            **{name: getattr(self, name) for name in names},
             "counts": {state: self.count(state) for state in STATES},
             "regions": [verdict.to_dict() for verdict in self.verdicts],
             "notes": list(self.notes),
-            "unsafe": [one.to_dict() for one in self.unsafe],
+            "unsafe": [finding.to_dict() for finding in self.unsafe],
             "seconds": round(self.seconds, 1),
         }
 
@@ -208,10 +208,10 @@ def by_parts(verdict: Verdict, results: Mapping[Key, Seen], alone: Mapping[Key, 
             if own and own.digest and name != OWN and alone.get((cell, name), Seen("not called")).digest == own.digest
         ]
         sent = results[cell, RULES].digest
-        found = [name for name in same if results.get((cell, name), Seen("not called")).digest == sent]
-        if not found:
+        matches = [name for name in same if results.get((cell, name), Seen("not called")).digest == sent]
+        if not matches:
             return verdict
-        parts += found
+        parts += matches
     why = f"{', '.join(dict.fromkeys(parts))}, as without rules; its parts follow the rules of other collectives"
     return replace(verdict, state="proven", seen=OWN, why=why)
 
@@ -227,17 +227,17 @@ def _alike(asked: str, cells: Sequence[Cell], results: Mapping[Key, Seen], names
 
 
 def _point(cell: Cell, asked: str, results: Mapping[Key, Seen], names: Sequence[str]) -> dict[str, Any]:
-    one = results[cell, RULES]
-    graph = {name: one.graph[name] for name in ("messages", "bytes") if name in one.graph}
-    seen = one.error or _runs(cell, one, asked, results, names)
+    call = results[cell, RULES]
+    graph = {name: call.graph[name] for name in ("messages", "bytes") if name in call.graph}
+    seen = call.error or _runs(cell, call, asked, results, names)
     return {"comm_size": cell.comm_size, "message_size": cell.message_size, "seen": seen, **graph}
 
 
-def _runs(cell: Cell, one: Seen, asked: str, results: Mapping[Key, Seen], names: Sequence[str]) -> str:
+def _runs(cell: Cell, call: Seen, asked: str, results: Mapping[Key, Seen], names: Sequence[str]) -> str:
     """Name of what ran; of several that send the same, what was asked for."""
-    same = [name for name in (asked, *names) if (cell, name) in results and results[cell, name].digest == one.digest]
-    found = next(iter(same), "none of the methods known")
-    return f"{found}, as the library decides by itself" if OWN in same and found not in (asked, OWN) else found
+    same = [name for name in (asked, *names) if (cell, name) in results and results[cell, name].digest == call.digest]
+    name = next(iter(same), "none of the methods known")
+    return f"{name}, as the library decides by itself" if OWN in same and name not in (asked, OWN) else name
 
 
 def at(cell: Cell) -> str:
@@ -253,10 +253,10 @@ def taken(regions: Sequence[tuple[Region, str | None]], results: Mapping[Key, Se
     followed = ignored = same = 0
     for region, asked in regions:
         for cell in region.cells:
-            found = [results[cell, name].digest for name in (RULES, OWN, asked or "") if (cell, name) in results]
-            if len(found) < 3 or "" in found:
+            digests = [results[cell, name].digest for name in (RULES, OWN, asked or "") if (cell, name) in results]
+            if len(digests) < 3 or "" in digests:
                 continue
-            rules, own, wanted = found
+            rules, own, wanted = digests
             if wanted == own:
                 same += 1
             elif rules == own:

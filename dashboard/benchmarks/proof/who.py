@@ -31,19 +31,19 @@ def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdi
         return verdict if wanted == TUNED or region.why_not else replace(verdict, why="the time was up before")
     # A component that goes by who comes first need not send the same twice.
     steady = () if wanted == TUNED else (NOT_STEADY,)
-    if wrong := next(((cell, one) for cell, one in called if one.error and one.error not in steady), None):
+    if wrong := next(((cell, seen) for cell, seen in called if seen.error and seen.error not in steady), None):
         return replace(verdict, state="failed", why=f"{at(wrong[0])}: {wrong[1].error}")
-    asked = [(cell, one) for cell, one in called if _asked(region.collective, one)]
-    for cell, one in asked:
-        if one.lacking or one.who != wanted:
-            told = one.lacking or (f"{one.who} answers" if one.who else "HAN does not say who answers")
-            return replace(verdict, state="other", seen=told, like=(), why=f"at {at(cell)}")
+    asked = [(cell, seen) for cell, seen in called if _asked(region.collective, seen)]
+    for cell, seen in asked:
+        if seen.lacking or seen.who != wanted:
+            text = seen.lacking or (f"{seen.who} answers" if seen.who else "HAN does not say who answers")
+            return replace(verdict, state="other", seen=text, like=(), why=f"at {at(cell)}")
     if wanted == TUNED:
         return verdict
     if not asked:
         return replace(verdict, state="not run", why=_NOT_ASKED)
     cells = [cell for cell, _ in asked]
-    points = tuple({"comm_size": one.comm_size, "message_size": one.message_size, "seen": wanted} for one in cells)
+    points = tuple({"comm_size": cell.comm_size, "message_size": cell.message_size, "seen": wanted} for cell in cells)
     lost = len(region.cells) - len(asked)
     why = f"{lost} of {len(region.cells)} sizes were not reached, or HAN is not asked there" if lost else ""
     return replace(verdict, state="proven", seen=wanted, why=why, points=points)
@@ -51,10 +51,10 @@ def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdi
 
 def taken_by_word(results: Mapping[Key, Seen], otherwise: Taken) -> Taken:
     """Tell whether the library took HAN's rules; what the messages say where HAN was not asked."""
-    asked = [one for (cell, call), one in results.items() if call == RULES and _asked(cell.collective, one)]
+    asked = [seen for (cell, call), seen in results.items() if call == RULES and _asked(cell.collective, seen)]
     if not asked:
         return otherwise
-    return "yes" if any(one.who for one in asked) else "no"
+    return "yes" if any(seen.who for seen in asked) else "no"
 
 
 def _asked(collective: str, seen: Seen) -> bool:

@@ -40,8 +40,8 @@ def main(argv: Sequence[str]) -> int:
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
     if MPI.COMM_WORLD.Get_size() < order.ranks:
-        told = " ".join(MPI.Get_library_version().split())[:60]
-        sys.stderr.write(f"Error: {MPI.COMM_WORLD.Get_size()} of {order.ranks} ranks: mpi4py runs {told}\n")
+        version = " ".join(MPI.Get_library_version().split())[:60]
+        sys.stderr.write(f"Error: {MPI.COMM_WORLD.Get_size()} of {order.ranks} ranks: mpi4py runs {version}\n")
         return _FAILED
     with results.open("a", encoding="utf-8") as lines:
         Worker(MPI, order, lines).run()
@@ -64,7 +64,7 @@ class Worker:
     def __init__(self, mpi: Any, order: Order, lines: TextIO) -> None:
         self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
         self._rank = int(self._world.Get_rank())
-        self._told = ""
+        self._output = ""
         self._tools = ToolInterface()
         self._types = Types(mpi.BYTE, mpi.UINT8_T, mpi.SUM)
         address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
@@ -74,8 +74,8 @@ class Worker:
 
     def run(self) -> None:
         """Make all calls, one communicator size after the other."""
-        todo = sorted(self._order.calls.items(), key=lambda one: (one[0].comm_size, one[0].collective))
-        for comm_size, block in groupby(todo, key=lambda one: one[0].comm_size):
+        todo = sorted(self._order.calls.items(), key=lambda entry: (entry[0].comm_size, entry[0].collective))
+        for comm_size, block in groupby(todo, key=lambda entry: entry[0].comm_size):
             self._tools.restore()
             with subset(self._mpi, self._world, member=self._rank < comm_size) as comm:
                 if comm:
@@ -91,15 +91,15 @@ class Worker:
             operation = Operation(cell, comm.Get_rank(), self._types, "uint8")
             for call in calls:
                 self._write(line_of(cell, call.name, None))
-                one = self._communicator(comm, call, made)
-                step = partial(self._call, operation, one, call)
-                self._told = ""
+                communicator = self._communicator(comm, call, made)
+                step = partial(self._call, operation, communicator, call)
+                self._output = ""
                 seen = _seen(operation, step, comm, counts)
-                who, lacking = answered(self._told, cell.collective)
+                who, lacking = answered(self._output, cell.collective)
                 self._write(line_of(cell, call.name, replace(seen, who=who, lacking=lacking, placed=placed)))
             comm.Barrier()
-        for one in made.values():
-            one.Free()
+        for communicator in made.values():
+            communicator.Free()
 
     def _communicator(self, comm: Any, call: Call, made: dict[tuple[tuple[str, int], ...], Any]) -> Any:
         """Communicator for a call; where it keeps the settings that it was made with, one for each of these."""
@@ -117,7 +117,7 @@ class Worker:
         """Make a call; settings that act on all communicators at once are there for nothing else."""
         if not self._order.set_at_call:
             if self._order.listens and not self._rank:
-                _, self._told = heard(partial(operation.call, comm))
+                _, self._output = heard(partial(operation.call, comm))
             else:
                 operation.call(comm)
             return
@@ -194,11 +194,11 @@ class Sockets(Counts):
 
     def _by_rank(self, sent: Mapping[Connection, int]) -> dict[int, int]:
         owners = {own: rank for rank, ends in enumerate(self._comm.allgather(list(sent))) for own, _ in ends}
-        found: dict[int, int] = {}
+        counts: dict[int, int] = {}
         for (_, other), count in sent.items():
             if count and other in owners:
-                found[owners[other]] = found.get(owners[other], 0) + count
-        return found
+                counts[owners[other]] = counts.get(owners[other], 0) + count
+        return counts
 
     def _together(self) -> None:
         """A barrier of plain messages: one of the library might be what is being watched."""
@@ -221,10 +221,10 @@ def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: 
             problem = "" if operation.right(0) else f"wrong result on rank {operation.rank}"
         except RuntimeError as error:
             problem = f"refused: {' '.join(str(error).split())}"[:200]
-        told = control.allgather((problem, sent))
-        if first := next((one for one, _ in told if one), ""):
+        answers = control.allgather((problem, sent))
+        if first := next((fault for fault, _ in answers if fault), ""):
             return Seen(first)
-        rows = [row for _, row in told]
+        rows = [row for _, row in answers]
         if counts.turns == 1 or rows == last:
             return Seen("", graph_of(rows))
         last = rows

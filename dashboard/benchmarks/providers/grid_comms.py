@@ -119,7 +119,7 @@ class GridComms:
             count = op.count * self.grid.strides[phase]
             ranges = self.grid.ranges(self.rank, phase)
             # What a phase gathers is built where it belongs in the result.
-            whole = received[ranges[0].start * op.count : ranges[-1].stop * op.count]
+            block = received[ranges[0].start * op.count : ranges[-1].stop * op.count]
             last = self.grid.strides[phase] == 1
             source = [sent, count, op.handle] if last else self._in_place
-            self.comms[phase].Allgather(source, [whole, count, op.handle])
+            self.comms[phase].Allgather(source, [block, count, op.handle])

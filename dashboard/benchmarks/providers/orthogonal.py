@@ -35,14 +35,14 @@ def grids(text: str, comm_sizes: Iterable[int]) -> tuple[str, ...]:
         When a word is none of these, or a grid fits none of the communicators.
     """
     sizes = tuple(comm_sizes)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for word in text.split(","):
         name = word.strip()
         if name == ALL or name.isdecimal():
             dimensions = None if name == ALL else int(name)
             if dimensions is not None and dimensions < LEAST_DIMENSIONS:
                 raise PlanError(f"grids of {dimensions} dimensions: allowed are 2 or more")
-            found |= {str(grid): None for size in sizes for grid in layouts(size, dimensions)}
+            names |= {str(grid): None for size in sizes for grid in layouts(size, dimensions)}
             continue
         try:
             grid = Grid.of(name)
@@ -50,5 +50,5 @@ def grids(text: str, comm_sizes: Iterable[int]) -> tuple[str, ...]:
             raise PlanError(f"{error}; allowed are all, numbers of dimensions and grids") from None
         if grid.processes not in sizes:
             raise PlanError(f"grid {grid} is for {grid.processes} processes; the plan has {', '.join(map(str, sizes))}")
-        found[str(grid)] = None
-    return tuple(found)
+        names[str(grid)] = None
+    return tuple(names)

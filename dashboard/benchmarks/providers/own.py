@@ -25,7 +25,7 @@ _VARIED = {"fan_out": "fan_outs", "radix": "radixes"}
 
 def methods(collective: str, variants: Variants) -> list[Method]:
     """Own methods of a collective: of each algorithm one for every value of each parameter, the others by default."""
-    found = [
+    methods = [
         Method(algorithm.name, size, _relevant(algorithm, given), provider=NAME)
         for algorithm in ALGORITHMS.get(collective, {}).values()
         if algorithm.name != GRIDS
@@ -33,7 +33,7 @@ def methods(collective: str, variants: Variants) -> list[Method]:
         for given in _settings(algorithm, variants)
     ]
     # A parameter of a part that was not chosen changes nothing.
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(methods))
 
 
 def _segments(algorithm: Algorithm, variants: Variants) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ def _relevant(algorithm: Algorithm, given: Mapping[str, Any]) -> tuple[tuple[str
     parts = [name for name, value in given.items() if isinstance(value, str) and value in ALGORITHMS.get(name, {})]
     kept = {}
     for name, value in given.items():
-        part = next((one for one in parts if name.startswith(f"{one}_")), None)
+        part = next((prefix for prefix in parts if name.startswith(f"{prefix}_")), None)
         known = algorithm_of(part, given[part]).values({}) if part else {}
         if part is None or name.removeprefix(f"{part}_") in known:
             kept[name] = value
@@ -124,13 +124,13 @@ class _Programs:
             self.make(turn % self.operation.copies, turn % roots)
 
     def bound(self) -> Bound:
-        told = " ".join([self.algorithm.name, *(f"{name}={value}" for name, value in sorted(self.values.items()))])
+        title = " ".join([self.algorithm.name, *(f"{name}={value}" for name, value in sorted(self.values.items()))])
         size = self.operation.dtype.itemsize
 
         def sent(root: int) -> Sent:
             return [(to, *counted) for to, counted in sent_by(self.program(root), size).items()]
 
-        return Bound(self.call, (f"{self.method.provider} {told}",), sent, self.ready)
+        return Bound(self.call, (f"{self.method.provider} {title}",), sent, self.ready)
 
 
 def memory_of(operation: Operation, copy: int) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ class Doubts:
 
     Attributes
     ----------
-    told
+    given
         What was given to be measured again, with the reason.
     left
         What was doubtful when it was looked last.
@@ -49,7 +49,7 @@ class Doubts:
     nodes: Sequence[str]
     launch: int
     only: tuple[str, Method] | None = None
-    told: dict[PointKey, str] = field(default_factory=dict)
+    given: dict[PointKey, str] = field(default_factory=dict)
     left: dict[PointKey, str] = field(default_factory=dict)
     turns: int = 0
 
@@ -61,12 +61,12 @@ class Doubts:
             return {}
         most = max(FEW, len(list(self.plan.points())) // SHARE)
         chosen = dict(itertools.islice(self.left.items(), most))
-        self.told |= chosen
+        self.given |= chosen
         return chosen
 
     def _doubtful(self) -> dict[PointKey, str]:
         reasons = _reasons(self.results)
-        found: dict[PointKey, str] = {}
+        points: dict[PointKey, str] = {}
         for cell in self.plan.cells() if reasons else ():
             if cell.launch != self.launch or placed(self.nodes, cell.comm_size, cell.ppn) is None:
                 continue
@@ -74,16 +74,16 @@ class Doubts:
                 at = (cell.collective, label(method), cell.comm_size, cell.message_size)
                 reason = reasons.get((*at, cell.ppn)) or reasons.get((*at, None))
                 if reason and self.only in (None, (cell.collective, method)):
-                    found[point_key(cell, method)] = reason
-        return found
+                    points[point_key(cell, method)] = reason
+        return points
 
     def words(self) -> str:
         """What was measured again, and what of it did not get better."""
         shown = "; ".join(
             f"{collective} {label(method)}, {comm_size} processes, {size} B: {reason}"
-            for (collective, method, comm_size, size, *_), reason in itertools.islice(self.told.items(), _NAMED)
+            for (collective, method, comm_size, size, *_), reason in itertools.islice(self.given.items(), _NAMED)
         )
-        count, stays = len(self.told), len(set(self.left))
+        count, stays = len(self.given), len(set(self.left))
         points = "1 point was" if count == 1 else f"{count} points were"
         outcome = f"{stays} cannot be trusted yet and decide nothing" if stays else "all can be trusted now"
         more = "; …" if count > _NAMED else ""
@@ -96,12 +96,12 @@ def _reasons(results: Path) -> dict[tuple[Any, ...], str]:
     from loaders import LoadError, open_results  # noqa: PLC0415
 
     try:
-        found = open_results([results])
+        tree = open_results([results])
     except LoadError:
         return {}
     return {
         (name, str(row["method"]), int(row["comm_size"]), int(row["message_size"]), row.get("ppn")): str(row["reason"])
-        for name, node in found.children.items()
+        for name, node in tree.children.items()
         for row in doubtful(node.to_dataset()).to_dict("records")
     }
 
@@ -114,5 +114,8 @@ def label(method: Method) -> str:
 
 def todo_of(plan: Plan, points: Mapping[PointKey, str]) -> Todo:
     """These points by cells, in the order of the plan."""
-    found = [(cell, [one for one in plan.methods_of(cell) if point_key(cell, one) in points]) for cell in plan.cells()]
-    return [(cell, methods) for cell, methods in found if methods]
+    todo = [
+        (cell, [method for method in plan.methods_of(cell) if point_key(cell, method) in points])
+        for cell in plan.cells()
+    ]
+    return [(cell, methods) for cell, methods in todo if methods]

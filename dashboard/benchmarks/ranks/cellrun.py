@@ -31,7 +31,7 @@ _RACED_ROUNDS, _RACED_SAMPLES, _SLOWER = 2, 5, 1.5
 
 
 @dataclass
-class Found:
+class Outcome:
     """What was found of one method in a cell.
 
     Attributes
@@ -114,30 +114,30 @@ def measure(
         copies = max(2, min(64, math.ceil(min(ROTATED_BYTES, plan.memory) / buffer_bytes(cell))))
     rank, skew = team.group.comm.Get_rank(), protocol.counts == "skewed"
     operation = Operation(cell, rank, team.types, plan.datatype, copies, skew=skew)
-    found = {}
+    outcomes = {}
     for method in methods:
         if known.get(method):
-            found[method] = Found(error=known[method])
+            outcomes[method] = Outcome(error=known[method])
             continue
         team.note(_identity(cell, method))
-        found[method] = _verified(team, operation, cell, method, protocol)
+        outcomes[method] = _verified(team, operation, cell, method, protocol)
     team.note(None)
-    timed = [method for method in methods if not found[method].error]
+    timed = [method for method in methods if not outcomes[method].error]
     sizes = (cell.launch, cell.comm_size, cell.message_size)
     seeded = np.random.default_rng([plan.seed, attempt, *cell.collective.encode(), *sizes])
     if protocol.name == "occ":
-        _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Occ(team.group, protocol))
+        _in_turns(team, cell, operation, protocol, {m: outcomes[m] for m in timed}, seeded, _Occ(team.group, protocol))
     else:
-        _in_turns(team, cell, operation, protocol, {m: found[m] for m in timed}, seeded, _Skampi(team.group))
+        _in_turns(team, cell, operation, protocol, {m: outcomes[m] for m in timed}, seeded, _Skampi(team.group))
     shared: dict[str, Any] = {"attempt": attempt}
     if plan.launches > 1:
         shared["launch"] = cell.launch
     if protocol.name == "skampi" and team.group.starts_by_barrier:
         shared["starts"] = "barrier"
-    return [_point(cell, method, found[method], shared) for method in methods]
+    return [_point(cell, method, outcomes[method], shared) for method in methods]
 
 
-def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Way) -> Found:
+def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Way) -> Outcome:
     """Call a method once with known data; what it sent is counted meanwhile."""
     problem: str = ""
     sent: list[tuple[int, int, int]] | None = None
@@ -155,10 +155,10 @@ def _verified(team: Team, operation: Operation, cell: Cell, method: Method, prot
     except (RuntimeError, NotApplicableError) as error:
         # The last line of MPICH's is the reason, the others tell the way there.
         problem = f"refused: {' '.join(str(error).strip().splitlines()[-1:])}"[:200]
-    told = team.group.comm.allgather((problem, sent))
-    first = next((one for one, _ in told if one), "")
-    rows = [row for _, row in told]
-    return Found(error=first, graph={} if first or None in rows else graph_of(rows), programs=ran)
+    answers = team.group.comm.allgather((problem, sent))
+    first = next((fault for fault, _ in answers if fault), "")
+    rows = [row for _, row in answers]
+    return Outcome(error=first, graph={} if first or None in rows else graph_of(rows), programs=ran)
 
 
 def _counted(team: Team, bound: Bound, root: int) -> Sent | None:
@@ -221,7 +221,7 @@ class _Skampi:
             times = after_barrier(self._group, step, repetitions)
         return times.tolist(), late
 
-    def finish(self, found: Found) -> None:
+    def finish(self, outcome: Outcome) -> None:
         """Nothing to do."""
 
 
@@ -240,14 +240,14 @@ class _Occ:
         """Seconds of an iteration in each loop."""
         return looped(self._group, step, repetitions, self._iterations).tolist(), 0
 
-    def finish(self, found: Found) -> None:
+    def finish(self, outcome: Outcome) -> None:
         """Take the barrier's median off; what is not above 0 then is no time."""
         barrier = float(np.median(self._barriers))
-        times = [sample - barrier for sample in found.samples]
-        found.samples = [sample for sample in times if sample > 0]
-        found.late = len(times) - len(found.samples)
-        if not found.samples:
-            found.error = f"not resolved: no longer than the barrier of {barrier:.3g} s; take more iterations"
+        times = [sample - barrier for sample in outcome.samples]
+        outcome.samples = [sample for sample in times if sample > 0]
+        outcome.late = len(times) - len(outcome.samples)
+        if not outcome.samples:
+            outcome.error = f"not resolved: no longer than the barrier of {barrier:.3g} s; take more iterations"
 
 
 def _in_turns(
@@ -255,38 +255,38 @@ def _in_turns(
     cell: Cell,
     operation: Operation,
     protocol: Way,
-    found: Mapping[Method, Found],
+    outcomes: Mapping[Method, Outcome],
     random: np.random.Generator,
     way: _Skampi | _Occ,
 ) -> None:
     """Time the methods in rounds until each is precise enough, has its repetitions or its time."""
     batch = math.ceil(protocol.min_repetitions / protocol.rounds)
-    longest = {method: _warmed(team, operation, method, protocol) for method in found}
-    active, rounds = list(found), 0
+    longest = {method: _warmed(team, operation, method, protocol) for method in outcomes}
+    active, rounds = list(outcomes), 0
     while active:
         way.start_round(batch)
         for place in random.permutation(len(active)):
             method = active[place]
-            one = found[method]
+            outcome = outcomes[method]
             bound = team.methods.bind(operation, method)
             per = protocol.iterations if protocol.name == "occ" else 1
             repetitions = max(1, min(batch, int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))))
             roots = cell.comm_size if protocol.roots == "rotate" and cell.collective in ROOTED else 1
-            bound.ready(one.tries, repetitions * per, roots)
+            bound.ready(outcome.tries, repetitions * per, roots)
             start = time.perf_counter()
-            step = _stepper(bound, one.tries, roots)
+            step = _stepper(bound, outcome.tries, roots)
             samples, late = way.batch(method, step, repetitions)
-            one.samples += samples
-            one.late += late
-            one.tries += repetitions
-            one.spent += time.perf_counter() - start
+            outcome.samples += samples
+            outcome.late += late
+            outcome.tries += repetitions
+            outcome.spent += time.perf_counter() - start
         rounds += 1
-        beaten = _beaten(found) if protocol.race and rounds >= _RACED_ROUNDS else set()
-        still = [method not in beaten and not _enough(found[method], protocol, rounds) for method in active]
+        beaten = _beaten(outcomes) if protocol.race and rounds >= _RACED_ROUNDS else set()
+        still = [method not in beaten and not _enough(outcomes[method], protocol, rounds) for method in active]
         still = team.group.comm.bcast(still, 0)
         active = [method for method, more in zip(active, still, strict=True) if more]
-    for one in found.values():
-        way.finish(one)
+    for outcome in outcomes.values():
+        way.finish(outcome)
 
 
 def _warmed(team: Team, operation: Operation, method: Method, protocol: Way) -> float:
@@ -309,12 +309,12 @@ def _stepper(bound: Bound, first: int, roots: int) -> Callable[[int], None]:
     return lambda turn: call(first + turn, 0)
 
 
-def _beaten(found: Mapping[Method, Found]) -> set[Method]:
+def _beaten(outcomes: Mapping[Method, Outcome]) -> set[Method]:
     """Methods whose fastest quarter takes longer than the slowest quarter of another one, and half as long again."""
     ends = {
-        method: np.percentile(one.samples, [25, 50, 75])
-        for method, one in found.items()
-        if len(one.samples) >= _RACED_SAMPLES
+        method: np.percentile(outcome.samples, [25, 50, 75])
+        for method, outcome in outcomes.items()
+        if len(outcome.samples) >= _RACED_SAMPLES
     }
     if not ends:
         return set()
@@ -326,24 +326,24 @@ def _beaten(found: Mapping[Method, Found]) -> set[Method]:
     }
 
 
-def _enough(found: Found, protocol: Way, rounds: int) -> bool:
-    if found.tries >= protocol.max_repetitions or found.spent >= protocol.seconds:
+def _enough(outcome: Outcome, protocol: Way, rounds: int) -> bool:
+    if outcome.tries >= protocol.max_repetitions or outcome.spent >= protocol.seconds:
         return True
-    if rounds < protocol.rounds or len(found.samples) < protocol.min_repetitions:
+    if rounds < protocol.rounds or len(outcome.samples) < protocol.min_repetitions:
         return False
-    return relative_error(found.samples) <= protocol.relative_error
+    return relative_error(outcome.samples) <= protocol.relative_error
 
 
-def _point(cell: Cell, method: Method, found: Found, shared: Mapping[str, Any]) -> dict[str, Any]:
+def _point(cell: Cell, method: Method, outcome: Outcome, shared: Mapping[str, Any]) -> dict[str, Any]:
     """The point as a run file takes it; `shared` holds what it has in common with the others of its cell."""
     point = {**_identity(cell, method), **shared}
-    if found.error:
-        return {**point, "error": found.error}
-    if found.graph:
-        point["graph"] = {**found.graph, "programs": list(found.programs)}
-    if found.late:
-        point["late"] = found.late
-    return {**point, "samples": [round(sample, _DIGITS) for sample in found.samples]}
+    if outcome.error:
+        return {**point, "error": outcome.error}
+    if outcome.graph:
+        point["graph"] = {**outcome.graph, "programs": list(outcome.programs)}
+    if outcome.late:
+        point["late"] = outcome.late
+    return {**point, "samples": [round(sample, _DIGITS) for sample in outcome.samples]}
 
 
 def _identity(cell: Cell, method: Method) -> dict[str, Any]:

@@ -181,9 +181,9 @@ class PeerCounters:
 
     def read(self) -> list[list[int]]:
         """Numbers of each variable, one for each peer."""
-        found = []
+        counts = []
         for handle in self._handles:
             values = (ctypes.c_size_t * self._peers)()
             self._tools.call("MPI_T_pvar_read", self._session, handle, values)
-            found.append(list(values))
-        return found
+            counts.append(list(values))
+        return counts

@@ -104,7 +104,7 @@ class Pair:
 
 def half_round_trips(pair: Pair, size: int, repetitions: int) -> list[float]:
     """Seconds of half a round trip, each of `repetitions`; those of the second process mean nothing."""
-    data, found = np.ones(size, np.uint8), []
+    data, trips = np.ones(size, np.uint8), []
     pair.meet()
     for turn in range(_WARM_UP + repetitions):
         start = time.perf_counter()
@@ -115,8 +115,8 @@ def half_round_trips(pair: Pair, size: int, repetitions: int) -> list[float]:
             pair.receive(data)
             pair.send(data)
         if turn >= _WARM_UP:
-            found.append((time.perf_counter() - start) / 2)
-    return found
+            trips.append((time.perf_counter() - start) / 2)
+    return trips
 
 
 def gaps(pair: Pair, size: int) -> list[float]:
@@ -163,15 +163,15 @@ def overheads(pair: Pair, size: int, trip: float) -> tuple[float, float]:
 
 def _calls(pair: Pair, size: int, idle: float) -> float:
     """Median seconds inside MPI_Send or MPI_Recv, after this process has been idle for so long."""
-    data, found = np.ones(size, np.uint8), []
+    data, durations = np.ones(size, np.uint8), []
     call = pair.send if pair.first else pair.receive
     for _ in range(OVERHEAD_REPETITIONS):
         pair.meet()
         _stay_idle(idle)
         start = time.perf_counter()
         call(data)
-        found.append(time.perf_counter() - start)
-    return max(median(found) - local(lambda: pair.comm.Send(data, pair.nobody)), _LEAST_S)
+        durations.append(time.perf_counter() - start)
+    return max(median(durations) - local(lambda: pair.comm.Send(data, pair.nobody)), _LEAST_S)
 
 
 def _stay_idle(seconds: float) -> None:
@@ -217,7 +217,7 @@ def row(pair: Pair, mpi: Any, size: int, repetitions: int) -> dict[str, float]:
         copy = local(lambda: np.copyto(copied, source))
     pair.meet()
     # The slope of trains shorter than the noise may come out as nothing; a message takes its copy at least.
-    gap = [max(one, copy, _LEAST_S) for one in (median(between), min(between))]
+    gap = [max(seconds, copy, _LEAST_S) for seconds in (median(between), min(between))]
     trip = (min(trips), median(trips), float(np.quantile(trips, 0.9)))
     return dict(zip(_TIMES, (*trip, *gap, sent, received, reduction, copy), strict=True))
 
@@ -227,7 +227,7 @@ def quietest(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
     Of the gap, which is a difference of two, it is the median.
     """
-    return {name: (median if name == "gap_us" else min)([one[name] for one in rounds]) for name in rounds[0]}
+    return {name: (median if name == "gap_us" else min)([times[name] for times in rounds]) for name in rounds[0]}
 
 
 def table(rows: Mapping[int, Mapping[str, float]], repetitions: int, about: Sequence[str]) -> str:

@@ -42,15 +42,15 @@ class Plain:
 
     def allgather(self, value: Any) -> list[Any]:
         """Give all processes the objects of all, by rank."""
-        found: list[Any] = self.bcast(self.gather(value))
-        return found
+        gathered: list[Any] = self.bcast(self.gather(value))
+        return gathered
 
     def Split(self, color: int, key: int = 0) -> Plain | None:  # noqa: N802 - mpi4py's name
         """Make communicators of the processes with the same colour, by rank; None with a negative one (UNDEFINED)."""
         del key
-        told = self.allgather(color)
+        colors = self.allgather(color)
         if color < 0:
             return None
-        same = [rank for rank, one in enumerate(told) if one == color]
+        same = [rank for rank, other in enumerate(colors) if other == color]
         # Unlike the library's own split, this is collective over the new communicator's processes only.
         return Plain(self._comm.Create_group(self._comm.Get_group().Incl(same)))

@@ -32,27 +32,27 @@ _RULE = re.compile(r"on topological level 2 .* Found a rule .* : component \d+ \
 _LACKING = r"(?:any valid module for|this module cannot handle this) collective.*{collective}.*level 2 "
 
 
-def parse(told: str) -> list[str]:
+def parse(output: str) -> list[str]:
     """Components of a communicator in the order in which they were selected; the last one answers first."""
-    return [match["name"] for match in _SELECTED.finditer(told)]
+    return [match["name"] for match in _SELECTED.finditer(output)]
 
 
-def answered(told: str, collective: str) -> tuple[str, str]:
+def answered(output: str, collective: str) -> tuple[str, str]:
     """Component that a call was given to, and why that one did not answer it; empty: HAN was not asked, or it did.
 
     Parameters
     ----------
-    told
+    output
         What HAN said meanwhile on a process, where `EVERY_CALL` is set.
     collective
         That was called. Calls inside of it are not looked at.
     """
-    searched = re.search(_SEARCHED.format(collective=collective), told)
+    searched = re.search(_SEARCHED.format(collective=collective), output)
     if searched is None:
         return "", ""
     rule = _RULE.search(searched["what"])
     name = rule["name"] if rule else HAN
-    lacking = re.search(_LACKING.format(collective=collective), told)
+    lacking = re.search(_LACKING.format(collective=collective), output)
     return name, f"{name} is not selected for this communicator, so HAN falls back to another one" if lacking else ""
 
 
@@ -116,18 +116,18 @@ def listen(mpi: Any, plan: Plan, nodes: Sequence[str]) -> Selection:
         Name of each rank's node.
     """
     world = mpi.COMM_WORLD
-    found: dict[tuple[int, int | None, str], Sequence[str]] = {}
+    selected: dict[tuple[int, int | None, str], Sequence[str]] = {}
     for size, ppn in places(plan):
         members = placed(nodes, size, ppn) or []
         comm = world.Split(0 if world.Get_rank() in members else mpi.UNDEFINED, world.Get_rank())
         for name in ("", *plan.components):
             if comm == mpi.COMM_NULL:
                 continue
-            made, told = heard(lambda comm=comm, name=name: preferring(comm, name))  # type: ignore[misc]
+            made, output = heard(lambda comm=comm, name=name: preferring(comm, name))  # type: ignore[misc]
             made.Free()
             if comm.Get_rank() == 0:
-                found[size, ppn, name] = parse(told)
+                selected[size, ppn, name] = parse(output)
         if comm != mpi.COMM_NULL:
             comm.Free()
-    gathered = world.gather(found)
-    return Selection({key: each for part in gathered or [found] for key, each in part.items()})
+    gathered = world.gather(selected)
+    return Selection({key: each for part in gathered or [selected] for key, each in part.items()})

@@ -44,8 +44,8 @@ def network(nodes: int) -> str:
 
 def settings(but: Container[str] = ()) -> str:
     """Settings of MPI libraries in the environment, but for some, as ``NAME=value …``."""
-    found = (item for item in os.environ.items() if item[0].startswith(_SETTINGS))
-    said = sorted(item for item in found if item[0] not in _USUAL and item[0] not in but)
+    variables = (item for item in os.environ.items() if item[0].startswith(_SETTINGS))
+    said = sorted(item for item in variables if item[0] not in _USUAL and item[0] not in but)
     return " ".join(f"{name}={value}" for name, value in said)
 
 

@@ -51,22 +51,22 @@ def clock_offset(comm: Any, *, same_clock: bool) -> float:
 
 
 def _answer(comm: Any, other: int) -> None:
-    told = np.zeros(1)
+    clock = np.zeros(1)
     for _ in range(_SYNC_ROUNDS):
-        comm.Recv(told, other)
-        told[0] = time.perf_counter()
-        comm.Send(told, other)
+        comm.Recv(clock, other)
+        clock[0] = time.perf_counter()
+        comm.Send(clock, other)
 
 
 def _ask(comm: Any) -> float:
-    told, best, offset = np.zeros(1), np.inf, 0.0
+    clock, best, offset = np.zeros(1), np.inf, 0.0
     for _ in range(_SYNC_ROUNDS):
         before = time.perf_counter()
-        comm.Send(told, 0)
-        comm.Recv(told, 0)
+        comm.Send(clock, 0)
+        comm.Recv(clock, 0)
         after = time.perf_counter()
         if after - before < best:
-            best, offset = after - before, float(told[0]) - (before + after) / 2
+            best, offset = after - before, float(clock[0]) - (before + after) / 2
     return offset
 
 

@@ -39,8 +39,8 @@ def main(argv: Sequence[str]) -> int:
 
     world = MPI.COMM_WORLD
     if world.Get_size() < max(order["processes"]):
-        told = " ".join(MPI.Get_library_version().split())[:60]
-        sys.stderr.write(f"Error: {world.Get_size()} of {max(order['processes'])} ranks: mpi4py runs {told}\n")
+        version = " ".join(MPI.Get_library_version().split())[:60]
+        sys.stderr.write(f"Error: {world.Get_size()} of {max(order['processes'])} ranks: mpi4py runs {version}\n")
         return _FAILED
     with Path(order["results"]).open("a", encoding="utf-8") as lines:
         _Ranks(MPI, order, lines).run()
@@ -96,7 +96,7 @@ class _Ranks:
             if number % _LATE_EVERY == 1 and number % size == self._rank:
                 time.sleep(_LATE_S)
             reason = self._case(comm, case, program(case.call, *chosen, self._rank))
-            reasons = [told for told in comm.allgather(reason) if told]
+            reasons = [text for text in comm.allgather(reason) if text]
             if reasons:
                 failed.append({"case": str(case), "reason": reasons[0]})
         self._write({"done": name, "cases": count, "refused": refused, "failed": failed})

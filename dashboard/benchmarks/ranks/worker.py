@@ -268,7 +268,7 @@ class Worker:
             self._progress.points += len(self._again)
             if not self._again or self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
                 break
-        if doubts.told:
+        if doubts.given:
             _say(doubts.words())
 
     def _remember_memory(self) -> None:

@@ -36,8 +36,8 @@ class Handles:
         self.types["strided"] = number.Create_vector(2, 1, 2).Create_resized(0, 4 * SHAPES["strided"][1])
         for name in ("pair", "matrix"):
             self.types[name] = number.Create_contiguous(SHAPES[name][1])
-        for one in self.types.values():
-            one.Commit()
+        for datatype in self.types.values():
+            datatype.Commit()
         self.operations = {
             "sum": mpi.SUM,
             "own sum": mpi.Op.Create(operator("pair"), commute=True),
@@ -178,8 +178,8 @@ class Call:
     def problem(self) -> str:
         """What is wrong with what it left on this process; empty when nothing is."""
         if self.expected is not None:
-            found = self.received.get(0, len(self.expected))
-            if wrong := int((found != self.expected).any(axis=1).sum()):
+            elements = self.received.get(0, len(self.expected))
+            if wrong := int((elements != self.expected).any(axis=1).sum()):
                 return f"wrong result: {wrong} of {len(self.expected)} elements on rank {self.rank}"
         if self._kept is not None and not np.array_equal(self.sent.get(0, len(self._kept)), self._kept):
             return f"changed what it was to send on rank {self.rank}"

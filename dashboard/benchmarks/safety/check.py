@@ -81,7 +81,7 @@ class Report:
     @property
     def safe(self) -> bool:
         """Whether everything was called, and no method must be left out."""
-        return not self.missing and not any(one.excluded for one in self.faulty)
+        return not self.missing and not any(finding.excluded for finding in self.faulty)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
@@ -91,9 +91,9 @@ class Report:
             "methods": dict(self.methods),
             "cases": self.cases,
             "safe": self.safe,
-            "faulty": [one.to_dict() for one in self.faulty],
-            "not_for": [dict(one) for one in self.not_for],
-            "once": [dict(one) for one in self.once],
+            "faulty": [finding.to_dict() for finding in self.faulty],
+            "not_for": [dict(entry) for entry in self.not_for],
+            "once": [dict(entry) for entry in self.once],
             "missing": self.missing,
             "seconds": round(self.seconds, 1),
         }
@@ -108,10 +108,10 @@ def order_of(library: Library, methods: Mapping[str, Iterable[Method]], comm_siz
         When it cannot be switched.
     """
     chosen = {
-        name: tuple(Forced(one, library.settings(name, one), library.component(name, one)) for one in each)
+        name: tuple(Forced(method, library.settings(name, method), library.component(name, method)) for method in each)
         for name, each in methods.items()
     }
-    if not any(one.settings for each in chosen.values() for one in each):
+    if not any(forced.settings for each in chosen.values() for forced in each):
         raise PlanError(
             f"methods of {library.name} cannot be switched within one job, so they cannot be checked; install Open "
             "MPI or MPICH"
@@ -125,9 +125,9 @@ def order_of_plan(plan: Plan) -> Order | None:
         return None
     methods = {
         name: tuple(
-            Forced(one, settings, plan.component_of(one))
-            for one, settings in zip(each, plan.settings[name], strict=True)
-            if one.library_id or plan.component_of(one)
+            Forced(method, settings, plan.component_of(method))
+            for method, settings in zip(each, plan.settings[name], strict=True)
+            if method.library_id or plan.component_of(method)
         )
         for name, each in plan.methods.items()
         if name in plan.settings
@@ -156,12 +156,12 @@ def methods_of(
     if lost := [name for name in collectives if name not in COLLECTIVES]:
         raise PlanError(f"{lost[0]!r} cannot be called; allowed are {', '.join(COLLECTIVES)}")
     offered = {name: library.methods(name, VARIANTS) for name in collectives or COLLECTIVES}
-    known = list(dict.fromkeys(one.algorithm for each in offered.values() for one in each))
+    known = list(dict.fromkeys(method.algorithm for each in offered.values() for method in each))
     if lost := [name for name in algorithms if name not in known]:
         raise PlanError(f"{' and '.join(offered)} have no algorithm {lost[0]!r}; they have {', '.join(known)}")
     if not algorithms:
         return offered
-    chosen = {name: [one for one in each if one.algorithm in algorithms] for name, each in offered.items()}
+    chosen = {name: [method for method in each if method.algorithm in algorithms] for name, each in offered.items()}
     return {name: each for name, each in chosen.items() if each}
 
 

@@ -58,7 +58,7 @@ class Order:
     @property
     def environment(self) -> Mapping[str, str]:
         """Variables with which the ranks must be started: where components are called, the library says whom it has."""
-        return ENVIRONMENT if any(one.component for each in self.methods.values() for one in each) else {}
+        return ENVIRONMENT if any(forced.component for each in self.methods.values() for forced in each) else {}
 
     @property
     def steps(self) -> list[Step]:
@@ -74,8 +74,8 @@ class Order:
         """Write it."""
         methods = {
             name: [
-                {"method": one.method.to_json(), "settings": dict(one.settings), "component": one.component}
-                for one in each
+                {"method": forced.method.to_json(), "settings": dict(forced.settings), "component": forced.component}
+                for forced in each
             ]
             for name, each in self.methods.items()
         }
@@ -87,7 +87,9 @@ class Order:
         """Read it."""
         record = json.loads(path.read_text(encoding="utf-8"))
         methods = {
-            name: tuple(Forced(Method.from_json(one["method"]), one["settings"], one["component"]) for one in each)
+            name: tuple(
+                Forced(Method.from_json(entry["method"]), entry["settings"], entry["component"]) for entry in each
+            )
             for name, each in record["methods"].items()
         }
         return cls(tuple(record["comm_sizes"]), methods, record["set_at_call"])
@@ -124,10 +126,10 @@ class Records:
     @classmethod
     def read(cls, path: Path) -> Records:
         """Read them; a line that a crash cut off counts as not written."""
-        found = cls()
+        records = cls()
         for record in _lines(path):
-            found.take(record)
-        return found
+            records.take(record)
+        return records
 
     def take(self, record: Mapping[str, Any]) -> None:
         """Add a line."""

@@ -89,29 +89,29 @@ def findings(order: Order, records: Records) -> tuple[Finding, ...]:
     for fault in records.faults:
         faults.setdefault((fault["fault"][0], fault["fault"][1]), []).append(fault)
     return tuple(
-        _finding(name, one.method, faults[name, number])
+        _finding(name, forced.method, faults[name, number])
         for name, each in order.methods.items()
-        for number, one in enumerate(each)
+        for number, forced in enumerate(each)
         if (name, number) in faults
     )
 
 
 def _finding(name: str, method: Method, faults: Sequence[Mapping[str, Any]]) -> Finding:
     # Shown is a case in which the method must not be, if there is one.
-    worst = min(faults, key=lambda one: (not one["dead"], NOT_COMMUTATIVE in one["kind"]))
+    worst = min(faults, key=lambda fault: (not fault["dead"], NOT_COMMUTATIVE in fault["kind"]))
     return Finding(
         name,
         method,
-        tuple(dict.fromkeys(str(one["kind"]) for one in faults)),
-        tuple(sorted({int(one["fault"][2]) for one in faults})),
+        tuple(dict.fromkeys(str(fault["kind"]) for fault in faults)),
+        tuple(sorted({int(fault["fault"][2]) for fault in faults})),
         str(worst["words"]),
         str(worst["text"]),
         len(faults),
-        any(one["dead"] for one in faults),
+        any(fault["dead"] for fault in faults),
     )
 
 
 def as_attr(faulty: Iterable[Finding]) -> str:
     """Findings as a run's header has them: JSON text; empty when there is none."""
-    records = [one.to_dict() for one in faulty]
+    records = [finding.to_dict() for finding in faulty]
     return json.dumps(records) if records else ""

@@ -77,11 +77,11 @@ class Worker:
     def _todo(self) -> list[Step]:
         records = Records.read(self._file)
         if (at := records.calling) is not None:
-            one, text = cases(at[0], at[2])[at[3]], os.environ.get(ENDED) or "never came back"
+            case, text = cases(at[0], at[2])[at[3]], os.environ.get(ENDED) or "never came back"
             if at[:2] in records.died:
-                line = self._fault(at, one, text, dead=True)
+                line = self._fault(at, case, text, dead=True)
             else:
-                line = {"died": at, "words": one.words(at[0], at[2]), "text": text}
+                line = {"died": at, "words": case.words(at[0], at[2]), "text": text}
                 self._write(line)
             records.take(line)
         return records.missing(self._order)
@@ -111,8 +111,8 @@ class Worker:
             self._fault(at, case, problem)
         self._write({"done": step, "cases": count})
         self._tools.restore()
-        for one, _ in made.values():
-            one.Free()
+        for communicator, _ in made.values():
+            communicator.Free()
 
     def _called(self, name: str, case: Case, forced: Forced, comm: Any, made: dict[str, Any]) -> str:
         """Make the call of a case; what is wrong on the first process where something is."""
@@ -122,36 +122,36 @@ class Worker:
         self._tools.write(forced.settings)
         if case.made not in made:
             made[case.made] = self._made(case, comm, forced.component)
-        one, selected = made[case.made]
+        communicator, selected = made[case.made]
         who = answers(selected, name)
         if forced.component not in ("", who):
             problem = f"{_NOT_ASKED} {forced.component}: on this communicator {who or 'another part'} answers {name}"
         else:
-            problem = problem_of(self._handles, name, case, one)
+            problem = problem_of(self._handles, name, case, communicator)
         if self._order.set_at_call:
             self._tools.restore()
         flag, most = np.array([bool(problem)], np.uint8), np.zeros(1, np.uint8)
         comm.Allreduce(flag, most, op=self._mpi.MAX)
         if not most[0]:
             return ""
-        return next((one for one in Plain(comm).allgather(problem) if one), "")
+        return next((text for text in Plain(comm).allgather(problem) if text), "")
 
     def _made(self, case: Case, comm: Any, component: str = "") -> tuple[Any, Sequence[str]]:
         """A communicator of its own for a case, and the components that the library says it has selected for it."""
         make = partial(self._preferring, case, comm, component)
-        one, told = heard(make) if self._order.environment else (make(), "")
-        return one, parse(told)
+        communicator, output = heard(make) if self._order.environment else (make(), "")
+        return communicator, parse(output)
 
     def _preferring(self, case: Case, comm: Any, component: str) -> Any:
         rank = comm.Get_rank()
         if case.made == "reversed":
-            one = comm.Split(0, -rank)
+            communicator = comm.Split(0, -rank)
         else:
-            one = comm.Split(rank % 2, rank) if case.made == "halves" else comm.Dup()
+            communicator = comm.Split(rank % 2, rank) if case.made == "halves" else comm.Dup()
         if not component:
-            return one
-        preferred = preferring(one, component)
-        one.Free()
+            return communicator
+        preferred = preferring(communicator, component)
+        communicator.Free()
         return preferred
 
     def _fault(self, at: At, case: Case, text: str, *, dead: bool = False) -> dict[str, Any]:
