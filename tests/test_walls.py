@@ -249,7 +249,7 @@ def test_a_door_lends_no_module_that_nobody_outside_needs() -> None:
 SAY_NOTHING = {"found", "told", "one", "whole", "some"}
 SPEAKING = ("loaders", "dashboard.decisions", "dashboard.domain", "dashboard.models", "dashboard.online")
 SPEAKING += ("dashboard.schedules", "dashboard.session", "dashboard.measuring", "dashboard.report", "dashboard.server")
-SPEAKING += ("dashboard.export", "dashboard.tuning", "dashboard.commands")
+SPEAKING += ("dashboard.export", "dashboard.tuning", "dashboard.commands", "dashboard.plots")
 
 
 def test_variables_and_functions_are_named_after_what_they_hold() -> None:
