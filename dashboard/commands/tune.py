@@ -99,12 +99,12 @@ def _tune(args: argparse.Namespace) -> None:
         work = _telling(work, _Told(progress))
         checked = repeat(work) if args.again else None
         done = {} if args.again else do(work)
-    found = answer_of(folder, done)
-    found |= {} if checked is None else {"again": checked}
-    show(args, found, lambda: lines_of(found))
-    if found["outcome"] == "proven":
+    answer = answer_of(folder, done)
+    answer |= {} if checked is None else {"again": checked}
+    show(args, answer, lambda: lines_of(answer))
+    if answer["outcome"] == "proven":
         say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
-    if status := EXITS.get(str(found["outcome"]), 4):
+    if status := EXITS.get(str(answer["outcome"]), 4):
         raise SystemExit(status)
 
 
@@ -131,8 +131,8 @@ def _beside(args: argparse.Namespace, folder: Folder) -> None:
 
     def lines() -> list[str]:
         cells = [["-" if row[name] is None else percent(row[name]) for name in names] for row in rows]
-        told = table(head, [[row["collective"], *each] for row, each in zip(rows, cells, strict=True)], right=(1, 2, 3))
-        return [f"mean penalty over the times measured in {args.folder}", *told]
+        body = table(head, [[row["collective"], *each] for row, each in zip(rows, cells, strict=True)], right=(1, 2, 3))
+        return [f"mean penalty over the times measured in {args.folder}", *body]
 
     show(args, {"folder": args.folder, "other": args.compare, "collectives": rows}, lines)
 
@@ -150,10 +150,10 @@ class _Told:
             self._progress(share, f"{stage}: {words}")
 
 
-def _telling(work: Work, told: _Told) -> Work:
+def _telling(work: Work, progress: _Told) -> Work:
     from dataclasses import replace
 
-    return replace(work, tell=told, report=_report)
+    return replace(work, tell=progress, report=_report)
 
 
 def _work(args: argparse.Namespace, folder: Folder) -> Work:
@@ -168,7 +168,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     """What was asked now, by the names of `Asked`."""
     from dashboard.tuning import Asked
 
-    given = Asked.named({name: getattr(args, name) for name in (*(one.name for one in OPTIONS), "workload")})
+    given = Asked.named({name: getattr(args, name) for name in (*(option.name for option in OPTIONS), "workload")})
     if args.slurm:
         given |= {"slurm": bench_submit.request(args, launching.site_of(args)).record(), "launch": ""}
     elif args.here or args.launch:
@@ -207,8 +207,8 @@ def _preview(args: argparse.Namespace, work: Work) -> None:
         campaign = Campaign.create(Path(aside) / "measure", plan)
         text = control.preview(campaign, work.launcher, work.installation, work.asked.measuring)
         text = text.replace(str(campaign.folder.resolve()), str(work.folder.path / "measure"))
-    found = {"asked": work.asked.to_json(), "look": {**looked.facts, **looked.noted}, "runs": text}
-    show(args, found, lambda: [looked.noted["said"], text])
+    preview = {"asked": work.asked.to_json(), "look": {**looked.facts, **looked.noted}, "runs": text}
+    show(args, preview, lambda: [looked.noted["said"], text])
 
 
 def _report(results: Path, output: Path) -> None:

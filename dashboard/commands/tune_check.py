@@ -153,19 +153,21 @@ def _checked(args: argparse.Namespace) -> None:
     files = args.results
     if installation is not None and rules is not None:
         files = [_measured(args, rules, installation)]
-    found = _compared(args, files)
-    verdicts = {} if rules is None else _judged(rules, found)
+    improvements = _compared(args, files)
+    verdicts = {} if rules is None else _judged(rules, improvements)
     held = {}
     if rules is not None and args.decided:
-        held = cli_decided.held_against(args.decided, found, rules.decisions, files, rules.form.version)
+        held = cli_decided.held_against(args.decided, improvements, rules.decisions, files, rules.form.version)
     left, again = None, None
     if rules is not None and args.drop_slower:
-        left = _left(args, rules, found, verdicts)
+        left = _left(args, rules, improvements, verdicts)
         again = None if installation is None else _once_more(args, left.rules, installation)
     result = {
         "results": [str(file) for file in files],
         "rules": None if rules is None else args.paths,
-        "collectives": {name: described(one, verdicts.get(name, [])) for name, one in found.items()},
+        "collectives": {
+            name: described(improvement, verdicts.get(name, [])) for name, improvement in improvements.items()
+        },
         "dropped": None if left is None else left.dropped,
         "cut": None if left is None else left.cut,
         "left": None if again is None else again.to_dict(),
@@ -174,11 +176,11 @@ def _checked(args: argparse.Namespace) -> None:
     show(
         args,
         result,
-        lambda: [*lines_of(found, verdicts, all_cells=args.all_cells), *cli_decided.lines_of(held)],
+        lambda: [*lines_of(improvements, verdicts, all_cells=args.all_cells), *cli_decided.lines_of(held)],
     )
     if again is not None:
         again.say(args.output)
-    slower = sum(one.outcome == "slower" for each in verdicts.values() for one in each)
+    slower = sum(verdict.outcome == "slower" for each in verdicts.values() for verdict in each)
     if slower and not args.drop_slower:
         are = "rule is" if slower == 1 else "rules are"
         say(f"{slower} {are} slower than the library's own decision beyond noise (--drop-slower -o FILE)")
@@ -207,18 +209,18 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     if lost := [name for name in args.collective or () if name not in rules.decisions]:
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(rules.decided)}")
     names = measurable(args.collective or rules.decided or rules.decisions)
-    told = argparse.Namespace(**{**dict.fromkeys(bench_plan.PLANNING), **vars(args), "ppn": None})
-    told.collectives = list(names)
+    planning = argparse.Namespace(**{**dict.fromkeys(bench_plan.PLANNING), **vars(args), "ppn": None})
+    planning.collectives = list(names)
     if installation.library.apart and args.launches is None:
         # Launches differ by more than the repetitions within one of them show.
-        told.launches = _LAUNCHES
+        planning.launches = _LAUNCHES
     # Ranks of 5.0.11 crash when HAN has answered while messages are counted.
-    told.no_graphs = True if cli_launching.spreads(args) else told.no_graphs
+    planning.no_graphs = True if cli_launching.spreads(args) else planning.no_graphs
     ranks = _ranks(args, rules)
     sizes = [size for size in rules.comm_sizes if 2 <= size <= ranks]
-    told.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)
-    told.message_sizes = args.message_sizes or (",".join(str(m) for m in rules.message_sizes if m > 0) or None)
-    campaign = prepare(folder, rules.text, bench_plan.planned(told, installation, ranks))
+    planning.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)
+    planning.message_sizes = args.message_sizes or (",".join(str(m) for m in rules.message_sizes if m > 0) or None)
+    campaign = prepare(folder, rules.text, bench_plan.planned(planning, installation, ranks))
     now = control.status(campaign)
     if now["measured"] + now["refused"] >= now["points"]:
         say(f"{folder}: everything is measured already")
@@ -274,18 +276,22 @@ def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str
     }
 
 
-def _judged(rules: Given, found: Mapping[str, Improvement]) -> dict[str, list[Verdict]]:
+def _judged(rules: Given, improvements: Mapping[str, Improvement]) -> dict[str, list[Verdict]]:
     from dashboard.decisions.judged.improvement import judge
 
-    if lost := [name for name in found if name not in rules.decisions]:
+    if lost := [name for name in improvements if name not in rules.decisions]:
         say(f"note: the rules do not decide {', '.join(lost)}")
-    return {name: judge(one, rules.decisions[name]) for name, one in found.items() if name in rules.decisions}
+    return {
+        name: judge(improvement, rules.decisions[name])
+        for name, improvement in improvements.items()
+        if name in rules.decisions
+    }
 
 
 def _left(
     args: argparse.Namespace,
     rules: Given,
-    found: Mapping[str, Improvement],
+    improvements: Mapping[str, Improvement],
     verdicts: Mapping[str, Sequence[Verdict]],
 ) -> _Left:
     """Write the rules without what is slower."""
@@ -295,7 +301,7 @@ def _left(
 
     changed, gone, cut = [], {}, {}
     for name, decision in rules.decisions.items():
-        kept, dropped, lost = without_slower(decision, verdicts.get(name, []), found.get(name))
+        kept, dropped, lost = without_slower(decision, verdicts.get(name, []), improvements.get(name))
         changed.append(kept)
         gone[name], cut[name] = len(dropped), len(lost)
     total, parts = sum(gone.values()), sum(cut.values())
@@ -333,5 +339,5 @@ def _once_more(args: argparse.Namespace, rules: Given, installation: Installatio
     if not rules.decided:
         return Again(proof, {}, {})
     installation = with_rules(installation, rules_of(Path(again.folder)), han=bool(args.han))
-    found = _compared(again, [_measured(again, rules, installation)])
-    return Again(proof, found, _judged(rules, found))
+    improvements = _compared(again, [_measured(again, rules, installation)])
+    return Again(proof, improvements, _judged(rules, improvements))

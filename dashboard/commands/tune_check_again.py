@@ -18,24 +18,25 @@ class Again:
     """The proof of what is left, its comparison with the library's own decision, and the verdicts on its rules."""
 
     proof: Proof
-    found: Mapping[str, Improvement]
+    improvements: Mapping[str, Improvement]
     verdicts: Mapping[str, Sequence[Verdict]]
 
     @property
     def slower(self) -> int:
         """Rules that are slower even now, as a whole or at some cell."""
-        every = [one for each in self.verdicts.values() for one in each if not one.default]
-        return sum(one.outcome == "slower" or one.slower > 0 for one in every)
+        every = [verdict for each in self.verdicts.values() for verdict in each if not verdict.default]
+        return sum(verdict.outcome == "slower" or verdict.slower > 0 for verdict in every)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
         cells = {
-            name: {"faster": one.count("faster"), "slower": one.count("slower")} for name, one in self.found.items()
+            name: {"faster": improvement.count("faster"), "slower": improvement.count("slower")}
+            for name, improvement in self.improvements.items()
         }
         return {
             "proven": self.proof.holds,
             "regions": len(self.proof.verdicts),
-            "unsafe": [one.to_dict() for one in self.proof.unsafe],
+            "unsafe": [finding.to_dict() for finding in self.proof.unsafe],
             "cells": cells,
             "slower_rules": self.slower,
         }
@@ -43,8 +44,10 @@ class Again:
     def say(self, path: str) -> None:
         """Say it on standard error."""
         say(f"{path}: {'proven' if self.proof.holds else 'NOT PROVEN'}: {len(self.proof.verdicts):,} regions")
-        for name, one in self.found.items():
-            counts = f"{one.count('faster'):,} cells faster, {one.count('slower'):,} slower beyond noise"
+        for name, improvement in self.improvements.items():
+            counts = (
+                f"{improvement.count('faster'):,} cells faster, {improvement.count('slower'):,} slower beyond noise"
+            )
             say(f"{path}: measured once more: {name}: {counts}")
         if self.slower:
             are = "rule is" if self.slower == 1 else "rules are"

@@ -21,7 +21,7 @@ Frames = Mapping[str, "pd.DataFrame"]
 
 def held_against(
     files: Sequence[str],
-    found: Mapping[str, Improvement],
+    improvements: Mapping[str, Improvement],
     decisions: Mapping[str, DecisionFunction],
     measured: Sequence[Path | str],
     version: str,
@@ -32,7 +32,7 @@ def held_against(
     ----------
     files
         Results that were decided from.
-    found
+    improvements
         What was measured through the rules file.
     decisions
         What it decides.
@@ -51,11 +51,11 @@ def held_against(
     run = Path(measured[0])
     spread, launches = between_launches(run, "default", "tuned"), launches_of(run)
     frames = {}
-    for name in (name for name in found if name in decisions and name in results.children):
+    for name in (name for name in improvements if name in decisions and name in results.children):
         cube = without_doubtful(results[name].to_dataset())
         decision = fitted(decisions[name], cube, version)
         between = spread.get(name, 0.0)
-        frames[name] = reproduced(found[name], decision, cube, between_launches=between, launches=launches)
+        frames[name] = reproduced(improvements[name], decision, cube, between_launches=between, launches=launches)
     return frames
 
 

@@ -74,12 +74,12 @@ def given(args: argparse.Namespace, form: Form) -> Given:
         return written(cli_beyond.bounded(args, [DecisionFunction.load(path)]), form)
     if args.han:
         return _across_nodes(path, Path(args.han), form)
-    found = read_rules(path, version=form.version, own=form.base)
-    _refuse_faulty(found, str(path))
-    if found.format in form.formats:
-        return Given(form, disk.read_text(path, errors="surrogateescape"), found.decisions)
-    say(f"note: {path}: {found.title}; measured as {form.title}")
-    return written(list(found.decisions.values()), form)
+    rules = read_rules(path, version=form.version, own=form.base)
+    _refuse_faulty(rules, str(path))
+    if rules.format in form.formats:
+        return Given(form, disk.read_text(path, errors="surrogateescape"), rules.decisions)
+    say(f"note: {path}: {rules.title}; measured as {form.title}")
+    return written(list(rules.decisions.values()), form)
 
 
 def written(decisions: Sequence[DecisionFunction], form: Form, **known: Any) -> Given:
@@ -92,15 +92,15 @@ def _across_nodes(tuned: Path, han: Path, form: Form) -> Given:
     """Rules of tuned and HAN's as the one decision that they are."""
     from dashboard.export.rules.given import read_beside
 
-    text, found = read_beside(tuned, han, form.version)
-    _refuse_faulty(found, f"{tuned} with {han}", f"{tuned} --han {han}")
-    return Given(form, text, found.decisions)
+    text, rules = read_beside(tuned, han, form.version)
+    _refuse_faulty(rules, f"{tuned} with {han}", f"{tuned} --han {han}")
+    return Given(form, text, rules.decisions)
 
 
-def _refuse_faulty(found: RulesFile, name: str, words: str = "") -> None:
+def _refuse_faulty(rules: RulesFile, name: str, words: str = "") -> None:
     """Refuse rules with an error, by the first one; `words` name their files to ``lint``."""
-    if found.errors:
-        fault = next(fault for fault in found.faults if fault.severity == "error")
+    if rules.errors:
+        fault = next(fault for fault in rules.faults if fault.severity == "error")
         raise Usage(f"{name}: {fault} (colltune lint {words or name} lists all faults)")
 
 
@@ -115,7 +115,7 @@ def _grown(args: argparse.Namespace, form: Form) -> Given:
     name, _, options = args.tree.partition(":")
     chosen = family(name)
     known = cli_trees.read(chosen, [word for word in options.split(",") if word])
-    names = args.collective or [one for one in load(args).children if one != POINT_TO_POINT]
+    names = args.collective or [collective for collective in load(args).children if collective != POINT_TO_POINT]
     decisions, cubes = [], {}
     for collective in names:
         prepared = preparation(argparse.Namespace(**{**vars(args), "collective": [collective]}))
@@ -125,8 +125,8 @@ def _grown(args: argparse.Namespace, form: Form) -> Given:
     bounded = tuple(cli_beyond.bounded(args, decisions))
     base = form.base or None
     made = bundle.write(bundle.Order(form.target, bounded, cubes=cubes, version=form.version, base=base))
-    told = [f"not as decided: {part.source.collective}: {note}" for part in made.parts for note in part.notes]
-    for words in (*told, *(f"{name} is left out: {why}" for name, why in made.left_out.items())):
+    notes = [f"not as decided: {part.source.collective}: {note}" for part in made.parts for note in part.notes]
+    for words in (*notes, *(f"{name} is left out: {why}" for name, why in made.left_out.items())):
         say(f"note: {words}")
     comm_sizes, message_sizes = (
         sorted({int(value) for cube in cubes.values() for value in cube[name].values})

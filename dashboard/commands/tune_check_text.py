@@ -24,16 +24,18 @@ def records(frame: Any) -> list[dict[str, Any]]:
 
 
 def lines_of(
-    found: Mapping[str, Improvement], verdicts: Mapping[str, Sequence[Verdict]], *, all_cells: bool
+    improvements: Mapping[str, Improvement], verdicts: Mapping[str, Sequence[Verdict]], *, all_cells: bool
 ) -> list[str]:
     """Tables of each collective: by communicator size, by cell where they are few, by rule."""
     lines: list[str] = []
-    for name, one in found.items():
-        lines += ["", *_collective_lines(name, one, verdicts.get(name, []), all_cells=all_cells)]
+    for name, improvement in improvements.items():
+        lines += ["", *_collective_lines(name, improvement, verdicts.get(name, []), all_cells=all_cells)]
     return lines[1:]
 
 
-def _collective_lines(name: str, one: Improvement, verdicts: Sequence[Verdict], *, all_cells: bool) -> list[str]:
+def _collective_lines(
+    name: str, improvement: Improvement, verdicts: Sequence[Verdict], *, all_cells: bool
+) -> list[str]:
     lines = [f"{name}: improvement over the library's own decision; positive is better", ""]
     head = ["processes", "cells", "min", "max", "mean", "faster", "slower", "same messages"]
     rows = [
@@ -43,10 +45,10 @@ def _collective_lines(name: str, one: Improvement, verdicts: Sequence[Verdict], 
             *(signed(row[key]) for key in ("min", "max", "mean")),
             *(row[key] for key in ("faster", "slower", "same")),
         ]
-        for row in records(one.table())
+        for row in records(improvement.table())
     ]
     lines += cli_text.table(head, rows, right=range(len(head)))
-    cells = records(one.by_size())
+    cells = records(improvement.by_size())
     if len(cells) <= LISTED or all_cells:
         lines += ["", *_cell_lines(cells)]
     else:
@@ -75,17 +77,17 @@ def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
     from dashboard.decisions.judged.improvement import region
 
     head = ["rule", "method", "cells", "mean", "min", "max", "p", ""]
-    measured = [one for one in verdicts if one.cells]
+    measured = [verdict for verdict in verdicts if verdict.cells]
     rows = [
         [
-            region(one.bounds),
-            one.method,
-            one.cells,
-            *(signed(value) for value in (one.mean, one.min, one.max)),
-            f"{one.p:.2g}",
-            _WORDS[one.outcome] + (f", {one.slower:,} cells slower" if one.slower else ""),
+            region(verdict.bounds),
+            verdict.method,
+            verdict.cells,
+            *(signed(value) for value in (verdict.mean, verdict.min, verdict.max)),
+            f"{verdict.p:.2g}",
+            _WORDS[verdict.outcome] + (f", {verdict.slower:,} cells slower" if verdict.slower else ""),
         ]
-        for one in measured
+        for verdict in measured
     ]
     left = len(verdicts) - len(measured)
     lines = cli_text.table(head, rows, right=range(2, len(head) - 1))
@@ -97,12 +99,12 @@ def signed(value: float | None) -> str:
     return cli_text.percent(value) if value is None or value <= 0 else f"+{cli_text.percent(value)}"
 
 
-def described(one: Improvement, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def described(improvement: Improvement, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """A collective as JSON takes it."""
     return {
-        "level": one.level,
-        "table": records(one.table()),
-        "cells": records(one.by_size()),
+        "level": improvement.level,
+        "table": records(improvement.table()),
+        "cells": records(improvement.by_size()),
         "rules": [
             {
                 "method": each.method,

@@ -56,15 +56,15 @@ class BandSearch:
         if limit < 1:
             raise ExportError(f"number of rules is {limit}, expected 1 or more")
         rest = int(np.argmax(self.costs <= self.costs[limit - 1] * (1 + 1e-12) + 1e-12))
-        found: list[Band] = []
+        bands: list[Band] = []
         end = self._comm.size
         while end:
             first, share = int(self._splits[end, rest]), int(self._shares[end, rest])
             start = 1 if not first else int(self._comm[first - 1]) + 1
             if start <= INT_MAX:
-                found.append(Band(start, self._rules(first, end, share + 1)))
+                bands.append(Band(start, self._rules(first, end, share + 1)))
             end, rest = first, rest - share - 1
-        return merged(Bands(self.compared, tuple(found[::-1])))
+        return merged(Bands(self.compared, tuple(bands[::-1])))
 
     def _rules(self, first: int, end: int, most: int) -> tuple[tuple[int, int], ...]:
         """Rules of the band of the rows from `first` to before `end`."""

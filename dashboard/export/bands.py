@@ -106,12 +106,12 @@ def search_tree(starts: Sequence[int], nodes: Sequence[Node], attribute: str) ->
 
 def merged(bands: Bands) -> Bands:
     """Merge neighbouring rules of one method and neighbouring bands of the same rules."""
-    found: list[Band] = []
+    distinct_bands: list[Band] = []
     for band in bands.bands:
         rules = [rule for k, rule in enumerate(band.rules) if not k or rule[1] != band.rules[k - 1][1]]
-        if not found or tuple(rules) != found[-1].rules:
-            found.append(Band(band.start, tuple(rules)))
-    return Bands(bands.compared, tuple(found), bands.notes)
+        if not distinct_bands or tuple(rules) != distinct_bands[-1].rules:
+            distinct_bands.append(Band(band.start, tuple(rules)))
+    return Bands(bands.compared, tuple(distinct_bands), bands.notes)
 
 
 def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
@@ -184,20 +184,20 @@ def _cuts(decision: DecisionFunction, attribute: str) -> list[int]:
 
 def _banded(decision: DecisionFunction, compared: Compared, sizes: Sequence[int]) -> list[Band]:
     """Bands of the decision at `sizes`, neighbours joined where the same thresholds serve them."""
-    found: list[tuple[int, IntArray, IntArray, IntArray]] = []
+    profiles: list[tuple[int, IntArray, IntArray, IntArray]] = []
     for comm_size in sizes:
         methods, low, high = _profile(decision, compared, comm_size)
-        if found:
-            start, before, floor, ceiling = found[-1]
+        if profiles:
+            start, before, floor, ceiling = profiles[-1]
             if np.array_equal(before, methods):
                 floor, ceiling = np.maximum(floor, low), np.minimum(ceiling, high)
                 if (floor <= ceiling).all():
-                    found[-1] = (start, before, floor, ceiling)
+                    profiles[-1] = (start, before, floor, ceiling)
                     continue
-        found.append((comm_size, methods, low, high))
+        profiles.append((comm_size, methods, low, high))
     return [
         Band(start, tuple(zip(_round(_whole_bytes(start, low, high), high), methods.tolist(), strict=True)))
-        for start, methods, low, high in found
+        for start, methods, low, high in profiles
     ]
 
 
@@ -208,11 +208,11 @@ def _whole_bytes(start: int, low: IntArray, high: IntArray) -> IntArray:
 
 def _round(low: IntArray, high: IntArray) -> list[int]:
     """Of the sizes from `low` to `high`, all of which serve, the roundest: people read rules."""
-    found = []
+    round_sizes = []
     for first, last in zip(low.tolist(), high.tolist(), strict=True):
         bit = (first ^ last).bit_length()
-        found.append(last >> bit << bit if last >> bit << bit >= first else last >> (bit - 1) << (bit - 1))
-    return found
+        round_sizes.append(last >> bit << bit if last >> bit << bit >= first else last >> (bit - 1) << (bit - 1))
+    return round_sizes
 
 
 def _profile(decision: DecisionFunction, compared: Compared, comm_size: int) -> tuple[IntArray, IntArray, IntArray]:

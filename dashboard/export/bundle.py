@@ -188,11 +188,11 @@ def write(order: Order) -> Written:
     source = {decision.collective: decision for decision in per_collective(order.decisions)}
     open_ends = {name: text for name, decision in source.items() if (text := unsaid(decision, target))}
     # What needs no substitutes is written as it was decided, also where one tree decides several collectives.
-    whole = kept if substitutes or left_out else list(order.decisions)
+    decisions = kept if substitutes or left_out else list(order.decisions)
 
     def written(provenance: Mapping[str, Any]) -> tuple[str, RulesFile | None, tuple[Part, ...]]:
         """The file, as it is read back, and its parts."""
-        text = target.write(whole, dict(provenance), **options)
+        text = target.write(decisions, dict(provenance), **options)
         rules = read_text(text, version=order.reader_version) if TARGETS[order.target].readable else None
         said = ((each, substitutes.get(each.collective, ())) for each in kept)
         return text, rules, tuple(_part(order, source[e.collective], e, notes, rules, text) for e, notes in said)
@@ -263,16 +263,16 @@ def _read_back(
 ) -> DecisionFunction | None:
     if order.target == "json":
         saved = json.loads(text)
-        known = [DecisionFunction.from_dict(one) for one in (saved if isinstance(saved, list) else [saved])]
+        known = [DecisionFunction.from_dict(document) for document in (saved if isinstance(saved, list) else [saved])]
         return next((each for each in known if each.collective == collective), None)
     if rules is None:
         return None
     try:
-        found = of_collective(rules, collective)
+        decision = of_collective(rules, collective)
     except DecisionError:
         return None
     cube = order.cubes.get(collective)
-    return found if cube is None else fitted(found, cube, order.reader_version, used)
+    return decision if cube is None else fitted(decision, cube, order.reader_version, used)
 
 
 def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
@@ -305,10 +305,10 @@ def report(written: Written) -> str:
 
 def _part_lines(part: Part) -> Iterator[str]:
     yield from origin.describe(part.source)
-    for title, one in (("as decided", part.before), ("as the file says it", part.after)):
-        if one is not None:
-            rest = f", {one.unmeasured} cells not measured" if one.unmeasured else ""
-            yield f"Penalty {title}: mean {one.mean:.4g} %, median {one.median:.4g} %, max {one.max:.4g} %{rest}."
+    for title, cost in (("as decided", part.before), ("as the file says it", part.after)):
+        if cost is not None:
+            rest = f", {cost.unmeasured} cells not measured" if cost.unmeasured else ""
+            yield f"Penalty {title}: mean {cost.mean:.4g} %, median {cost.median:.4g} %, max {cost.max:.4g} %{rest}."
     if part.read is not None and part.cells:
         yield f"Read back, the file decides {part.cells - part.otherwise} of {part.cells} measured cells as decided."
     for note in part.notes:

@@ -153,16 +153,16 @@ def decide_time(
     parts = per_collective(decision)
     if len(parts) != 1:
         raise ExportError(f"{decision.collective} is decided together with others; time one collective")
-    (one,) = parts
+    (part,) = parts
     command = found_compiler(compiler)
     with tempfile.TemporaryDirectory(prefix="colltune-") as folder:
-        built = _built(one, Path(folder), command)
+        built = _built(part, Path(folder), command)
         timed = {name: _timed_c(built, Path(folder), each, rounds) for name, each in sizes.items()}
     variants = [
         Variant(name, {label: timed[label][place] for label in sizes}, made.size, made.lines, made.tests)
         for place, (name, made) in enumerate(built.items())
     ]
-    variants[-1:-1] = _python(one, sizes, rounds)
+    variants[-1:-1] = _python(part, sizes, rounds)
     return variants
 
 
@@ -247,7 +247,7 @@ def _built(decision: DecisionFunction, folder: Path, compiler: str) -> dict[str,
         last = name == _NOTHING
         made[name] = _Made(symbol, _size(object_file), None if last else len(lines), tests or None)
         objects.append(str(object_file))
-    names = [one.symbol for one in made.values()]
+    names = [variant.symbol for variant in made.values()]
     declarations = "\n".join(f"int {name}(int comm_size, long long message_size);" for name in names)
     driver = _DRIVER.replace("COUNT", str(len(names))).replace("DECLARATIONS", declarations)
     driver = driver.replace("NAMES", ", ".join(names))
@@ -317,7 +317,7 @@ def _python(decision: DecisionFunction, sizes: Mapping[str, Sizes], rounds: int)
     }
     if not given:
         ways["Python object"] = decision.predict_one
-    found: dict[str, dict[str, float]] = {name: {} for name in ways}
+    times: dict[str, dict[str, float]] = {name: {} for name in ways}
     for label, (comm, message) in sizes.items():
         calls = list(zip(comm[:PYTHON_SIZES].tolist(), message[:PYTHON_SIZES].tolist(), strict=True))
         best = dict.fromkeys(ways, float("inf"))
@@ -325,11 +325,11 @@ def _python(decision: DecisionFunction, sizes: Mapping[str, Sizes], rounds: int)
             for name, decide in ways.items():
                 best[name] = min(best[name], _timed_once(decide, calls))
         for name in ways:
-            found[name][label] = best[name] / max(1, len(calls))
+            times[name][label] = best[name] / max(1, len(calls))
     length = len(text.splitlines())
     return [
-        Variant("Python function", found["Python function"], len(text.encode()), length),
-        Variant("Python object", found["Python object"]),
+        Variant("Python function", times["Python function"], len(text.encode()), length),
+        Variant("Python object", times["Python object"]),
     ]
 
 

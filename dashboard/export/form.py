@@ -84,7 +84,7 @@ class Form:
         if self.target == _TUNED and like.startswith(_VERSION_2):
             options |= {"file_version": 2}
         # What is left to an MPICH stands in its own file anyway.
-        kept = [one for one in decisions if not is_default(one)] if self.target == _MPICH else list(decisions)
+        kept = [decision for decision in decisions if self.target != _MPICH or not is_default(decision)]
         return self._noted(target.write(kept, provenance, **options) if kept else self.base, note)
 
     def _noted(self, text: str, note: str) -> str:

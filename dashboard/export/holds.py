@@ -29,9 +29,9 @@ def unsaid(decision: DecisionFunction, target: Target) -> str:
     facts = {name: str(decision.provenance.get(name, "")) for name in _BOUND if name not in target.says}
     chosen = str(decision.provenance.get("selected", ""))
     # A campaign is told of results that were put together or chosen, else it is the only one.
-    told = [
+    bounds = [
         words.format(facts[name])
         for name, words in _BOUND.items()
         if facts.get(name, "").lower() not in _USUAL and (name != "campaign" or "campaign=" in chosen)
     ]
-    return f"{'; '.join(told)}. The file cannot say so: it decides everywhere" if told else ""
+    return f"{'; '.join(bounds)}. The file cannot say so: it decides everywhere" if bounds else ""

@@ -129,10 +129,10 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
         number = 0
     if number is None:
         wanted = normal(method.algorithm, collective)
-        number = next((one for one, name in known.items() if normal(name, collective) == wanted), None)
+        number = next((library_id for library_id, name in known.items() if normal(name, collective) == wanted), None)
     if number is None or int(number) not in (0, *known):
         called = f"{method.label!r}" + ("" if number is None else f" (number {number})")
-        has = ", ".join(f"{one} {name}" for one, name in known.items()) or "nothing to choose from"
+        has = ", ".join(f"{library_id} {name}" for library_id, name in known.items()) or "nothing to choose from"
         raise LookupError(f"Open MPI {series(version)} has no {called} for {collective}; it has {has}")
     number = int(number)
     if method.segment_size > INT_MAX:

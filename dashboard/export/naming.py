@@ -45,12 +45,12 @@ def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None 
     """
     collective = str(cube.attrs["collective"])
     facts = {name: cube.attrs[name] for name in ("library", "library_version") if name in cube.attrs}
-    told = {name: value for name, value in (options or {}).items() if name in target.options}
-    if not said(target, collective, _DEFAULT, facts, told):
+    target_options = {name: value for name, value in (options or {}).items() if name in target.options}
+    if not said(target, collective, _DEFAULT, facts, target_options):
         # It says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
         return []
     methods = (method for method in methods_of(cube) if method.algorithm.lower() not in NAMES)
-    return [method for method in methods if not said(target, collective, method, facts, told)]
+    return [method for method in methods if not said(target, collective, method, facts, target_options)]
 
 
 def said(target: Target, collective: str, method: Method, facts: Mapping[str, Any], options: Mapping[str, Any]) -> bool:

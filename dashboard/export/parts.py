@@ -19,15 +19,15 @@ def per_collective(decisions: DecisionFunction | Sequence[DecisionFunction]) -> 
     ExportError
         There is none, or one tests the collective but does not name those it knows.
     """
-    found: list[DecisionFunction] = []
+    parts: list[DecisionFunction] = []
     for decision in decisions if isinstance(decisions, Sequence) else [decisions]:
         names = decision.categories.get("collective", ())
         if "collective" in decision.needs and not names:
             raise ExportError(f"{decision.collective}: the decision tests the collective, but names none")
-        found += [decision.restricted(collective=name) for name in names] if names else [decision]
-    if not found:
+        parts += [decision.restricted(collective=name) for name in names] if names else [decision]
+    if not parts:
         raise ExportError("there is no decision function to export")
-    return found
+    return parts
 
 
 def usual_ppn(decision: DecisionFunction) -> int:

@@ -118,9 +118,9 @@ def _data(collective: str, facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"Processes per node: {', '.join(map(str, facts['ppns']))}.")
     if facts.get("part_of"):
         lines.append(f"Decided together: {facts['part_of']}; figures of quality and data are of all of them.")
-    told = {"part_of", "ppn_note", "collective", "digest", "sources", "cells", "comm_size", "message_size"}
+    stated_names = {"part_of", "ppn_note", "collective", "digest", "sources", "cells", "comm_size", "message_size"}
     for name, value in facts.items():
-        if name not in told and isinstance(value, str | int | float) and str(value):
+        if name not in stated_names and isinstance(value, str | int | float) and str(value):
             title = "Processes per node" if name == "ppn" else name.replace("_", " ").capitalize()
             lines.append(f"{title}: {_value(value)}.")
     return lines

@@ -17,14 +17,14 @@ _WIDTH = 110
 
 def wrapped(lines: Iterable[str]) -> list[str]:
     """Make lines of ASCII of a width that people read; one that begins with a blank is kept as it is."""
-    found: list[str] = []
+    wrapped_lines: list[str] = []
     for line in lines:
         safe = comment_text(line)
         if not safe.strip() or safe.startswith(" "):
-            found.append(safe.rstrip())
+            wrapped_lines.append(safe.rstrip())
         else:
-            found += textwrap.wrap(safe, _WIDTH, subsequent_indent="    ", break_long_words=False)
-    return found
+            wrapped_lines += textwrap.wrap(safe, _WIDTH, subsequent_indent="    ", break_long_words=False)
+    return wrapped_lines
 
 
 def hashed(lines: Iterable[str]) -> list[str]:

@@ -52,28 +52,28 @@ def with_substitutes(
     ExportError
         When the target can say nothing of the collective, not even to leave it alone.
     """
-    told = dict(options or {})
+    target_options = dict(options or {})
     problem = Problem.of(cube, weights=weights)
     known = {method.label: method for method in (*problem.methods, *decision.methods)}
     lacking = [decision.methods[place].label for place in sorted(set(decision.tree.codes.tolist())) if place >= 0]
     sayable: dict[tuple[Any, ...], bool] = {}
     for method in known.values():
-        sayable.setdefault(_key(method), said(target, decision.collective, method, decision.provenance, told))
+        sayable.setdefault(_key(method), said(target, decision.collective, method, decision.provenance, target_options))
     allowed = {label for label, method in known.items() if sayable[_key(method)]}
     lacking = [label for label in lacking if label not in allowed]
     if not lacking:
         return decision, []
-    if not allowed and not said(target, decision.collective, DEFAULT, decision.provenance, told):
+    if not allowed and not said(target, decision.collective, DEFAULT, decision.provenance, target_options):
         # In its own words.
-        target.write([decision], None, **told)
-    found, replaced = without(problem, decision, allowed, DEFAULT)
+        target.write([decision], None, **target_options)
+    reduced, replaced = without(problem, decision, allowed, DEFAULT)
     notes = [
         f"It has no {old!r}; written instead, what costs least there: {', '.join(new)}."
         for old, new in replaced.items()
     ]
-    facts = {**found.provenance, "substitutes": " ".join(notes)}
+    facts = {**reduced.provenance, "substitutes": " ".join(notes)}
     changed = DecisionFunction(
-        found.collective, found.methods, found.tree, kind=found.kind, options=found.options, provenance=facts
+        reduced.collective, reduced.methods, reduced.tree, kind=reduced.kind, options=reduced.options, provenance=facts
     )
     return changed, notes
 

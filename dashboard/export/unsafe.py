@@ -44,7 +44,7 @@ def unsafe_methods(cube: xr.Dataset) -> dict[str, str]:
     cube
         Results of one collective; its attributes tell the library and its version.
     """
-    checked = _found(cube)
+    checked = _campaign_faults(cube)
     reasons: dict[str, str] = {}
     for place, label in enumerate(map(str, cube["method"].values)):
         if reason := checked.get(label):
@@ -70,19 +70,19 @@ def without_unsafe(cube: xr.Dataset, names: Collection[str] = ()) -> xr.Dataset:
         The cube without them. ``attrs["unsafe"]`` says why, also of what the campaign did not even time.
     """
     known = unsafe_methods(cube)
-    reasons = known | {label: why for label, why in _found(cube).items() if label not in known}
+    reasons = known | {label: why for label, why in _campaign_faults(cube).items() if label not in known}
     cube = without_methods(cube, (*names, *known))
-    told = "; ".join(f"{label}, {why}" for label, why in reasons.items())
-    return cube.assign_attrs({LEFT_OUT: f"left out: {told}"}) if reasons else cube
+    remark = "; ".join(f"{label}, {why}" for label, why in reasons.items())
+    return cube.assign_attrs({LEFT_OUT: f"left out: {remark}"}) if reasons else cube
 
 
-def _found(cube: xr.Dataset) -> dict[str, str]:
+def _campaign_faults(cube: xr.Dataset) -> dict[str, str]:
     """What the campaign found of this collective's methods, also of those that it therefore did not time."""
     collective = str(cube.attrs.get("collective", ""))
     return {
-        str(one["label"]): f"{one['case']}: {one['effect']}"
-        for one in _checked(str(cube.attrs.get(CHECKED, "")))
-        if one.get("excluded") and one.get("collective") == collective
+        str(record["label"]): f"{record['case']}: {record['effect']}"
+        for record in _checked(str(cube.attrs.get(CHECKED, "")))
+        if record.get("excluded") and record.get("collective") == collective
     }
 
 
@@ -114,7 +114,7 @@ def guarded(target: Target) -> Target:
         decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None = None, **options: Any
     ) -> str:
         """Write the decisions without what is unsafe."""
-        safe = [_safe(one, target.name, options) for one in decisions]
+        safe = [_safe(decision, target.name, options) for decision in decisions]
         return target.write(safe, provenance=provenance, **options)
 
     return replace(target, write=write)
@@ -125,15 +125,15 @@ def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -
         method.label: fault for method in _chosen(decision) if (fault := _fault(decision, method, target, options))
     }
     unsafe = {label: fault for label, fault in faults.items() if not fault.only_commutative}
-    found = decision if not unsafe else _without(decision, unsafe, options)
+    safe_decision = decision if not unsafe else _without(decision, unsafe, options)
     limited = [label for label in faults if label not in unsafe]
-    facts = dict(found.provenance)
+    facts = dict(safe_decision.provenance)
     if unsafe:
         written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
         facts[LEFT_OUT] = "; ".join([*written, *(f"not written: {label!r}, {why}" for label, why in unsafe.items())])
     if limited and target != _GUARDS_ITSELF:
         facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
-    return found if facts == found.provenance else _changed(found, found.methods, facts)
+    return safe_decision if facts == safe_decision.provenance else _changed(safe_decision, safe_decision.methods, facts)
 
 
 def _chosen(decision: DecisionFunction) -> Iterator[Method]:

@@ -182,12 +182,12 @@ def han_name(name: str) -> str:
 def open_mpi_nodes(name: str, _collectives: Sequence[str]) -> list[Step]:
     """Two rules files of Open MPI."""
     other = han_name(name)
-    told = parameters(f"$PWD/{name}", f"$PWD/{other}")
+    variables = parameters(f"$PWD/{name}", f"$PWD/{other}")
     return [
         Step(
             "Both files belong together; every process must be able to read them. The last line is needed where HAN's "
             "rules name adapt, which then answers MPI_Ibcast and MPI_Ireduce, too; leave it out where they do not:",
-            "\n".join(f"export OMPI_MCA_{each}={value}" for each, value in told.items()),
+            "\n".join(f"export OMPI_MCA_{each}={value}" for each, value in variables.items()),
         ),
         Step(
             "Open MPI drops a file with a fault without a word. Check both, see that they act, and measure them, in an "

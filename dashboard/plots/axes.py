@@ -82,8 +82,8 @@ class Axis:
 
     def index_of(self, size: float) -> int | None:
         """Cell of a measured size; None if it was not measured."""
-        found = np.flatnonzero(self.sizes == size)
-        return int(found[0]) if found.size else None
+        places = np.flatnonzero(self.sizes == size)
+        return int(places[0]) if places.size else None
 
     def borders(self, cuts: ArrayLike) -> NDArray[np.float64]:
         """Where tests ``size <= cut`` divide the axis: the border after the last size that passes.

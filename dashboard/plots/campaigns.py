@@ -25,18 +25,18 @@ def facts_table(facts: pd.DataFrame) -> str:
     return table("What differs", [("", False), *((side, False) for side in SIDES)], rows)
 
 
-def penalties_table(found: pd.DataFrame) -> str:
+def penalties_table(penalties: pd.DataFrame) -> str:
     """Write the penalties of both decisions on both campaigns.
 
     Parameters
     ----------
-    found
+    penalties
         As `dashboard.decisions.judged.portability.Portability.table`.
     """
     heads = [("decision made from", False), ("judged on", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")] + [("without one", True)]
     rows = []
-    for row in found.to_dict("records"):
+    for row in penalties.to_dict("records"):
         figures = ["–" if pd.isna(row[name]) else format_percent(row[name]) for name in ("mean", "median", "max")]
         rows.append([row["made"], row["judged"], f"{row['leaves']:,}", *figures, f"{row['unmeasured']:,}"])
     return table("What the decisions cost", heads, rows, apart={2})

@@ -45,12 +45,12 @@ def figures_table(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     return table("Figures", [("", False), ("A", True), ("B", True), ("B − A", True)], rows) + unmeasured_note(a + b)
 
 
-def approaches_table(found: pd.DataFrame) -> str:
+def approaches_table(approaches: pd.DataFrame) -> str:
     """Write the comparison of approaches, as section 6.5 of the dissertation does, one line for each.
 
     Parameters
     ----------
-    found
+    approaches
         As `dashboard.decisions.judged.compare.compare` gives it, with ``held_out`` (percent) and ``told`` (why there
         is no tree).
     """
@@ -58,7 +58,7 @@ def approaches_table(found: pd.DataFrame) -> str:
     heads += [(f"penalty, {name}", True) for name in ("mean", "95th percentile", "max")]
     heads += [("wrong cells", True), ("held out, mean", True)]
     rows = []
-    for name, row in found.iterrows():
+    for name, row in approaches.iterrows():
         if row["told"]:
             rows.append([escape(str(name)), *["–"] * 8, escape(row["told"])])
             continue
@@ -71,7 +71,7 @@ def approaches_table(found: pd.DataFrame) -> str:
         penalties = [format_percent(row[f"penalty_{key}"]) for key in ("mean", "p95", "max")]
         wrong = f"{row['wrong']:,.0f} of {row['cells']:,.0f}"
         rows.append([escape(str(name)), *sizes, *penalties, wrong, format_percent(row["held_out"])])
-    note = unmeasured_note(found["unmeasured"].fillna(0).sum())
+    note = unmeasured_note(approaches["unmeasured"].fillna(0).sum())
     return table("Comparison of approaches, each with its options as they are set", heads, rows) + note
 
 

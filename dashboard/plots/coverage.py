@@ -44,7 +44,7 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
                 "methods": cube.sizes["method"],
                 "processes": _range(cube["comm_size"].values, lambda size: f"{int(size):,}"),
                 "message sizes": _range(cube["message_size"].values, format_bytes),
-                "processes per node": ", ".join(map(str, cube["ppn"].values)) if "ppn" in cube.dims else _told(cube),
+                "processes per node": ", ".join(map(str, cube["ppn"].values)) if "ppn" in cube.dims else _ppn(cube),
                 "measured": measured,
                 "cells": cells,
                 "share": 100 * measured / cells if cells else 0.0,
@@ -57,7 +57,7 @@ def _there(cube: xr.Dataset) -> xr.DataArray:
     return ~np.isnan(cube["time"])
 
 
-def _told(cube: xr.Dataset) -> str:
+def _ppn(cube: xr.Dataset) -> str:
     return str(cube.attrs.get("ppn", ""))
 
 
@@ -97,10 +97,10 @@ def spread_by_size(cube: xr.Dataset) -> xr.Dataset | None:
     quantiles = np.full((3, spread.sizes["message_size"]), np.nan)
     # Size by size, so that only one slice of results on disk is in memory at a time.
     for index in range(spread.sizes["message_size"]):
-        told = spread.isel(message_size=index).values
-        told = told[np.isfinite(told)]
-        if told.size:
-            quantiles[:, index] = np.quantile(told, [0.1, 0.5, 0.9])
+        spreads = spread.isel(message_size=index).values
+        spreads = spreads[np.isfinite(spreads)]
+        if spreads.size:
+            quantiles[:, index] = np.quantile(spreads, [0.1, 0.5, 0.9])
     if not np.isfinite(quantiles).any():
         return None
     names = ("low", "median", "high")
@@ -122,7 +122,7 @@ def spread_table(tree: xr.DataTree) -> pd.DataFrame:
     for name, node in tree.children.items():
         cube = node.to_dataset()
         spread = relative_spread(cube)
-        values = np.empty(0) if spread is None else _some(spread).values
+        values = np.empty(0) if spread is None else _sample(spread).values
         values = values[np.isfinite(values)]
         if not values.size:
             values = np.array([np.nan])
@@ -139,7 +139,7 @@ def spread_table(tree: xr.DataTree) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _some(values: xr.DataArray, most: int = 10_000_000) -> xr.DataArray:
+def _sample(values: xr.DataArray, most: int = 10_000_000) -> xr.DataArray:
     """Every cell, or of large results on disk those of every n-th message size."""
     return values.isel(message_size=slice(None, None, math.ceil(values.size / most))) if values.size else values
 

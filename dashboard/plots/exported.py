@@ -68,8 +68,8 @@ def notes_list(parts: Sequence[Part]) -> str:
     rows = []
     for part in parts:
         if part.notes:
-            told = "".join(f"<li>{escape(note)}</li>" for note in part.notes)
-            rows.append([escape(part.source.collective), f"<ul>{told}</ul>"])
+            list_items = "".join(f"<li>{escape(note)}</li>" for note in part.notes)
+            rows.append([escape(part.source.collective), f"<ul>{list_items}</ul>"])
     if not rows:
         return "<p>The file says all that was decided.</p>"
     return f'<div class="told">{table("What could not be said", [("collective", False), ("", False)], rows)}</div>'
@@ -124,8 +124,8 @@ def rules_table(rules: RulesFile, costs: Sequence[Cost]) -> str:
         taken = "yes" if name in rules.decisions else "no"
         figures = [_NONE] * 3 if cost is None else [_percent(cost.acted, "mean"), _percent(cost.meant, "mean")]
         figures += [] if cost is None else [_percent(cost.as_blocks, "mean")]
-        lacking = "no measurements" if cost is None else _some(cost.lacking)
-        rows.append([escape(name), f"{decision.leaves:,}", _some(used), taken, *figures, lacking])
+        lacking = "no measurements" if cost is None else _listed(cost.lacking)
+        rows.append([escape(name), f"{decision.leaves:,}", _listed(used), taken, *figures, lacking])
     return f'<div class="told">{table(rules.title, heads, rows)}</div>'
 
 
@@ -138,9 +138,9 @@ def steps_html(steps: Iterable[Step]) -> str:
     return f'<div class="steps"><p><b>How to use it</b></p>{"".join(parts)}</div>'
 
 
-def _some(names: Sequence[str]) -> str:
-    told = ", ".join(escape(name) for name in names[:_MOST_METHODS])
-    return told + (f" and {len(names) - _MOST_METHODS} more" if len(names) > _MOST_METHODS else "") or _NONE
+def _listed(names: Sequence[str]) -> str:
+    text = ", ".join(escape(name) for name in names[:_MOST_METHODS])
+    return text + (f" and {len(names) - _MOST_METHODS} more" if len(names) > _MOST_METHODS else "") or _NONE
 
 
 def _percent(summary: PenaltySummary | None, name: str) -> str:

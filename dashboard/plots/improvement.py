@@ -31,27 +31,27 @@ _TIME_TICKS = [(power + step, 10.0**power * round(10**step)) for power in range(
 _ABOUT = {"no difference": "within noise", "faster": "faster beyond noise", "slower": "slower beyond noise"}
 
 
-def improvement_chart(found: Mapping[str, Improvement], along: Along, at: int) -> hv.Overlay:
+def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at: int) -> hv.Overlay:
     """Draw the improvement over the default, of one or several decision functions.
 
     Filled marks are beyond noise, hollow ones within; bars are the intervals of the campaign's level.
 
     Parameters
     ----------
-    found
+    improvements
         By title.
     along
         The size that runs to the right.
     at
         The other size, one that was measured.
     """
-    axis = _axis(found, along)
+    axis = _axis(improvements, along)
     dims = _dims(along, "gain")
     ends = axis.positions(axis.sizes)[[0, -1]] + np.array([-1.0, 1.0])
     layers: list[hv.Element] = [hv.Curve((ends, [0, 0]), *dims).opts(color=_GREY, line_width=1.5, backend="bokeh")]
     heights: list[FloatArray] = []
-    for (title, one), look in zip(found.items(), _cycled(len(found)), strict=True):
-        columns = _columns(one, axis, along, at, title)
+    for (title, improvement), look in zip(improvements.items(), _cycled(len(improvements)), strict=True):
+        columns = _columns(improvement, axis, along, at, title)
         heights += [columns[name] for name in ("gain", "low", "high")]
         layers += _line(columns, dims, title, look)
     return hv.Overlay(layers).opts(
@@ -61,11 +61,11 @@ def improvement_chart(found: Mapping[str, Improvement], along: Along, at: int) -
     )
 
 
-def time_chart(found: Improvement, along: Along, at: int) -> hv.Overlay:
+def time_chart(improvement: Improvement, along: Along, at: int) -> hv.Overlay:
     """Draw the times of default and tuned; parameters as for `improvement_chart`, of one decision function."""
-    axis = _axis({"": found}, along)
+    axis = _axis({"": improvement}, along)
     dims = _dims(along, "time")
-    line = _cut(found, along, at)
+    line = _cut(improvement, along, at)
     layers: list[hv.Element] = []
     known: list[FloatArray] = []
     for name, (color, marker, dash) in _LINES.items():
@@ -73,10 +73,10 @@ def time_chart(found: Improvement, along: Along, at: int) -> hv.Overlay:
         there = np.isfinite(times)
         x, y = axis.positions(axis.sizes)[there], np.log10(times[there])
         known.append(y)
-        sizes, texts = _sizes(axis, there), np.array([format_time(one) for one in times[there]], dtype=object)
+        sizes, texts = _sizes(axis, there), np.array([format_time(seconds) for seconds in times[there]], dtype=object)
         layers.append(hv.Curve((x, y), *dims, label=name).opts(color=color, line_dash=dash, backend="bokeh"))
-        told = np.array([name] * x.size, dtype=object)
-        points = hv.Scatter((x, y, told, sizes, texts), dims[0], [dims[1], "told", "size", "text"], label=name)
+        labels = np.array([name] * x.size, dtype=object)
+        points = hv.Scatter((x, y, labels, sizes, texts), dims[0], [dims[1], "told", "size", "text"], label=name)
         layers.append(
             points.opts(
                 color=color,
@@ -93,21 +93,21 @@ def time_chart(found: Improvement, along: Along, at: int) -> hv.Overlay:
     if len(ticks) > 8:
         ticks = [tick for tick in ticks if float(tick[0]).is_integer()]
     return hv.Overlay(layers).opts(
-        **_frame(axis, f"{found.collective}, {_held(along, at)}"),
+        **_frame(axis, f"{improvement.collective}, {_held(along, at)}"),
         ylabel="time",
         yticks=ticks,
         ylim=(low - 0.15, high + 0.15),
     )
 
 
-def improvement_table(found: Mapping[str, Improvement]) -> str:
+def improvement_table(improvements: Mapping[str, Improvement]) -> str:
     """Write minimum, maximum and mean of the improvement by communicator size, as Table 6.9, with the outcomes."""
     heads = [("decision", False), ("processes", True), ("cells", True)]
     heads += [("min", True), ("max", True), ("mean", True), ("faster", True), ("slower", True)]
     rows, apart = [], []
-    for title, one in found.items():
+    for title, improvement in improvements.items():
         apart += [len(rows)] if rows else []
-        for row in one.table().itertuples():
+        for row in improvement.table().itertuples():
             size = "all" if not row.comm_size else f"{row.comm_size:,}"
             figures = [_signed(value) for value in (row.min, row.max, row.mean)]
             rows.append([escape(title), size, f"{row.cells:,}", *figures, f"{row.faster:,}", f"{row.slower:,}"])
@@ -117,52 +117,52 @@ def improvement_table(found: Mapping[str, Improvement]) -> str:
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
     """Write what each rule gains, the slowest first; rules that nobody measured are counted below."""
     heads = [("rule", False), ("method", False), ("cells", True), ("mean", True), ("min", True), ("max", True)]
-    measured = sorted((one for one in verdicts if one.cells), key=lambda one: one.mean)
+    measured = sorted((verdict for verdict in verdicts if verdict.cells), key=lambda verdict: verdict.mean)
     rows = [
         [
-            escape(region(one.bounds)),
-            escape(one.method),
-            f"{one.cells:,}",
-            *(_signed(value) for value in (one.mean, one.min, one.max)),
-            escape(_ABOUT[one.outcome]),
+            escape(region(verdict.bounds)),
+            escape(verdict.method),
+            f"{verdict.cells:,}",
+            *(_signed(value) for value in (verdict.mean, verdict.min, verdict.max)),
+            escape(_ABOUT[verdict.outcome]),
         ]
-        for one in measured
+        for verdict in measured
     ]
     left = len(verdicts) - len(measured)
     note = f"<p>{format_count(left, 'rule')} without a measured cell</p>" if left else ""
     return table("What each rule gains", [*heads, ("", False)], rows) + note
 
 
-def _axis(found: Mapping[str, Improvement], along: Along) -> Axis:
-    sizes = sorted({int(size) for one in found.values() for size in one.cells[along].values})
+def _axis(improvements: Mapping[str, Improvement], along: Along) -> Axis:
+    sizes = sorted({int(size) for improvement in improvements.values() for size in improvement.cells[along].values})
     return size_axis(along, sizes)
 
 
-def _cut(one: Improvement, along: Along, at: int) -> Any:
+def _cut(improvement: Improvement, along: Along, at: int) -> Any:
     other = "comm_size" if along == "message_size" else "message_size"
-    return one.cells.sel({other: at})
+    return improvement.cells.sel({other: at})
 
 
-def _columns(one: Improvement, axis: Axis, along: Along, at: int, title: str) -> dict[str, Any]:
-    line = _cut(one, along, at)
+def _columns(improvement: Improvement, axis: Axis, along: Along, at: int, title: str) -> dict[str, Any]:
+    line = _cut(improvement, along, at)
     there = np.isfinite(line["improvement"].values)
     sizes = line[along].values[there]
     low, high = (_gain(line[name].values[there]) for name in ("low", "high"))
     middle = _gain(line["improvement"].values[there])
     outcome = [OUTCOMES[number] for number in line["outcome"].values[there]]
-    told = [_ABOUT[one] for one in outcome]
+    words = [_ABOUT[verdict] for verdict in outcome]
     same = line["same"].values[there]
     return {
         "at": axis.positions(sizes),
         "gain": middle,
         "low": np.where(np.isfinite(low), np.minimum(low, middle), middle),
         "high": np.where(np.isfinite(high), np.maximum(high, middle), middle),
-        "beyond": np.array([1.0 if one in ("faster", "slower") else 0.0 for one in outcome]),
+        "beyond": np.array([1.0 if verdict in ("faster", "slower") else 0.0 for verdict in outcome]),
         "title": np.array([title] * sizes.size, dtype=object),
         "size": np.array([_written(along, size) for size in sizes], dtype=object),
         "percent": np.array([_signed(value) for value in line["improvement"].values[there]], dtype=object),
         "told": np.array(
-            [f"{word}; same messages" if alike else word for word, alike in zip(told, same, strict=True)], dtype=object
+            [f"{word}; same messages" if alike else word for word, alike in zip(words, same, strict=True)], dtype=object
         ),
     }
 
@@ -205,7 +205,7 @@ def _gain_range(heights: Sequence[FloatArray]) -> dict[str, Any]:
     places = [(float(_gain(tick)), f"{tick:+,d}".replace("+0", "0").replace("-", "−")) for tick in _TICKS]
     shown: list[tuple[float, str]] = []
     gap = max(high - low, 0.3) / 9
-    for place, text in sorted(places, key=lambda one: abs(one[0])):
+    for place, text in sorted(places, key=lambda ytick: abs(ytick[0])):
         if low - 0.1 <= place <= high + 0.1 and all(abs(place - other) >= gap for other, _ in shown):
             shown.append((place, text))
     return {"yticks": sorted(shown), "ylim": (low - 0.1, high + 0.1)}

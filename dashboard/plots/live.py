@@ -57,8 +57,8 @@ class LiveSources:
 
     def documents(self) -> list[Any]:
         """Bokeh documents in which something of this view is shown."""
-        found = (plot.handles["source"].document for plots in self._plots.values() for plot in plots)
-        return list({id(document): document for document in found if document is not None}.values())
+        documents = (plot.handles["source"].document for plots in self._plots.values() for plot in plots)
+        return list({id(document): document for document in documents if document is not None}.values())
 
 
 def changed_columns(columns: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

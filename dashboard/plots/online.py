@@ -43,10 +43,10 @@ def boxes_chart(iterations: Sequence[Mapping[str, Any]], best: str) -> hv.Overla
         What the times are divided by, in words.
     """
     rows = [
-        (float(one["iteration"]) + KINDS[kind][1], kind, np.log2(np.maximum(one["boxes"][kind], 1e-6)))
-        for one in iterations
+        (float(iteration["iteration"]) + KINDS[kind][1], kind, np.log2(np.maximum(iteration["boxes"][kind], 1e-6)))
+        for iteration in iterations
         for kind in KINDS
-        if one["boxes"].get(kind)
+        if iteration["boxes"].get(kind)
     ]
     layers: list[hv.Element] = []
     dims = [hv.Dimension(name) for name in ("x0", "y0", "x1", "y1")]
@@ -69,7 +69,7 @@ def boxes_chart(iterations: Sequence[Mapping[str, Any]], best: str) -> hv.Overla
             middle.opts(color=color, line_width=3, backend="bokeh"),
         ]
     ends = np.concatenate([each[2] for each in rows]) if rows else np.zeros(1)
-    last = max((int(one["iteration"]) for one in iterations), default=1)
+    last = max((int(iteration["iteration"]) for iteration in iterations), default=1)
     layers.insert(0, hv.HLine(0.0).opts(color=_GREY, line_width=1.5, backend="bokeh"))
     low, high = min(float(ends.min()), 0.0), max(float(ends.max()), 0.2)
     return hv.Overlay(layers).opts(
@@ -236,15 +236,15 @@ def iterations_table(iterations: Sequence[Mapping[str, Any]]) -> str:
     """Write the medians and what is judged of each iteration: the chart for those who read."""
     names = {"tuned_over_best": "tuned / best", "default_over_best": "default / best"}
     names |= {"tuning_over_best": "tuning / best", "calibration": "predicted / true"}
-    known = {name: title for name, title in names.items() if any(one.get(name) for one in iterations)}
+    known = {name: title for name, title in names.items() if any(iteration.get(name) for iteration in iterations)}
     heads = [("iteration", True), ("timings", True), *((f"{kind}, median", True) for kind in KINDS)]
     heads += [(title, True) for title in known.values()]
     rows = []
-    for one in iterations:
-        medians = [one["boxes"].get(kind) for kind in KINDS]
-        cells = [f"{one['iteration']}", f"{one['timings']:,}"]
+    for iteration in iterations:
+        medians = [iteration["boxes"].get(kind) for kind in KINDS]
+        cells = [f"{iteration['iteration']}", f"{iteration['timings']:,}"]
         cells += [f"{each[2]:.2f} ×" if each else "–" for each in medians]
-        rows.append([*cells, *("–" if one.get(name) is None else f"{one[name]:.3f}" for name in known)])
+        rows.append([*cells, *("–" if iteration.get(name) is None else f"{iteration[name]:.3f}" for name in known)])
     return table("Iterations", heads, rows)
 
 

@@ -111,8 +111,8 @@ def _grid(
         x, y = (columns["x0"] + columns["x1"]) / 2, row
         dark = np.array([_is_dark(each) for each in columns["color"]], dtype=bool)
         for kind, color in ((dark, "#ffffff"), (~dark, "#111111")):
-            told = hv.Labels((x[kind], y[kind], columns[shown][kind]), ["x", "y"], "text")
-            layers.append(told.opts(text_color=color, text_font_size="8pt", backend="bokeh"))
+            labels = hv.Labels((x[kind], y[kind], columns[shown][kind]), ["x", "y"], "text")
+            layers.append(labels.opts(text_color=color, text_font_size="8pt", backend="bokeh"))
     return hv.Overlay(layers).opts(
         **frame(title),
         xlim=axis.limits,

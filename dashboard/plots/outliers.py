@@ -13,22 +13,22 @@ from dashboard.plots.legend import table
 MOST_ROWS = 200
 
 
-def outlier_table(found: pd.DataFrame, *, left_out: bool) -> str:
+def outlier_table(outliers: pd.DataFrame, *, left_out: bool) -> str:
     """Write the outliers, those furthest off first.
 
     Parameters
     ----------
-    found
+    outliers
         As `dashboard.decisions.measured.outliers.outliers` gives it.
     left_out
         Whether they are left out.
     """
-    note = f"<p>Looked for: {escape(str(found.attrs.get('note', '')))}.</p>"
-    if not len(found):
+    note = f"<p>Looked for: {escape(str(outliers.attrs.get('note', '')))}.</p>"
+    if not len(outliers):
         return f"<p>No outliers were found.</p>{note}"
-    away = found["ratio"].where(found["ratio"] >= 1, 1 / found["ratio"])
-    shown = found.loc[away.sort_values(ascending=False, kind="stable").index[:MOST_ROWS]]
-    with_ppn = "ppn" in found
+    away = outliers["ratio"].where(outliers["ratio"] >= 1, 1 / outliers["ratio"])
+    shown = outliers.loc[away.sort_values(ascending=False, kind="stable").index[:MOST_ROWS]]
+    with_ppn = "ppn" in outliers
     heads = [("method", False), ("processes", True), ("message size", True)]
     heads += [("per node", True)] if with_ppn else []
     heads += [("time", True), ("expected", True), ("ratio", True), ("why", False)]
@@ -38,8 +38,8 @@ def outlier_table(found: pd.DataFrame, *, left_out: bool) -> str:
         cells += [f"{row['ppn']:,}"] if with_ppn else []
         cells += [format_time(row["time"]), format_time(row["expected"]), f"{row['ratio']:.2f}"]
         rows.append([*cells, escape(str(row["reason"]))])
-    single = int((found["kind"] == "repetition").sum())
-    what = f"{single:,} single repetitions and {len(found) - single:,} cells of one method"
+    single = int((outliers["kind"] == "repetition").sum())
+    what = f"{single:,} single repetitions and {len(outliers) - single:,} cells of one method"
     caption = f"Outliers: {what}; {'left out' if left_out else 'not left out'}"
-    more = f" (the {MOST_ROWS} furthest off are listed)" if len(found) > MOST_ROWS else ""
+    more = f" (the {MOST_ROWS} furthest off are listed)" if len(outliers) > MOST_ROWS else ""
     return table(caption + more, heads, rows) + note

@@ -70,7 +70,7 @@ class Raster:
         return Raster(self.axes, self.columns[across // 2 :: across], self.rows[up // 2 :: up])
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether every cell has a pixel of its own; else the map is thinned out for display."""
         return self.axes.x.sizes.size <= self.columns.size and self.axes.y.sizes.size <= self.rows.size
 

@@ -74,10 +74,10 @@ def _value(name: str, text: str) -> float:
     if name == "size":
         return float(parse_size(text))
     if name.endswith("time"):
-        found = _TIME.fullmatch(text)
-        if found is None:
+        match = _TIME.fullmatch(text)
+        if match is None:
             raise ValueError(f"{text!r} is no time; write 100us, 2ms or 1s")
-        return float(found[1]) * _MICROSECONDS[(found[2] or "us").lower()]
+        return float(match[1]) * _MICROSECONDS[(match[2] or "us").lower()]
     try:
         return float(text.rstrip("% ").replace("_", ""))
     except ValueError as error:

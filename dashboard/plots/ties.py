@@ -63,14 +63,14 @@ def tie_legend(tied: NDArray[np.bool_], measured: int, words: str) -> str:
 
 def estimate_legend(estimated: NDArray[np.bool_]) -> str:
     """Say how many cells are dotted, and why."""
-    told = format_count(int(estimated.sum()), "cell")
-    return f'<p><span class="swatch estimated">&nbsp;</span> {told}: the best time is interpolated</p>'
+    cells = format_count(int(estimated.sum()), "cell")
+    return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: the best time is interpolated</p>'
 
 
 def untrusted_legend(untrusted: NDArray[np.bool_]) -> str:
     """Say how many cells are crossed, and why."""
-    told = format_count(int(untrusted.sum()), "cell")
-    return f'<p><span class="swatch untrusted">&nbsp;</span> {told}: times that cannot be trusted, as told there</p>'
+    cells = format_count(int(untrusted.sum()), "cell")
+    return f'<p><span class="swatch untrusted">&nbsp;</span> {cells}: times that cannot be trusted, as told there</p>'
 
 
 STYLE = """

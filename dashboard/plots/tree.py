@@ -119,7 +119,7 @@ def outline(decision: DecisionFunction, depth: int, path: Sequence[int] = ()) ->
 def _outcomes(decision: DecisionFunction, place: int) -> list[tuple[int, str]]:
     tree = decision.tree
     split = -1 - int(tree.codes[place])
-    found = []
+    outcomes = []
     for child in range(1 << int(tree.widths[split])):
         parts, possible = [], True
         for position in range(int(tree.widths[split])):
@@ -129,8 +129,8 @@ def _outcomes(decision: DecisionFunction, place: int) -> list[tuple[int, str]]:
                 continue
             parts.append(condition(decision, tree.attributes[tree.tested[split, position]], cut, above=above))
         if possible:
-            found.append((int(tree.first_child[split]) + child, ", ".join(parts)))
-    return found
+            outcomes.append((int(tree.first_child[split]) + child, ", ".join(parts)))
+    return outcomes
 
 
 def condition(decision: DecisionFunction, name: str, cut: float, *, above: bool) -> str:
@@ -160,12 +160,12 @@ def _set_lines(root: Drawn) -> None:
 
 
 def _nodes(root: Drawn) -> list[Drawn]:
-    found, waiting = [], [root]
+    nodes, waiting = [], [root]
     while waiting:
         node = waiting.pop()
-        found.append(node)
+        nodes.append(node)
         waiting.extend(node.children)
-    return found
+    return nodes
 
 
 def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Sequence[int] = ()) -> str:
@@ -190,8 +190,8 @@ def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Se
     width = max(node.depth for node in nodes) * drawing.column + 300
     shapes = [drawing.edge(node, child) for node in nodes for child in node.children]
     shapes += [drawing.node(node) for node in nodes]
-    told = f"Decision tree, {decision.leaves:,} leaves, drawn to depth {min(depth, decision.depth)}"
-    label = escape(told, quote=True)
+    caption = f"Decision tree, {decision.leaves:,} leaves, drawn to depth {min(depth, decision.depth)}"
+    label = escape(caption, quote=True)
     return (
         f'<div class="tree" role="region" tabindex="0" aria-label="{label}">'
         f'<svg width="{width:.0f}" height="{lines * LINE + 16}" role="img" aria-label="{label}">'
@@ -221,21 +221,21 @@ class _Drawing:
         x, y = self._at(node)
         code = int(self._decision.tree.codes[node.place])
         marked = " on" if node.place in self._on else ""
-        told = self._condition(node, x, y)
+        clause = self._condition(node, x, y)
         if code >= 0:
             label = self._decision.methods[code].label
             color, letter = look(self._key, label)
             return (
-                f'{told}<g data-leaf="{node.place}"><rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22"'
+                f'{clause}<g data-leaf="{node.place}"><rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22"'
                 f' height="18" rx="3" fill="{color}"/>'
                 f'<text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">{escape(letter)}</text>'
                 f'<text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
             )
         if node.children:
-            return f'{told}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{"#e6007e" if marked else "#888888"}"/>'
+            return f'{clause}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{"#e6007e" if marked else "#888888"}"/>'
         text = f"{int(self._counts[node.place]):,} leaves"
         box = f'<rect class="test closed{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="84" height="18" rx="3"/>'
-        return f'{told}{box}<text x="{x + 42:.0f}" y="{y + 4:.1f}" text-anchor="middle">{text}</text>'
+        return f'{clause}{box}<text x="{x + 42:.0f}" y="{y + 4:.1f}" text-anchor="middle">{text}</text>'
 
     def _condition(self, node: Drawn, x: float, y: float) -> str:
         if not node.condition:

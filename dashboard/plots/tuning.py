@@ -76,17 +76,17 @@ class Step(Protocol):
 def stage_list(steps: Sequence[Step]) -> str:
     """Write the stages as a column: sign, name, time, what was done; how far the one at work is."""
     rows = []
-    for one in steps:
-        sign, color = _SIGNS.get(one.state, _SIGNS["waiting"])
-        took = "" if one.seconds is None or one.state != "done" else format_duration(one.seconds)
-        said = one.said or _ABOUT.get(one.name, "")
+    for step in steps:
+        sign, color = _SIGNS.get(step.state, _SIGNS["waiting"])
+        took = "" if step.seconds is None or step.state != "done" else format_duration(step.seconds)
+        said = step.said or _ABOUT.get(step.name, "")
         bar = ""
-        if one.state == "running" and one.share is not None:
-            bar = f'<div class="bar"><i style="width: {100 * min(one.share, 1.0):.0f}%"></i></div>'
+        if step.state == "running" and step.share is not None:
+            bar = f'<div class="bar"><i style="width: {100 * min(step.share, 1.0):.0f}%"></i></div>'
+        state = escape(step.state, quote=True)
         rows.append(
-            f'<li class="{escape(one.state, quote=True)}"><span role="img" aria-label="{escape(one.state, quote=True)}"'
-            f' style="color: {color}">{sign}</span><span>{escape(one.name)}</span>'
-            f'<span class="seconds">{took}</span><span>{escape(said)}</span>{bar}</li>'
+            f'<li class="{state}"><span role="img" aria-label="{state}" style="color: {color}">{sign}</span>'
+            f'<span>{escape(step.name)}</span><span class="seconds">{took}</span><span>{escape(said)}</span>{bar}</li>'
         )
     return f'<ol aria-label="Stages">{"".join(rows)}</ol>'
 
@@ -103,8 +103,8 @@ def loss_chart(way: Sequence[tuple[float, float]], seconds: float) -> hv.Overlay
     """
     x, y = (np.array([point[at] for point in way], dtype=float) for at in (0, 1))
     dims = hv.Dimension("spent", label="seconds of measuring"), hv.Dimension("loss", label="expected loss [%]")
-    told = np.array([format_percent(each) for each in y], dtype=object)
-    points = hv.Scatter((x, y, told), dims[0], [dims[1], "told"])
+    labels = np.array([format_percent(each) for each in y], dtype=object)
+    points = hv.Scatter((x, y, labels), dims[0], [dims[1], "told"])
     tips = [("after", "@spent{0} s"), ("expected loss", "@told")]
     layers = [
         hv.Curve((x, y), *dims).opts(color=_LINE, line_width=2, interpolation="steps-post", backend="bokeh"),
@@ -124,7 +124,7 @@ def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:
     gain
         By collective: ``mean, low, high`` (percent of the time; None: nothing is kept) and ``cells``.
     """
-    kept = {name: one for name, one in gain.items() if one["mean"] is not None}
+    kept = {name: figures for name, figures in gain.items() if figures["mean"] is not None}
     names = list(kept)[::-1]
     rows = np.arange(len(names), dtype=float)
     low, mean, high = (np.array([kept[name][key] for name in names], dtype=float) for key in ("low", "mean", "high"))
@@ -165,21 +165,21 @@ def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
     heads = [("collective", False), ("where", False), ("method", False), ("cells", True), ("gain", True), ("", False)]
     rows = [
         [
-            escape(str(one["collective"])),
-            escape(str(one["rule"])),
-            escape(str(one["method"])),
-            f"{one['cells']:,}",
-            format_percent(one["improvement"]),
-            "kept" if one["kept"] else escape(_left(str(one["verdict"]))),
+            escape(str(rule["collective"])),
+            escape(str(rule["rule"])),
+            escape(str(rule["method"])),
+            f"{rule['cells']:,}",
+            format_percent(rule["improvement"]),
+            "kept" if rule["kept"] else escape(_left(str(rule["verdict"]))),
         ]
-        for one in sorted(compared, key=lambda one: (not one["kept"], one["collective"]))
+        for rule in sorted(compared, key=lambda rule: (not rule["kept"], rule["collective"]))
     ]
     return table("Rules against the library's own decision", heads, rows) if rows else ""
 
 
 def _left(verdict: str) -> str:
-    told = {"same": "no faster beyond noise", "faster": "replaced by a later one"}.get(verdict, verdict)
-    return f"left to the library: {told}"
+    reason = {"same": "no faster beyond noise", "faster": "replaced by a later one"}.get(verdict, verdict)
+    return f"left to the library: {reason}"
 
 
 def _frame(title: str, height: int) -> dict[str, Any]:

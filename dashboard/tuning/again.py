@@ -53,18 +53,18 @@ def again(work: Work) -> dict[str, Any]:
         proof = proven(work, file, "prove")
         work.tell("prove", None, facts_of(proof)["said"])
         compared = against(work, rules, f"again {number}")
-        bad = {one.region.collective for one in proof.verdicts if one.state in ("other", "failed")}
+        bad = {verdict.region.collective for verdict in proof.verdicts if verdict.state in ("other", "failed")}
         checked = {name: _checked(compared, name, before, proven_still=name not in bad) for name in rules.decisions}
         if proof.taken == "no":
-            checked = {name: {**one, "holds": False} for name, one in checked.items()}
-        anew = [name for name, one in checked.items() if not one["holds"]]
+            checked = {name: {**check, "holds": False} for name, check in checked.items()}
+        anew = [name for name, check in checked.items() if not check["holds"]]
         record = {"date": today(), "library_version": work.facts("look")["library_version"], "checked": checked}
-        work.tell("compare", None, "; ".join(_words(name, one) for name, one in checked.items()))
+        work.tell("compare", None, "; ".join(_words(name, check) for name, check in checked.items()))
         if anew:
             _anew(work, rules.decisions, anew, number)
-        told = {**record, "anew": anew}
-        disk.write_text(work.folder.path / _HISTORY, json.dumps([*history(work.folder), told], indent=1) + "\n")
-    return told
+        entry = {**record, "anew": anew}
+        disk.write_text(work.folder.path / _HISTORY, json.dumps([*history(work.folder), entry], indent=1) + "\n")
+    return entry
 
 
 def history(folder: Folder) -> list[dict[str, Any]]:
@@ -80,22 +80,22 @@ def _rules_of(folder: Folder) -> Any:
 
 def _checked(compared: Compared, name: str, before: Mapping[str, Any], *, proven_still: bool) -> dict[str, Any]:
     """How the rules of a collective stand now, beside the last time."""
-    own = [one for one in compared.verdicts.get(name, ()) if not one.default and one.cells]
-    slower = sum(one.outcome == "slower" or one.slower > 0 for one in own)
-    faster = any(one.outcome == "faster" for one in own)
+    own = [verdict for verdict in compared.verdicts.get(name, ()) if not verdict.default and verdict.cells]
+    slower = sum(verdict.outcome == "slower" or verdict.slower > 0 for verdict in own)
+    faster = any(verdict.outcome == "faster" for verdict in own)
     return {
         "before": before.get(name, {}).get("mean"),
-        "now": compared.gain(name)["mean"] if name in compared.found else None,
+        "now": compared.gain(name)["mean"] if name in compared.improvements else None,
         "proven": proven_still,
         "slower": slower,
         "holds": proven_still and faster and not slower,
     }
 
 
-def _words(name: str, one: Mapping[str, Any]) -> str:
-    then, now = (format_percent(one[key]) if one[key] is not None else "unknown" for key in ("before", "now"))
-    why = "" if one["proven"] else ", no longer proven"
-    return f"{name} {'holds' if one['holds'] else 'does not hold'}{why} (gain {then} then, {now} now)"
+def _words(name: str, check: Mapping[str, Any]) -> str:
+    then, now = (format_percent(check[key]) if check[key] is not None else "unknown" for key in ("before", "now"))
+    why = "" if check["proven"] else ", no longer proven"
+    return f"{name} {'holds' if check['holds'] else 'does not hold'}{why} (gain {then} then, {now} now)"
 
 
 def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) -> None:
@@ -103,7 +103,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
     inner = Folder(work.room(_ROOM) / str(number))
     part = replace(work, folder=inner, asked=replace(work.asked, collectives=tuple(names)), report=None)
     tune(part, until="compare")
-    decisions = [one for name, one in kept.items() if name not in names and not is_default(one)]
+    decisions = [decision for name, decision in kept.items() if name not in names and not is_default(decision)]
     if named := part.facts("compare").get("rules"):
         decisions += read(part, disk.read_text(inner.path / named)).decisions.values()
     facts: dict[str, Any] = {**part.facts("compare"), "rules": None}

@@ -86,11 +86,11 @@ class Asked:
         PlanError
             A value is not allowed, or a workload cannot be read.
         """
-        known = {one.name for one in fields(cls)}
-        told = {**{name: value for name, value in kept.items() if name in known}, **given}
-        told["collectives"] = tuple(told.get("collectives") or COLLECTIVES)
-        told.setdefault("ranks", default_ranks())
-        return cls(**told).with_digest()
+        known = {option.name for option in fields(cls)}
+        settings = {**{name: value for name, value in kept.items() if name in known}, **given}
+        settings["collectives"] = tuple(settings.get("collectives") or COLLECTIVES)
+        settings.setdefault("ranks", default_ranks())
+        return cls(**settings).with_digest()
 
     @staticmethod
     def named(chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,21 +32,21 @@ def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
     CampaignError
         One of them holds no measurements.
     """
-    names = [_collectives(one) for one in (folder, other)]
+    names = [_collectives(tuning) for tuning in (folder, other)]
     results = open_results([str(folder.path / folder.facts("measure")["results"])])
     shared = [name for name in names[0] if name in names[1] and name in results.children]
     prepared = {name: prepare(results[name].to_dataset()) for name in shared}
-    cubes = {name: one.problem.slices[0].cube for name, one in prepared.items()}
-    means = [_means(one, cubes) for one in (folder, other)]
-    found = []
-    for name, one in prepared.items():
+    cubes = {name: preparation.problem.slices[0].cube for name, preparation in prepared.items()}
+    means = [_means(tuning, cubes) for tuning in (folder, other)]
+    rows = []
+    for name, preparation in prepared.items():
         try:
-            default = summarise(penalty(cubes[name], DEFAULT.grow(one.problem))).mean
+            default = summarise(penalty(cubes[name], DEFAULT.grow(preparation.problem))).mean
         except OptionError:
             default = None
         pair = (each.get(name) for each in means)
-        found.append({"collective": name, "default": default, **dict(zip(("own", "other"), pair, strict=True))})
-    return found
+        rows.append({"collective": name, "default": default, **dict(zip(("own", "other"), pair, strict=True))})
+    return rows
 
 
 def _collectives(folder: Folder) -> list[str]:
@@ -66,5 +66,5 @@ def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     except ValueError:
         version = DEFAULT_VERSION
     version = version if version in VERSIONS else DEFAULT_VERSION
-    found = read_rules(Path(folder.path / named), version=version)
-    return {one.name: one.acted.mean for one in costs(found, cubes, version, {})[0] if one.acted is not None}
+    rules = read_rules(Path(folder.path / named), version=version)
+    return {cost.name: cost.acted.mean for cost in costs(rules, cubes, version, {})[0] if cost.acted is not None}

@@ -185,10 +185,10 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
 
 def _gains(summary: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"- {name}: {format_percent(one['mean'])} less time than the library's own decision (95 %: {one['low']} to "
-        f"{one['high']} %), in the mean of {one['cells']} sizes, {summary['launches']} fresh launches"
-        for name, one in summary["gain"].items()
-        if one["mean"] is not None
+        f"- {name}: {format_percent(gain['mean'])} less time than the library's own decision (95 %: {gain['low']} to "
+        f"{gain['high']} %), in the mean of {gain['cells']} sizes, {summary['launches']} fresh launches"
+        for name, gain in summary["gain"].items()
+        if gain["mean"] is not None
     ]
     return lines or ["- nothing"]
 
@@ -201,15 +201,15 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"- {counts['same graph']} regions send the messages that other methods send, too")
     if counts.get("not run"):
         lines.append(f"- {counts['not run']} regions could not be run here, so they are not proven")
-    dropped = [one for one in summary["compared"] if not one["kept"]]
+    dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [
-        f"- left to the library: {one['collective']}, {one['rule']}: {one['method']} is "
-        f"{'no faster beyond noise' if one['verdict'] == 'same' else one['verdict']}"
-        for one in dropped
+        f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
+        f"{'no faster beyond noise' if record['verdict'] == 'same' else record['verdict']}"
+        for record in dropped
     ]
-    lines += [f"- excluded as unsafe: {one['collective']} {one['why']}" for one in summary["excluded"]]
+    lines += [f"- excluded as unsafe: {method['collective']} {method['why']}" for method in summary["excluded"]]
     lines += [
-        f"- not decided: {name}: {one['why_not']}" for name, one in summary["decided"].items() if "why_not" in one
+        f"- not decided: {name}: {facts['why_not']}" for name, facts in summary["decided"].items() if "why_not" in facts
     ]
     lines += [f"- not as decided: {note}" for note in summary["not_as_decided"]]
     return lines

@@ -60,22 +60,22 @@ class Compared:
 
     Attributes
     ----------
-    decisions, found, verdicts
+    decisions, improvements, verdicts
         By collective: the rules, what was measured, and what it says of each of them.
     """
 
     decisions: Mapping[str, DecisionFunction]
-    found: Mapping[str, Improvement]
+    improvements: Mapping[str, Improvement]
     verdicts: Mapping[str, Sequence[Verdict]]
 
     @property
     def too_wide(self) -> bool:
         """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules."""
         halves = []
-        for name, one in self.found.items():
-            leaves = leaves_of(one, self.decisions[name])
+        for name, comparison in self.improvements.items():
+            leaves = leaves_of(comparison, self.decisions[name])
             for verdict in self.verdicts[name]:
-                errors = one.cells["error"].values[leaves == verdict.node]
+                errors = comparison.cells["error"].values[leaves == verdict.node]
                 errors = errors[np.isfinite(errors)]
                 if errors.size and not verdict.default:
                     halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
@@ -83,9 +83,10 @@ class Compared:
 
     def gain(self, name: str) -> dict[str, Any]:
         """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
-        own = [one.node for one in self.verdicts.get(name, ()) if not one.default]
-        cells = self.found[name].cells
-        decided = np.isin(leaves_of(self.found[name], self.decisions[name]), own) & np.isfinite(cells["gain"].values)
+        own = [verdict.node for verdict in self.verdicts.get(name, ()) if not verdict.default]
+        comparison = self.improvements[name]
+        cells = comparison.cells
+        decided = np.isin(leaves_of(comparison, self.decisions[name]), own) & np.isfinite(cells["gain"].values)
         if not decided.any():
             return {"cells": 0, "mean": None, "low": None, "high": None}
         gains, errors = cells["gain"].values[decided], np.nan_to_num(cells["error"].values[decided])
@@ -129,7 +130,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         first = against(work, rules, mark)
     except PlanError as error:
         return {"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": str(error)}, []
-    if _own(first) and all(one.outcome == "faster" and not one.slower for one in _own(first)):
+    if _own(first) and all(verdict.outcome == "faster" and not verdict.slower for verdict in _own(first)):
         file = _file(work, 0)
         disk.write_text(file, rules.text)
         return _left(work, file, proof, (first, first), "proven")
@@ -138,9 +139,9 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         if not kept:
             break
         left = rewritten(work, kept, _file(work, turn))
-        found = proven(work, _file(work, turn), "compare")
-        proof = facts_of(found)
-        if not found.holds or linted(work, left.text)["errors"]:
+        new_proof = proven(work, _file(work, turn), "compare")
+        proof = facts_of(new_proof)
+        if not new_proof.holds or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
         last = against(work, left, mark)
         if not any(map(_refuted, _own(last))):
@@ -161,7 +162,7 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     PlanError
         The library cannot be measured so.
     """
-    named = {name: one for name, one in rules.decisions.items() if not is_default(one)}
+    named = {name: decision for name, decision in rules.decisions.items() if not is_default(decision)}
     folder = work.room("compare") / digest(
         [rules.text, work.asked.comparing, work.asked.launches, work.facts("look"), mark]
     )
@@ -169,11 +170,15 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     campaign = tune_check.prepare(folder, rules.text, _plan(work, tune_check.measurable(named), given))
     finish(work, "compare", campaign, given, work.asked.comparing + _AROUND_S)
     spread = between_launches(campaign.results, DEFAULT, TUNED)
-    found = {}
+    improvements = {}
     for name, child in open_results([str(campaign.results)]).children.items():
         cube = trust.without_doubtful(child.to_dataset())
-        found[str(name)] = improvement(cube, between_launches=spread.get(str(name), 0.0))
-    return Compared(named, found, {name: judge(one, rules.decisions[name]) for name, one in found.items()})
+        improvements[str(name)] = improvement(cube, between_launches=spread.get(str(name), 0.0))
+    return Compared(
+        named,
+        improvements,
+        {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()},
+    )
 
 
 def _plan(work: Work, collectives: tuple[str, ...], given: Any) -> Plan:
@@ -220,14 +225,16 @@ def _to_level(sizes: tuple[int, ...], level: int) -> tuple[int, ...]:
     return tuple(size for size, its in zip(sizes, levels(len(sizes)), strict=True) if its <= level)
 
 
-def _refuted(one: Verdict) -> bool:
+def _refuted(verdict: Verdict) -> bool:
     """Whether a rule that was faster before is not any more: slower somewhere, in the mean, or nobody can tell."""
-    return not one.default and (one.outcome in ("slower", "not measured") or one.slower > 0 or not one.mean > 0)
+    return not verdict.default and (
+        verdict.outcome in ("slower", "not measured") or verdict.slower > 0 or not verdict.mean > 0
+    )
 
 
 def _own(compared: Compared) -> list[Verdict]:
     """Verdicts on rules that do not leave the decision to the library."""
-    return [one for each in compared.verdicts.values() for one in each if not one.default]
+    return [verdict for each in compared.verdicts.values() for verdict in each if not verdict.default]
 
 
 def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[DecisionFunction]:
@@ -237,34 +244,34 @@ def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[Decisi
     """
     kept = []
     for name, decision in rules.decisions.items():
-        if name not in compared.found:
+        if name not in compared.improvements:
             continue
-        found, verdicts = compared.found[name], compared.verdicts[name]
+        comparison, verdicts = compared.improvements[name], compared.verdicts[name]
         if only_faster:
-            found, verdicts = _marked(found, verdicts, decision)
+            comparison, verdicts = _marked(comparison, verdicts, decision)
         else:
-            verdicts = [replace(one, outcome="slower") if _refuted(one) else one for one in verdicts]
-        left = without_slower(decision, verdicts, found)[0]
+            verdicts = [replace(verdict, outcome="slower") if _refuted(verdict) else verdict for verdict in verdicts]
+        left = without_slower(decision, verdicts, comparison)[0]
         if not is_default(left):
             kept.append(left)
     return kept
 
 
 def _marked(
-    found: Improvement, verdicts: Sequence[Verdict], decision: DecisionFunction
+    comparison: Improvement, verdicts: Sequence[Verdict], decision: DecisionFunction
 ) -> tuple[Improvement, list[Verdict]]:
     """The same, with all that is not faster called slower, so that it is left to the library."""
     faster, slower = OUTCOMES.index("faster"), OUTCOMES.index("slower")
-    outcome, leaves, judged = found.cells["outcome"].values.copy(), leaves_of(found, decision), []
-    for one in verdicts:
-        part = leaves == one.node
-        if one.outcome != "faster" and (outcome[part] == faster).any():
+    outcome, leaves, judged = comparison.cells["outcome"].values.copy(), leaves_of(comparison, decision), []
+    for verdict in verdicts:
+        part = leaves == verdict.node
+        if verdict.outcome != "faster" and (outcome[part] == faster).any():
             outcome[part & (outcome != faster)] = slower
-            judged.append(replace(one, outcome="no difference", slower=int((outcome[part] == slower).sum())))
+            judged.append(replace(verdict, outcome="no difference", slower=int((outcome[part] == slower).sum())))
         else:
-            judged.append(one if one.outcome == "faster" else replace(one, outcome="slower"))
-    cells = found.cells.assign(outcome=(found.cells["outcome"].dims, outcome))
-    return replace(found, cells=cells), judged
+            judged.append(verdict if verdict.outcome == "faster" else replace(verdict, outcome="slower"))
+    cells = comparison.cells.assign(outcome=(comparison.cells["outcome"].dims, outcome))
+    return replace(comparison, cells=cells), judged
 
 
 def _left(
@@ -275,14 +282,18 @@ def _left(
     judged = _records(first, kept=file is not None and first is last)
     if file is not None and first is not last:
         kept = _records(last, kept=True)
-        stay = {(one["collective"], one["method"]) for one in kept}
-        gone = [one for one in judged if one["verdict"] != "faster" or (one["collective"], one["method"]) not in stay]
+        stay = {(record["collective"], record["method"]) for record in kept}
+        gone = [
+            record
+            for record in judged
+            if record["verdict"] != "faster" or (record["collective"], record["method"]) not in stay
+        ]
         judged = [*gone, *kept]
     facts: dict[str, Any] = {
         "rules": None if file is None else str(file.relative_to(work.folder.path)),
         "proof": dict(proof),
         "compared": judged,
-        "gain": {} if file is None else {name: last.gain(name) for name in last.found},
+        "gain": {} if file is None else {name: last.gain(name) for name in last.improvements},
         "outcome": outcome,
     }
     return {**facts, "said": _said(outcome, facts)}, [] if file is None else [file]
@@ -292,27 +303,27 @@ def _records(compared: Compared, *, kept: bool) -> list[dict[str, Any]]:
     return [
         {
             "collective": name,
-            "rule": region(one.bounds),
-            "method": one.method,
-            "cells": one.cells,
-            "improvement": round(one.mean, 2),
-            "p": float(f"{one.p:.3g}"),
-            "verdict": _WORDS[one.outcome],
+            "rule": region(verdict.bounds),
+            "method": verdict.method,
+            "cells": verdict.cells,
+            "improvement": round(verdict.mean, 2),
+            "p": float(f"{verdict.p:.3g}"),
+            "verdict": _WORDS[verdict.outcome],
             "kept": kept,
         }
         for name, each in compared.verdicts.items()
-        for one in each
-        if one.cells and not one.default
+        for verdict in each
+        if verdict.cells and not verdict.default
     ]
 
 
 def _said(outcome: str, facts: Mapping[str, Any]) -> str:
     if outcome == "proven":
         gains = [
-            f"{name} {format_percent(one['mean'])} faster ({one['low']:.1f} to {one['high']:.1f}) in "
-            f"{format_count(one['cells'], 'cell')}"
-            for name, one in facts["gain"].items()
-            if one["mean"] is not None
+            f"{name} {format_percent(gain['mean'])} faster ({gain['low']:.1f} to {gain['high']:.1f}) in "
+            f"{format_count(gain['cells'], 'cell')}"
+            for name, gain in facts["gain"].items()
+            if gain["mean"] is not None
         ]
         return "; ".join(gains)
     return {

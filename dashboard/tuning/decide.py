@@ -83,12 +83,12 @@ def _favoured(cube: xr.Dataset, percent: float) -> xr.Dataset:
 
 def save(file: Path, decisions: Sequence[DecisionFunction]) -> None:
     """Write decision functions."""
-    disk.write_text(file, json.dumps([one.to_dict() for one in decisions], indent=1, allow_nan=False) + "\n")
+    disk.write_text(file, json.dumps([decision.to_dict() for decision in decisions], indent=1, allow_nan=False) + "\n")
 
 
 def load(file: Path) -> list[DecisionFunction]:
     """Read what `save` wrote."""
-    return [DecisionFunction.from_dict(one) for one in disk.read_json(file)]
+    return [DecisionFunction.from_dict(document) for document in disk.read_json(file)]
 
 
 def decisions_of(work: Work) -> list[DecisionFunction]:
@@ -125,12 +125,12 @@ def _finite(value: float) -> float | None:
 
 def _said(facts: dict[str, dict[str, Any]]) -> str:
     parts = []
-    for name, one in facts.items():
-        if "why_not" in one:
-            parts.append(f"{name}: {one['why_not']}")
+    for name, row in facts.items():
+        if "why_not" in row:
+            parts.append(f"{name}: {row['why_not']}")
             continue
-        own = "the library's own" if one["penalty_of_default"] is None else format_percent(one["penalty_of_default"])
-        told = "all left to the library" if one["default"] else format_count(one["leaves"], "leaf", "leaves")
-        mean = format_percent(float("nan") if one["penalty"] is None else one["penalty"])
-        parts.append(f"{name} {told}, {mean} from the best (by itself {own})")
+        own = "the library's own" if row["penalty_of_default"] is None else format_percent(row["penalty_of_default"])
+        leaves = "all left to the library" if row["default"] else format_count(row["leaves"], "leaf", "leaves")
+        mean = format_percent(float("nan") if row["penalty"] is None else row["penalty"])
+        parts.append(f"{name} {leaves}, {mean} from the best (by itself {own})")
     return "; ".join(parts)

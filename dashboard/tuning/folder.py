@@ -98,10 +98,10 @@ class Folder:
 
     def worker(self) -> dict[str, Any]:
         """The process that works in it: ``pid, started, host``; empty where there is none any more."""
-        told = read_json(self.path / ".lock")
+        lock = read_json(self.path / ".lock")
         try:
-            here = told["host"] == platform.node()
-            return told if not here or processes.alive(told["pid"], told["started"]) else {}
+            here = lock["host"] == platform.node()
+            return lock if not here or processes.alive(lock["pid"], lock["started"]) else {}
         except (KeyError, TypeError):
             return {}
 
@@ -175,7 +175,7 @@ class Folder:
         known = self.state().get(name, {})
         if known.get("state") != "done" or known.get("inputs") != inputs:
             return False
-        return all(digest_of_file(self.path / file) == told for file, told in known["files"].items())
+        return all(digest_of_file(self.path / file) == file_digest for file, file_digest in known["files"].items())
 
     def output(self, name: str) -> str:
         """Digest of what a stage gave; empty where it was not done."""

@@ -36,7 +36,7 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
         where there are no two launches.
     """
     medians = _medians(results)
-    found: dict[str, float] = {}
+    deviations: dict[str, float] = {}
     for collective in {cell[0] for cell, _ in medians}:
         variances, launches = [], 1
         for cell in {cell for cell, _ in medians if cell[0] == collective}:
@@ -46,8 +46,8 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
                 launches = max(launches, len(gaps))
                 variances.append(float(np.var(gaps, ddof=1)) / _MEDIAN.get(len(gaps) - 1, 0.9))
         spread = float(np.median(variances)) if variances else 0.0
-        found[collective] = 100 * float(np.sqrt(spread / (2 * launches)))
-    return found
+        deviations[collective] = 100 * float(np.sqrt(spread / (2 * launches)))
+    return deviations
 
 
 def launches_of(results: Path) -> int:
@@ -57,7 +57,7 @@ def launches_of(results: Path) -> int:
 
 def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
     """Median seconds by cell and algorithm, then launch."""
-    found: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
+    medians: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
     with disk.opened(results) as stream:
         lines = stream.readlines()
     for line in lines:
@@ -68,5 +68,5 @@ def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float
             continue
         if samples := record.get("samples"):
             place = (collective, comm_size, message_size, ppn), method.algorithm
-            found.setdefault(place, {})[launch] = float(np.median(samples))
-    return found
+            medians.setdefault(place, {})[launch] = float(np.median(samples))
+    return medians

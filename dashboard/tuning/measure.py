@@ -31,9 +31,9 @@ def measure(work: Work) -> Result:
     finish(work, "measure", campaign, work.installation, work.asked.measuring + _AROUND_S)
     done, chosen = campaign.done(), read_json(campaign.chosen)
     unsafe = [
-        {"collective": one.collective, "method": str(one.method), "why": str(one)}
-        for one in faulty_of(campaign)
-        if one.excluded
+        {"collective": finding.collective, "method": str(finding.method), "why": str(finding)}
+        for finding in faulty_of(campaign)
+        if finding.excluded
     ]
     loss = {name: value for name, value in chosen.get("loss", {}).items() if value is not None}
     facts = {

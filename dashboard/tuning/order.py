@@ -67,10 +67,10 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
     }
 
 
-def lines_of(found: Mapping[str, Any]) -> list[str]:
+def lines_of(summary: Mapping[str, Any]) -> list[str]:
     """What is said at the end, in about ten lines."""
     lines = [
-        f"{name:8} {one['state']:5} {format_duration(one['seconds'] or 0.0):>6}  {one['said']}"
-        for name, one in found["stages"].items()
+        f"{name:8} {stage['state']:5} {format_duration(stage['seconds'] or 0.0):>6}  {stage['said']}"
+        for name, stage in summary["stages"].items()
     ]
-    return [*lines, bundled.OUTCOMES.get(str(found["outcome"]), "")]
+    return [*lines, bundled.OUTCOMES.get(str(summary["outcome"]), "")]

@@ -56,8 +56,10 @@ def version_of(work: Work) -> str:
 def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> bundle.Order:
     """What is to be written of decision functions, with the measurements they are judged by."""
     results = work.folder.path / work.facts("measure")["results"]
-    names = {one.collective for one in decisions}
-    parts = {name: one.problem.slices[0] for name, one in prepared_of(results, work).items() if name in names}
+    names = {decision.collective for decision in decisions}
+    parts = {
+        name: preparation.problem.slices[0] for name, preparation in prepared_of(results, work).items() if name in names
+    }
     return bundle.Order(
         target=target,
         decisions=tuple(decisions),
@@ -70,7 +72,7 @@ def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> 
 
 def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tuple[Rules | None, dict[str, Any]]:
     """Write the rules of what is not left to the library, and say what that costs; no rules where all of it is."""
-    kept = [one for one in decisions if not is_default(one)]
+    kept = [decision for decision in decisions if not is_default(decision)]
     target = target_of(work)
     if not kept or not target:
         return None, {"losses": {}, "notes": [] if target else ["this library reads no rules"]}
@@ -103,8 +105,8 @@ def read(work: Work, text: str) -> Rules:
 
 def linted(work: Work, text: str) -> dict[str, Any]:
     """What is wrong with the text of rules."""
-    found = read_text(text, version=version_of(work))
-    return {"errors": found.errors, "faults": [fault.to_dict() for fault in found.faults]}
+    rules_file = read_text(text, version=version_of(work))
+    return {"errors": rules_file.errors, "faults": [fault.to_dict() for fault in rules_file.faults]}
 
 
 def proven(work: Work, file: Path, stage: str) -> Proof:
@@ -121,7 +123,7 @@ def export(work: Work) -> Result:
     if rules is None:
         said = "; ".join(facts["notes"]) or "everything is left to the library's own decision"
         return Result({"rules": None, **facts, "said": said})
-    decided = {name: one.leaves for name, one in rules.decisions.items() if not is_default(one)}
+    decided = {name: decision.leaves for name, decision in rules.decisions.items() if not is_default(decision)}
     lost = "; ".join(f"{name} loses {points:.2f} points" for name, points in facts["losses"].items())
     said = f"{sum(decided.values())} rules for {', '.join(decided)}" + (f"; {lost}" if lost else "")
     return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, [file])
@@ -153,8 +155,8 @@ def prove_stage(work: Work) -> Result:
 
 def facts_of(proof: Proof) -> dict[str, Any]:
     """What of a proof later stages and the bundle tell."""
-    told = proof.to_dict()
-    kept = {name: told[name] for name in ("holds", "taken", "counts", "ranks", "notes", "unsafe")}
+    record = proof.to_dict()
+    kept = {name: record[name] for name in ("holds", "taken", "counts", "ranks", "notes", "unsafe")}
     ran = proof.count("proven", "same graph")
     word = "proven" if proof.holds else "NOT PROVEN"
     said = f"{word}: {ran} of {len(proof.verdicts)} regions run as asked"

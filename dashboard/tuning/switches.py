@@ -27,11 +27,11 @@ def variables(target: str, name: str, *, nodes: int) -> dict[str, str]:
         return mpich_parameters(file)
     if target != "openmpi":
         return {}
-    found = {
+    parameters = {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_dynamic_rules_filename": file,
     }
-    return found if nodes == 1 else {**found, "OMPI_MCA_coll_tuned_priority": "100"}
+    return parameters if nodes == 1 else {**parameters, "OMPI_MCA_coll_tuned_priority": "100"}
 
 
 def environment_script(said: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ def axes(messages: object, processes: object) -> Axes:
 def test_even_sizes_need_one_pixel_a_cell() -> None:
     raster = Raster.of(axes(2 ** np.arange(10), [2, 4, 8, 16]))
     cells = np.arange(40).reshape(4, 10)
-    assert raster.whole
+    assert raster.complete
     assert (raster.paint(cells) == cells).all()
 
 
@@ -39,7 +39,7 @@ def test_each_pixel_shows_the_cell_that_its_centre_lies_in(sizes: list[int]) -> 
 
 def test_a_map_of_more_cells_than_pixels_says_so() -> None:
     raster = Raster.of(axes(np.arange(1, 2049), [2, 3]))
-    assert not raster.whole
+    assert not raster.complete
     assert raster.columns.size == FINEST
     assert raster.paint(np.arange(4096).reshape(2, 2048)).shape == (2, FINEST)
 

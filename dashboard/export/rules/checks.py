@@ -34,7 +34,7 @@ def check(rules: Rules, version: str, *, classic: bool) -> list[Fault]:
                 "never looked at",
             )
         ]
-    faults = [fault for one in rules.sets for row in one.rows for fault in _row(rules.collective, row, version)]
+    faults = [fault for band in rules.sets for row in band.rows for fault in _row(rules.collective, row, version)]
     faults += _known(rules, version)
     faults += _sizes(rules)
     if classic:
@@ -83,8 +83,8 @@ def _row(collective: str, row: Row, version: str) -> Iterator[Fault]:
 
 def _known(rules: Rules, version: str) -> Iterator[Fault]:
     """Algorithms that are known to give wrong results, each at its first rule."""
-    firsts = {row.choice.algorithm: row for one in reversed(rules.sets) for row in reversed(one.rows)}
-    for number, row in sorted(firsts.items(), key=lambda one: one[1].line or 0):
+    firsts = {row.choice.algorithm: row for band in reversed(rules.sets) for row in reversed(band.rows)}
+    for number, row in sorted(firsts.items(), key=lambda numbered_row: numbered_row[1].line or 0):
         fault = known_fault("Open MPI", version, rules.collective, number=number) if number else None
         if fault is not None:
             yield Fault(
@@ -98,18 +98,18 @@ def _known(rules: Rules, version: str) -> Iterator[Fault]:
 def _order(rules: Rules) -> Iterator[Fault]:
     """Sizes that do not ascend: what is above in the file then never acts."""
     highest: Set | None = None
-    for one in rules.sets:
-        if highest is not None and one.comm_size <= highest.comm_size:
+    for band in rules.sets:
+        if highest is not None and band.comm_size <= highest.comm_size:
             yield Fault(
-                one.line,
+                band.line,
                 "warning",
-                f"{rules.collective}: communicator size {one.comm_size} after {highest.comm_size}; they must ascend",
+                f"{rules.collective}: communicator size {band.comm_size} after {highest.comm_size}; they must ascend",
                 f"acts from {highest.comm_size} processes; the set of line {highest.line} never acts",
             )
-        if highest is None or one.comm_size > highest.comm_size:
-            highest = one
+        if highest is None or band.comm_size > highest.comm_size:
+            highest = band
         top: Row | None = None
-        for row in one.rows:
+        for row in band.rows:
             if top is not None and row.size <= top.size:
                 yield Fault(
                     row.line,
@@ -119,11 +119,11 @@ def _order(rules: Rules) -> Iterator[Fault]:
                 )
             if top is None or row.size > top.size:
                 top = row
-        if not one.rows:
+        if not band.rows:
             yield Fault(
-                one.line,
+                band.line,
                 "note",
-                f"{rules.collective} from {one.comm_size} processes has no rule",
+                f"{rules.collective} from {band.comm_size} processes has no rule",
                 "the library decides by itself",
             )
 
@@ -146,8 +146,8 @@ def _small(rules: Rules, version: str) -> Iterator[Fault]:
 def _sizes(rules: Rules) -> Iterator[Fault]:
     """Sizes that cannot be what the library compares them with."""
     compared = COMPARED[rules.collective]
-    for one in rules.sets:
-        sized = [row for row in one.rows if row.size > 0]
+    for band in rules.sets:
+        sized = [row for row in band.rows if row.size > 0]
         if compared == "nothing" and sized:
             if rules.collective in ("scan", "exscan"):
                 why, acts = "the size of one element times the processes", "never acts for usual data"
@@ -159,15 +159,15 @@ def _sizes(rules: Rules) -> Iterator[Fault]:
                 f"{rules.collective}: rules from size {sized[0].size} up, but the library compares {why}",
                 acts,
             )
-        below = [row for row in sized if row.size < one.comm_size]
-        if compared == "total" and below and one.comm_size > 1:
+        below = [row for row in sized if row.size < band.comm_size]
+        if compared == "total" and below and band.comm_size > 1:
             sizes = ", ".join(str(row.size) for row in below)
             yield Fault(
                 below[0].line,
                 "warning",
-                f"{rules.collective} from {one.comm_size} processes: sizes {sizes} are less than one byte for each "
+                f"{rules.collective} from {band.comm_size} processes: sizes {sizes} are less than one byte for each "
                 "process; the library compares the total (block per process × processes), these look like blocks",
-                f"a rule meant for blocks of m bytes acts from m/{one.comm_size} bytes on; multiply the sizes by the "
+                f"a rule meant for blocks of m bytes acts from m/{band.comm_size} bytes on; multiply the sizes by the "
                 "number of processes",
             )
 
@@ -178,11 +178,11 @@ def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fau
     shifted = series(version) == "6.0" and classic
     if shifted:
         return
-    for number, one in enumerate(rules.sets):
-        last = one.last
+    for number, band in enumerate(rules.sets):
+        last = band.last
         if classic and number + 1 < len(rules.sets):
             last = rules.sets[number + 1].comm_size - 1
-        for row in one.rows:
+        for row in band.rows:
             if known.get(row.choice.algorithm) == _TWO and last > 2:
                 upto = "any number of" if last >= 2**31 - 1 else f"up to {last}"
                 yield Fault(
@@ -200,13 +200,13 @@ def _by_insignificant(rules: Rules) -> Iterator[Fault]:
     """
     if rules.collective != "scatter":
         return
-    for one in rules.sets:
-        ways = {way_of(rules.collective, row.choice.algorithm) for row in one.rows}
-        if len(ways) > 1 and one.last > 2:
+    for band in rules.sets:
+        ways = {way_of(rules.collective, row.choice.algorithm) for row in band.rows}
+        if len(ways) > 1 and band.last > 2:
             yield Fault(
-                one.line,
+                band.line,
                 "warning",
-                f"scatter from {one.comm_size} processes: rules of one set whose algorithms send on different ways",
+                f"scatter from {band.comm_size} processes: rules of one set whose algorithms send on different ways",
                 "a process that is not the root and tells no send count, as mpi4py does, takes the rule for size 0 and "
                 "the root perhaps another one: wrong results or a crash; safe are linear and linear_nb alone, or one "
                 "algorithm for all sizes",

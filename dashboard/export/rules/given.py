@@ -94,9 +94,9 @@ def read_beside(tuned: Path, han: Path, version: str = DEFAULT_VERSION) -> tuple
     """
     texts = []
     for path, kinds in ((tuned, ("openmpi-1", "openmpi-2")), (han, ("openmpi-han",))):
-        found = read_rules(path, version=version)
-        if found.format not in kinds:
-            raise RulesError(f"{path}: {found.title}; wanted are rules of {'HAN' if path == han else 'tuned'}")
+        rules = read_rules(path, version=version)
+        if rules.format not in kinds:
+            raise RulesError(f"{path}: {rules.title}; wanted are rules of {'HAN' if path == han else 'tuned'}")
         texts.append(disk.read_text(path, errors="surrogateescape"))
     text = joined(*texts)
     return text, read_text(text, version=version)
@@ -114,7 +114,7 @@ def of_collective(rules: RulesFile, collective: str, name: str = "the rules file
         for decision in known.values():
             if decision.collective == collective:
                 return decision
-    there = ", ".join(dict.fromkeys(one.collective for one in rules.meant.values())) or "no collective at all"
+    there = ", ".join(dict.fromkeys(decision.collective for decision in rules.meant.values())) or "no collective at all"
     raise OptionError(f"{name} has no rules for {collective}; it has them for {there}")
 
 

@@ -60,7 +60,7 @@ def read(text: str) -> RulesFile:
 
 
 def _conditions(text: str, line: int, faults: list[Fault]) -> list[_Condition]:
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     rest: list[_Condition] = []
     for token in text.split(";"):
         part = _PART.fullmatch(token)
@@ -80,8 +80,8 @@ def _conditions(text: str, line: int, faults: list[Fault]) -> list[_Condition]:
             made = _condition(int(part[1]), match)
             if made.low > made.high or made.fewest > made.most:
                 faults.append(Fault(line, "warning", f"condition {word[:40]!r} ends before it begins", "it never acts"))
-            found.append(made)
-    return found + rest
+            conditions.append(made)
+    return conditions + rest
 
 
 def _condition(algorithm: int, match: re.Match[str]) -> _Condition:
@@ -93,15 +93,18 @@ def _condition(algorithm: int, match: re.Match[str]) -> _Condition:
 
 
 def _decision(collective: str, conditions: list[_Condition]) -> DecisionFunction:
-    numbers = sorted({one.algorithm for one in conditions})
-    methods = [_DEFAULT, *(Method(f"algorithm {one}", f"algorithm {one}", 0, {"library_id": one}) for one in numbers)]
+    numbers = sorted({box.algorithm for box in conditions})
+    methods = [
+        _DEFAULT,
+        *(Method(f"algorithm {number}", f"algorithm {number}", 0, {"library_id": number}) for number in numbers),
+    ]
     places = {number: place for place, number in enumerate(numbers, start=1)}
-    comm = sorted({0, *(one.fewest for one in conditions), *(one.most + 1 for one in conditions if one.most < INF)})
-    message = sorted({0, *(one.low for one in conditions), *(one.high + 1 for one in conditions if one.high < INF)})
+    comm = sorted({0, *(box.fewest for box in conditions), *(box.most + 1 for box in conditions if box.most < INF)})
+    message = sorted({0, *(box.low for box in conditions), *(box.high + 1 for box in conditions if box.high < INF)})
     rows = []
     for count in comm:
-        here = [one for one in conditions if one.fewest <= count <= one.most]
-        fits = [next((one for one in here if one.low <= size <= one.high), None) for size in message]
-        rows.append(search_tree(message, [Leaf(places[one.algorithm] if one else 0) for one in fits], MESSAGE_SIZE))
+        here = [box for box in conditions if box.fewest <= count <= box.most]
+        fits = [next((box for box in here if box.low <= size <= box.high), None) for size in message]
+        rows.append(search_tree(message, [Leaf(places[box.algorithm] if box else 0) for box in fits], MESSAGE_SIZE))
     root = search_tree(comm, rows, COMM_SIZE)
     return DecisionFunction(collective, methods, root, kind="intel", provenance={"library": "Intel MPI"}).simplified()

@@ -99,15 +99,15 @@ class _Parser:
         raise RulesError(f"line {line}: not JSON: {text}, expected a value")
 
     def _items(self, end: str, depth: int, *, keyed: bool) -> list[Any]:
-        found: list[Any] = []
+        elements: list[Any] = []
         if self._tokens[self._next][:2] == ("sign", end):
             self._take()
-            return found
+            return elements
         while True:
-            found.append(self._pair(depth) if keyed else self._value(depth + 1))
+            elements.append(self._pair(depth) if keyed else self._value(depth + 1))
             kind, text, line = self._take()
             if kind == "sign" and text == end:
-                return found
+                return elements
             if (kind, text) != ("sign", ","):
                 raise RulesError(f"line {line}: not JSON: {text}, expected ',' or '{end}'")
             if self._tokens[self._next][:2] == ("sign", end):

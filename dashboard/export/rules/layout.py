@@ -38,19 +38,19 @@ def laid_out(text: str) -> Layout | None:
     lines = _lines(text)
     if lines is None or len(lines) < 2 or len(lines[0].values) != 1:
         return None
-    found = Layout()
+    layout = Layout()
     place = 1
     for _ in range(min(lines[0].values[0], len(COLLECTIVE_IDS))):
-        after = _collective(lines, place, found)
+        after = _collective(lines, place, layout)
         if after is None:
             return None
         place = after
-    return found
+    return layout
 
 
 def _lines(text: str) -> list[_Line] | None:
     """Lines that hold numbers; None when one of them holds something else or no usual number of them."""
-    found = []
+    number_lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split("#", 1)[0].split()
         if number == 1 and words and words[0].startswith(_HEADER):
@@ -59,17 +59,17 @@ def _lines(text: str) -> list[_Line] | None:
             continue
         if not all(_PLAIN.fullmatch(word) for word in words) or len(words) not in (1, *_RULE):
             return None
-        found.append(_Line(number, tuple(int(word) for word in words)))
-    return found
+        number_lines.append(_Line(number, tuple(int(word) for word in words)))
+    return number_lines
 
 
-def _collective(lines: list[_Line], place: int, found: Layout) -> int | None:
+def _collective(lines: list[_Line], place: int, layout: Layout) -> int | None:
     """Take one collective; the place after it."""
     head = lines[place : place + 2]
     if len(head) < 2 or any(len(line.values) != 1 for line in head) or head[0].values[0] >= len(COLLECTIVE_IDS):
         return None
     rules = Rules(COLLECTIVE_IDS[head[0].values[0]], head[0].number)
-    found.rules.append(rules)
+    layout.rules.append(rules)
     place += 2
     for _ in range(head[1].values[0]):
         head = lines[place : place + 2]
@@ -83,7 +83,7 @@ def _collective(lines: list[_Line], place: int, found: Layout) -> int | None:
             made.rows.append(Row(size, choice, lines[place].number))
             place += 1
         rules.sets.append(made)
-        found.faults += _counted(rules.collective, made)
+        layout.faults += _counted(rules.collective, made)
     return place
 
 

@@ -77,8 +77,8 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> Ru
         raise RulesError("these are measurements for NCCL's optimize_config.py, no rules")
     if nccl.recognises(text):
         return nccl.read(text)
-    if (found := _open_mpi(text, version)) is not None:
-        return found
+    if (rules := _open_mpi(text, version)) is not None:
+        return rules
     raise RulesError(f"no rules file that is known; known are rules of {_KNOWN}")
 
 

@@ -109,7 +109,7 @@ def read(document: At, own: At | None = None) -> RulesFile:
 
 def _own(tree: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What the library's own file says of a collective, as a whole and of intracommunicators."""
-    return [one for one in (tree, tree.get(_INTRA)) if one]
+    return [branch for branch in (tree, tree.get(_INTRA)) if branch]
 
 
 def _plain(at: At) -> dict[str, Any]:
@@ -161,25 +161,25 @@ def _node(at: At, reading: _Reading) -> Node | None:
         if _is_leaf(pair):
             node = reading.method(_leaf_name(pair, reading))
             continue
-        found = _condition(pair, reading)
-        if found is None:
+        answer = _condition(pair, reading)
+        if answer is None:
             continue
         below = _node(pair.value, reading)
         if below is None:
             continue
-        node = _joined(found, below, node)
+        node = _joined(answer, below, node)
     return node
 
 
-def _joined(found: _Answer, below: Node, after: Node | None) -> Node | None:
+def _joined(answer: _Answer, below: Node, after: Node | None) -> Node | None:
     """`below` where the condition holds, else what comes after; a tuple stands for a test that must be false."""
-    if isinstance(found, bool):
-        return below if found else after
+    if isinstance(answer, bool):
+        return below if answer else after
     if after is None:
         return below
-    if isinstance(found, tuple):
-        return Split(found, (after, below))
-    return Split((found,), (below, after))
+    if isinstance(answer, tuple):
+        return Split(answer, (after, below))
+    return Split((answer,), (below, after))
 
 
 def _leaf_name(pair: Pair, reading: _Reading) -> str:
@@ -189,17 +189,19 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
         what = f"{name} is no {kind} of {reading.collective}"
         reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
     settings = {}
-    for one in pair.value.pairs:
-        key, sign, value = one.key.partition("=")
-        if not sign or not key or one.value.pairs:
-            reading.faults.append(Fault(one.line, "error", f"{one.key!r} is no parameter such as 'k=4'", _ABORTS))
+    for setting in pair.value.pairs:
+        key, sign, value = setting.key.partition("=")
+        if not sign or not key or setting.value.pairs:
+            reading.faults.append(
+                Fault(setting.line, "error", f"{setting.key!r} is no parameter such as 'k=4'", _ABORTS)
+            )
         settings[key] = value
     short = plain.removeprefix(f"{reading.collective}_").removeprefix("intra_").removeprefix("sched_")
-    told = [f"{key}={value}" for key, value in settings.items()]
+    terms = [f"{key}={value}" for key, value in settings.items()]
     usual = PARAMETERS.get((reading.collective, short), ())
     # What an algorithm is always given says nothing; that some of it is lacking does.
-    lacking = [] if set(usual) <= set(told) else ["and no more"]
-    label = " ".join([short, *(told + lacking if lacking else (one for one in told if one not in usual))])
+    lacking = [] if set(usual) <= set(terms) else ["and no more"]
+    label = " ".join([short, *(terms + lacking if lacking else (term for term in terms if term not in usual))])
     reading.parameters[label] = {**settings, "library_name": name}
     return label
 

@@ -34,9 +34,9 @@ def read(text: str) -> RulesFile:
     seen: list[tuple[int, list[str]]] = []
     for number, line in _lines(text):
         fields = [part.strip() for part in line.split(",")]
-        found = list(_line(number, fields))
-        faults += found
-        if any(fault.severity == "error" for fault in found):
+        line_faults = list(_line(number, fields))
+        faults += line_faults
+        if any(fault.severity == "error" for fault in line_faults):
             continue
         for before, other in seen:
             if _covers(other, fields):
@@ -66,22 +66,22 @@ def _line(number: int, fields: list[str]) -> Iterator[Fault]:
         if fields[place] not in known:
             yield Fault(number, "error", f"{what} {fields[place][:30]!r}, expected one of {', '.join(known)}", _SKIPPED)
     for place in (1, 2, *range(5, len(fields))):
-        if not _whole(fields[place]):
+        if not _is_whole_number(fields[place]):
             yield Fault(
                 number, "error", f"field {place + 1} is {fields[place][:30]!r}, expected a whole number", _SKIPPED
             )
-    if _whole(fields[1]) and _whole(fields[2]) and int(fields[1]) > int(fields[2]):
+    if _is_whole_number(fields[1]) and _is_whole_number(fields[2]) and int(fields[1]) > int(fields[2]):
         yield Fault(number, "warning", f"min_bytes {fields[1]} is above max_bytes {fields[2]}", "the line never acts")
 
 
-def _whole(text: str) -> bool:
+def _is_whole_number(text: str) -> bool:
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit() and len(digits) < 20
 
 
-def _covers(one: list[str], other: list[str]) -> bool:
-    """Whether every call that `other` is for is one that `one` is for."""
-    if one[0] != other[0] or int(one[1]) > int(other[1]) or int(one[2]) < int(other[2]):
+def _covers(wider: list[str], other: list[str]) -> bool:
+    """Whether every call that `other` is for is one that `wider` is for."""
+    if wider[0] != other[0] or int(wider[1]) > int(other[1]) or int(wider[2]) < int(other[2]):
         return False
-    first, second = ([*fields[6:], *["-1"] * (_MOST - len(fields))] for fields in (one, other))
+    first, second = ([*fields[6:], *["-1"] * (_MOST - len(fields))] for fields in (wider, other))
     return all(a in ("-1", b) for a, b in zip(first, second, strict=True))

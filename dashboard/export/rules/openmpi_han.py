@@ -64,9 +64,9 @@ def recognises(text: str) -> bool:
 
 def read(text: str) -> RulesFile:
     """Read HAN's rules alone: which component answers."""
-    found = _simulated(text)
-    decisions = {name: _decision(name, bands, _leaves(found.names)) for name, bands in found.bands.items()}
-    return RulesFile("openmpi-han", "HAN's rules of Open MPI 5.0", decisions, decisions, in_order(found.faults))
+    reading = _simulated(text)
+    decisions = {name: _decision(name, bands, _leaves(reading.names)) for name, bands in reading.bands.items()}
+    return RulesFile("openmpi-han", "HAN's rules of Open MPI 5.0", decisions, decisions, in_order(reading.faults))
 
 
 def read_both(text: str, version: str) -> RulesFile:
@@ -81,7 +81,7 @@ def read_both(text: str, version: str) -> RulesFile:
         *(Fault(None, "warning", f"HAN's rules say nothing of {name}", "HAN answers it, by itself") for name in silent),
     ]
     title = f"{tuned.title}, with HAN's rules"
-    acting, meant = (_both(one, han) for one in (tuned.decisions, tuned.meant))
+    acting, meant = (_both(decisions, han) for decisions in (tuned.decisions, tuned.meant))
     return RulesFile("openmpi-nodes", title, acting, meant, in_order(faults))
 
 
@@ -91,9 +91,9 @@ def _moved(fault: Fault, lines: int) -> Fault:
 
 def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, DecisionFunction]:
     """Each collective's decision: where HAN's rules say tuned, the rules of tuned; where these leave it, its own."""
-    found = dict(tuned)
+    decisions = dict(tuned)
     for name in {*tuned} & SERVES[HAN] - {*han.bands}:
-        found[name] = _only_han(name)
+        decisions[name] = _only_han(name)
     for name, bands in han.bands.items():
         methods = [Method(each, each) for each in han.names]
         nodes: list[Node] = [Leaf(place) for place in range(len(methods))]
@@ -105,8 +105,8 @@ def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, Decisi
             methods, facts = [*methods, *further], tuned[name].provenance
         root = _root(bands, nodes)
         provenance = {**facts, "library": "Open MPI"}
-        found[name] = DecisionFunction(name, methods, root, kind="openmpi-nodes", provenance=provenance)
-    return found
+        decisions[name] = DecisionFunction(name, methods, root, kind="openmpi-nodes", provenance=provenance)
+    return decisions
 
 
 def _only_han(name: str) -> DecisionFunction:
@@ -143,17 +143,17 @@ def _root(bands: Sequence[Band], nodes: Sequence[Node]) -> Node:
 
 
 def _simulated(text: str) -> _Read:
-    found = _Read()
+    reading = _Read()
     words = _words(text)
     try:
         for _ in range(_number(words, "the number of collectives", 1)):
-            _collective(words, found)
+            _collective(words, reading)
         if (rest := next(words, None)) is not None and rest.text:
             what = f"{rest.text} and what follows are beyond the declared number of collectives"
-            found.faults.append(Fault(rest.line, "warning", what, "never read"))
+            reading.faults.append(Fault(rest.line, "warning", what, "never read"))
     except _Dropped as dropped:
-        found.faults.append(Fault(dropped.line, "error", str(dropped), REST))
-    return found
+        reading.faults.append(Fault(dropped.line, "error", str(dropped), REST))
+    return reading
 
 
 def _words(text: str) -> Iterator[_Word]:
@@ -178,7 +178,7 @@ def _number(words: Iterator[_Word], what: str, least: int, most: int | None = No
     return value
 
 
-def _collective(words: Iterator[_Word], found: _Read) -> None:
+def _collective(words: Iterator[_Word], reading: _Read) -> None:
     word = next(words)
     name = COLLECTIVE_IDS[int(word.text)] if _is_id(word.text) else word.text
     if name not in COLLECTIVE_IDS:
@@ -186,29 +186,29 @@ def _collective(words: Iterator[_Word], found: _Read) -> None:
         raise _Dropped(word.line, f"{word.text!r} is read as a collective, expected {known}")
     if name not in SERVES[HAN]:
         what = f"HAN does not choose for {name}"
-        found.faults.append(Fault(word.line, "warning", what, "these rules are read and never asked"))
+        reading.faults.append(Fault(word.line, "warning", what, "these rules are read and never asked"))
     for _ in range(_number(words, f"the number of topological levels of {name}", 0)):
         level = _number(words, f"a topological level of {name}", 0, _LEVELS - 1)
-        _level(words, found, name, level)
+        _level(words, reading, name, level)
 
 
 def _is_id(text: str) -> bool:
     return text.isdecimal() and int(text) < len(COLLECTIVE_IDS)
 
 
-def _level(words: Iterator[_Word], found: _Read, name: str, level: int) -> None:
+def _level(words: Iterator[_Word], reading: _Read, name: str, level: int) -> None:
     bands: list[Band] = []
     for number in range(_number(words, f"the number of communicator sizes of {name}", 0)):
         size = _number(words, f"a communicator size of {name}", 1, None if number else 1)
         rules = [
-            (_number(words, f"a message size of {name}", 0, None if place else 0), found.place(_component(words)))
+            (_number(words, f"a message size of {name}", 0, None if place else 0), reading.place(_component(words)))
             for place in range(_number(words, f"the number of message sizes of {name} from {size} processes", 0))
         ]
         if rules:
             bands.append(Band(size, tuple(rules)))
             # What was read acts, also where a fault comes later.
             if level == GLOBAL and name in SERVES[HAN]:
-                found.bands[name] = bands
+                reading.bands[name] = bands
 
 
 def _component(words: Iterator[_Word]) -> str:

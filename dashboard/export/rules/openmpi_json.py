@@ -49,20 +49,22 @@ def read(document: At) -> RulesFile:
     except _Refused as error:
         refused = True
         reading.faults.append(Fault(error.line, "error", str(error), IGNORED))
-    for one in rules:
-        reading.faults += check(one, VERSION, classic=False) + _ranges(one)
+    for ruleset in rules:
+        reading.faults += check(ruleset, VERSION, classic=False) + _ranges(ruleset)
     built = {
-        one.collective: decision for one in rules if (decision := decision_of(one, VERSION, picked_ranges, "openmpi-3"))
+        ruleset.collective: decision
+        for ruleset in rules
+        if (decision := decision_of(ruleset, VERSION, picked_ranges, "openmpi-3"))
     }
     title = "Open MPI rules, version 3 (JSON), as read by Open MPI 6"
     return RulesFile("openmpi-3", title, {} if refused else built, built, in_order(reading.faults))
 
 
 def _collectives(document: At) -> list[tuple[str, int, At]]:
-    found = document.get("collectives")
-    if found is None or not isinstance(found.value, tuple):
+    collectives = document.get("collectives")
+    if collectives is None or not isinstance(collectives.value, tuple):
         raise _Refused(document.line, "there is no object 'collectives'")
-    return [(pair.key, pair.line, pair.value) for pair in found.pairs]
+    return [(pair.key, pair.line, pair.value) for pair in collectives.pairs]
 
 
 def _unknown(at: At, known: tuple[str, ...], where: str, reading: _Reading) -> None:
@@ -85,7 +87,7 @@ def _collective(name: str, line: int, value: At, reading: _Reading) -> Rules:
     rules = Rules(name, line)
     sets = [_set(name, item, reading) for item in value.value]
     # A decision over sizes shows what holds for any communicator, where there is such.
-    rules.sets += [one for one, special in sets if not special] or [one for one, _ in sets]
+    rules.sets += [band for band, special in sets if not special] or [band for band, _ in sets]
     return rules
 
 
@@ -108,24 +110,24 @@ def _set(name: str, at: At, reading: _Reading) -> tuple[Set, bool]:
 
 def _distribution(name: str, at: At, reading: _Reading) -> bool:
     """Whether a set is for communicators of some placement only: more than a decision over sizes can tell."""
-    found = at.get("comm_rank_distribution")
-    if found is None or found.value == "any":
+    distribution = at.get("comm_rank_distribution")
+    if distribution is None or distribution.value == "any":
         return False
-    if found.value in _DISTRIBUTIONS:
+    if distribution.value in _DISTRIBUTIONS:
         reading.faults.append(
             Fault(
-                found.line,
+                distribution.line,
                 "note",
-                f"a set of {name} is for communicators that are {found.value}",
+                f"a set of {name} is for communicators that are {distribution.value}",
                 "shown here only where there is no set for any",
             )
         )
         return True
     reading.faults.append(
         Fault(
-            found.line,
+            distribution.line,
             "warning",
-            f"comm_rank_distribution is {_short(found.value)}, expected {', '.join(_DISTRIBUTIONS)}",
+            f"comm_rank_distribution is {_short(distribution.value)}, expected {', '.join(_DISTRIBUTIONS)}",
             "taken as any",
         )
     )
@@ -145,49 +147,49 @@ def _row(name: str, at: At, reading: _Reading) -> Row | None:
 
 def _algorithm(name: str, at: At, reading: _Reading) -> int | None:
     """The number of the algorithm; 0 where there is none, None where the rule is disabled."""
-    found = at.get("alg")
+    algorithm = at.get("alg")
     known = algorithms(name, VERSION)
-    if found is None:
+    if algorithm is None:
         reading.faults.append(
             Fault(at.line, "error", f"a rule of {name} has no 'alg'", "the library decides by itself")
         )
         return 0
-    if isinstance(found.value, str):
-        number = {"ignore": 0, **{text: one for one, text in known.items()}}.get(found.value)
+    if isinstance(algorithm.value, str):
+        number = {"ignore": 0, **{text: library_id for library_id, text in known.items()}}.get(algorithm.value)
         if number is not None:
             return number
-    elif isinstance(found.value, int) and not isinstance(found.value, bool):
-        if found.value in (0, *known):
-            return found.value
+    elif isinstance(algorithm.value, int) and not isinstance(algorithm.value, bool):
+        if algorithm.value in (0, *known):
+            return algorithm.value
     else:
-        what = f"alg is {_short(found.value)}, expected a number or a name"
-        reading.faults.append(Fault(found.line, "error", what, "the library decides by itself"))
+        what = f"alg is {_short(algorithm.value)}, expected a number or a name"
+        reading.faults.append(Fault(algorithm.line, "error", what, "the library decides by itself"))
         return 0
-    has = ", ".join(f"{one} {text}" for one, text in known.items()) or "none"
-    what = f"{name} has no algorithm {_short(found.value)} in Open MPI {VERSION}; it has {has}"
-    reading.faults.append(Fault(found.line, "error", what, "this rule never acts, the next that fits does"))
+    has = ", ".join(f"{library_id} {text}" for library_id, text in known.items()) or "none"
+    what = f"{name} has no algorithm {_short(algorithm.value)} in Open MPI {VERSION}; it has {has}"
+    reading.faults.append(Fault(algorithm.line, "error", what, "this rule never acts, the next that fits does"))
     return None
 
 
 def _integer(at: At, key: str, default: int) -> int:
-    found = at.get(key)
-    if found is None:
+    number = at.get(key)
+    if number is None:
         return default
-    if isinstance(found.value, int) and not isinstance(found.value, bool):
-        return found.value
-    if isinstance(found.value, str) and found.value[:3] in ("inf", "Inf", "INF"):
+    if isinstance(number.value, int) and not isinstance(number.value, bool):
+        return number.value
+    if isinstance(number.value, str) and number.value[:3] in ("inf", "Inf", "INF"):
         return INF
-    raise _Refused(found.line, f"{key} is {_short(found.value)}, expected a whole number or 'inf'")
+    raise _Refused(number.line, f"{key} is {_short(number.value)}, expected a whole number or 'inf'")
 
 
 def _ranges(rules: Rules) -> list[Fault]:
     """Ranges in which nothing is."""
     faults = []
-    for one in rules.sets:
-        if one.comm_size > one.last:
-            what = f"{rules.collective}: comm_size_min {one.comm_size} is above comm_size_max {one.last}"
-            faults.append(Fault(one.line, "warning", what, "the set never acts"))
-        for row in one.rows:
+    for band in rules.sets:
+        if band.comm_size > band.last:
+            what = f"{rules.collective}: comm_size_min {band.comm_size} is above comm_size_max {band.last}"
+            faults.append(Fault(band.line, "warning", what, "the set never acts"))
+        for row in band.rows:
             if row.size > row.last:
                 what = f"{rules.collective}: msg_size_min {row.size} is above msg_size_max {row.last}"
                 faults.append(Fault(row.line, "warning", what, "the rule never acts"))

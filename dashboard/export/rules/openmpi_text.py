@@ -54,79 +54,79 @@ def read(text: str, version: str = "5.0") -> RulesFile:
     version
         Of Open MPI.
     """
-    found = _simulate(text, versioned=series(version) != "4.1")
-    faults = [found.refused] if found.refused else []
-    meant = found.rules
+    reading = _simulate(text, versioned=series(version) != "4.1")
+    faults = [reading.refused] if reading.refused else []
+    meant = reading.rules
     layout = laid_out(text)
     if layout is not None:
         faults += layout.faults
-        if found.refused or layout.faults:
+        if reading.refused or layout.faults:
             meant = layout.rules
-    faults += _surface(text, found, version)
-    faults += [fault for one in meant for fault in check(one, version, classic=True)]
+    faults += _surface(text, reading, version)
+    faults += [fault for ruleset in meant for fault in check(ruleset, version, classic=True)]
     faults += _twice(meant)
-    name = f"openmpi-{found.version}"
-    title = f"Open MPI rules, version {found.version}, as read by Open MPI {series(version)}"
-    acting = {} if found.refused else _built(found.rules, version, name)
+    name = f"openmpi-{reading.version}"
+    title = f"Open MPI rules, version {reading.version}, as read by Open MPI {series(version)}"
+    acting = {} if reading.refused else _built(reading.rules, version, name)
     return RulesFile(name, title, acting, _built(meant, version, name), in_order(faults))
 
 
 def _built(rules: Sequence[Rules], version: str, name: str) -> dict[str, DecisionFunction]:
     """Decision functions by collective; of a collective that comes twice the later rules act."""
     pick = picked_shifted if series(version) == "6.0" else picked_classic
-    found = {one.collective: decision_of(one, series(version), pick, name) for one in rules}
-    return {collective: decision for collective, decision in found.items() if decision is not None}
+    decisions = {ruleset.collective: decision_of(ruleset, series(version), pick, name) for ruleset in rules}
+    return {collective: decision for collective, decision in decisions.items() if decision is not None}
 
 
 def _simulate(text: str, *, versioned: bool) -> _Read:
     scanner = Scanner(text, versioned=versioned)
-    found = _Read(version=scanner.version)
+    reading = _Read(version=scanner.version)
     try:
-        _collectives(scanner, found)
+        _collectives(scanner, reading)
         try:
-            found.rest = scanner.next()
+            reading.rest = scanner.next()
         except End:
-            found.rest = None
+            reading.rest = None
     except _Refused as refused:
-        found.refused = Fault(refused.line, "error", str(refused), IGNORED)
-    found.dropped = scanner.dropped
-    return found
+        reading.refused = Fault(refused.line, "error", str(refused), IGNORED)
+    reading.dropped = scanner.dropped
+    return reading
 
 
-def _collectives(scanner: Scanner, found: _Read) -> None:
-    count = _next(scanner, found, "the number of collectives")
+def _collectives(scanner: Scanner, reading: _Read) -> None:
+    count = _next(scanner, reading, "the number of collectives")
     if count.value > len(COLLECTIVE_IDS):
         raise _Refused(count.line, f"{count.text} collectives; there are at most {len(COLLECTIVE_IDS)}")
     for _ in range(count.value):
-        number = _next(scanner, found, "the number of a collective")
+        number = _next(scanner, reading, "the number of a collective")
         if number.value >= len(COLLECTIVE_IDS):
             raise _Refused(
                 number.line, f"{number.text} is read as a collective's number, expected 0 to {len(COLLECTIVE_IDS) - 1}"
             )
         name = COLLECTIVE_IDS[number.value]
         rules = Rules(name, number.line)
-        found.rules.append(rules)
-        sets = _next(scanner, found, f"the number of communicator sizes of {name}")
+        reading.rules.append(rules)
+        sets = _next(scanner, reading, f"the number of communicator sizes of {name}")
         if sets.value > _MOST_SETS:
             raise _Refused(sets.line, f"{sets.text} is read as the number of communicator sizes of {name}")
         for _ in range(sets.value):
-            rules.sets.append(_set(scanner, found, name))
+            rules.sets.append(_set(scanner, reading, name))
 
 
-def _set(scanner: Scanner, found: _Read, name: str) -> Set:
-    size = _next(scanner, found, f"a communicator size of {name}")
-    count = _next(scanner, found, f"the number of rules of {name} from {size.value} processes")
+def _set(scanner: Scanner, reading: _Read, name: str) -> Set:
+    size = _next(scanner, reading, f"a communicator size of {name}")
+    count = _next(scanner, reading, f"the number of rules of {name} from {size.value} processes")
     made = Set(size.value, size.line, declared=count.value, declared_line=count.line)
     where = f"{name} from {size.value} processes"
     for number in range(count.value):
-        first = _next(scanner, found, f"the message size of rule {number + 1} of {where}")
+        first = _next(scanner, reading, f"the message size of rule {number + 1} of {where}")
         algorithm, fan_out, segment = (
-            _next(scanner, found, f"{what} of rule {number + 1} of {where}")
+            _next(scanner, reading, f"{what} of rule {number + 1} of {where}")
             for what in ("the algorithm", "the fan-out", "the segment size")
         )
         requests = None
-        if found.version > 1 and scanner.digit_follows():
-            requests = _next(scanner, found, f"the requests of rule {number + 1} of {where}").value
+        if reading.version > 1 and scanner.digit_follows():
+            requests = _next(scanner, reading, f"the requests of rule {number + 1} of {where}").value
         if not number and first.value:
             raise _Refused(
                 first.line,
@@ -136,7 +136,7 @@ def _set(scanner: Scanner, found: _Read, name: str) -> Set:
     return made
 
 
-def _next(scanner: Scanner, found: _Read, what: str) -> Number:
+def _next(scanner: Scanner, reading: _Read, what: str) -> Number:
     try:
         number = scanner.next()
     except End:
@@ -144,11 +144,11 @@ def _next(scanner: Scanner, found: _Read, what: str) -> Number:
     if number.value < 0:
         raise _Refused(number.line, f"{number.text} is read as {what}, expected 0 or more")
     if len(number.text.lstrip("+")) > 1 and number.text.lstrip("+")[0] == "0":
-        found.odd.append(number)
+        reading.odd.append(number)
     return number
 
 
-def _surface(text: str, found: _Read, version: str) -> list[Fault]:
+def _surface(text: str, reading: _Read, version: str) -> list[Fault]:
     """Faults of the text itself, whatever it says."""
     faults = [
         Fault(
@@ -157,22 +157,22 @@ def _surface(text: str, found: _Read, version: str) -> list[Fault]:
             f"{chars[:30]!r} is neither number nor comment (#)",
             "dropped character by character; digits in such words are read as numbers",
         )
-        for line, chars in found.dropped
+        for line, chars in reading.dropped
     ]
     faults += [
         Fault(number.line, "warning", f"{number.text} is octal or hexadecimal", f"read as {number.value}")
-        for number in found.odd
+        for number in reading.odd
     ]
-    if found.rest is not None:
+    if reading.rest is not None:
         faults.append(
             Fault(
-                found.rest.line,
+                reading.rest.line,
                 "warning",
-                f"{found.rest.text} and what follows are beyond the declared number of collectives",
+                f"{reading.rest.text} and what follows are beyond the declared number of collectives",
                 "never read",
             )
         )
-    if "rule-file-version-" in text and found.version == 1:
+    if "rule-file-version-" in text and reading.version == 1:
         line = text.count("\n", 0, text.index("rule-file-version-")) + 1
         why = (
             f"Open MPI {series(version)} knows rules of version 1 only"
@@ -180,7 +180,7 @@ def _surface(text: str, found: _Read, version: str) -> list[Fault]:
             else "the version must be the very first thing in the file, comments only after it"
         )
         faults.append(Fault(line, "error", f"rule-file-version is not understood: {why}", IGNORED))
-    if series(version) == "6.0" and any(len(rules.sets) > 1 for rules in found.rules):
+    if series(version) == "6.0" and any(len(rules.sets) > 1 for rules in reading.rules):
         faults.append(
             Fault(
                 None,
@@ -189,7 +189,7 @@ def _surface(text: str, found: _Read, version: str) -> list[Fault]:
                 "every set acts for the communicators below it, shifted by one; write version 3 (JSON) instead",
             )
         )
-    if series(version) == "5.0" and found.version > 1:
+    if series(version) == "5.0" and reading.version > 1:
         faults.append(
             Fault(
                 1, "note", "rules of version 2 need Open MPI 5.0.7 or newer", "older ones drop the file without a word"
@@ -202,15 +202,15 @@ def _twice(rules: Sequence[Rules]) -> list[Fault]:
     """Collectives that come again: the later one replaces the earlier."""
     faults = []
     seen: dict[str, int] = {}
-    for one in rules:
-        if one.collective in seen:
+    for ruleset in rules:
+        if ruleset.collective in seen:
             faults.append(
                 Fault(
-                    one.line,
+                    ruleset.line,
                     "warning",
-                    f"{one.collective} comes a second time, after line {seen[one.collective]}",
+                    f"{ruleset.collective} comes a second time, after line {seen[ruleset.collective]}",
                     "only the rules here act",
                 )
             )
-        seen[one.collective] = one.line
+        seen[ruleset.collective] = ruleset.line
     return faults

@@ -72,23 +72,28 @@ def fitted(
 
 def _measured(method: Method, measured: tuple[Method, ...], collective: str, version: str, library: str) -> Method:
     if library != "Open MPI":
-        same = [one for one in measured if _same(method, one, collective, library)]
-        return next((one for one in same if one.segment_size == method.segment_size), same[0] if same else method)
+        same = [candidate for candidate in measured if _same(method, candidate, collective, library)]
+        return next(
+            (candidate for candidate in same if candidate.segment_size == method.segment_size),
+            same[0] if same else method,
+        )
     wanted_choice = _choice(method, collective, version)
     component = TUNED if wanted_choice == NOTHING else method.algorithm
     # What is left to tuned is its own decision, which across nodes is not the library's.
-    if (one := _component(component, measured)) is not None:
-        return one
+    if (component_method := _component(component, measured)) is not None:
+        return component_method
     if component == HAN:
-        return next((one for one in measured if component_of(one, collective) == HAN), method)
+        return next((candidate for candidate in measured if component_of(candidate, collective) == HAN), method)
     if wanted_choice is None:
         return method
-    return next((one for one in measured if _choice(one, collective, version) == wanted_choice), method)
+    return next(
+        (candidate for candidate in measured if _choice(candidate, collective, version) == wanted_choice), method
+    )
 
 
 def _component(name: str, measured: tuple[Method, ...]) -> Method | None:
     """What was measured of a component by itself."""
-    return next((one for one in measured if name and named(one) == name), None)
+    return next((method for method in measured if name and named(method) == name), None)
 
 
 def _same(method: Method, measured: Method, collective: str, library: str) -> bool:
@@ -124,7 +129,7 @@ def costs(
     weights
         Workload by collective, ``(comm_size, message_size)``.
     """
-    found: list[Cost] = []
+    rule_costs: list[Cost] = []
     faults: list[Fault] = []
     for name, decision in rules.meant.items():
         cube = cubes.get(decision.collective)
@@ -142,10 +147,10 @@ def costs(
             blocks = None if as_blocks is None else summarise(penalty(cube, as_blocks, weights=calls))
         except DecisionError:
             continue
-        found.append(Cost(name, acted, meant, blocks, lacking))
+        rule_costs.append(Cost(name, acted, meant, blocks, lacking))
         if blocks is not None and blocks.cells == meant.cells and blocks.mean < 0.9 * meant.mean:
             faults.append(_scaled(name, blocks, meant))
-    return found, faults
+    return rule_costs, faults
 
 
 def _not_measured(name: str, collective: str, cubes: Collection[str]) -> Fault:

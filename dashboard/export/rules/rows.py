@@ -56,26 +56,26 @@ def ascending(starts: Sequence[int], items: Sequence[Item]) -> list[tuple[int, I
 
     A start below one before it acts from that one on, and what stood there never acts.
     """
-    found: list[tuple[int, Item]] = []
+    steps: list[tuple[int, Item]] = []
     for start, item in zip(starts, items, strict=True):
-        effective = max(start, found[-1][0]) if found else start
-        if found and effective == found[-1][0]:
-            found.pop()
-        found.append((effective, item))
-    return found
+        effective = max(start, steps[-1][0]) if steps else start
+        if steps and effective == steps[-1][0]:
+            steps.pop()
+        steps.append((effective, item))
+    return steps
 
 
 def first_match(ranges: Sequence[tuple[int, int]], items: Sequence[Item], rest: Item) -> list[tuple[int, Item]]:
     """What acts from where, where the first range that holds the size counts, and `rest` outside of all (6.x)."""
     edges = sorted({0, *(low for low, _ in ranges), *(high + 1 for _, high in ranges)})
-    found: list[tuple[int, Item]] = []
+    steps: list[tuple[int, Item]] = []
     for edge in edges:
         if edge < 0:
             continue
         chosen = next((item for (low, high), item in zip(ranges, items, strict=True) if low <= edge <= high), rest)
-        if not found or chosen is not found[-1][1]:
-            found.append((edge, chosen))
-    return found
+        if not steps or chosen is not steps[-1][1]:
+            steps.append((edge, chosen))
+    return steps
 
 
 Picked = list[tuple[int, list[tuple[int, Choice]]]]
@@ -85,21 +85,21 @@ NOTHING = Choice(0)
 def picked_classic(rules: Rules) -> Picked:
     """Rules of version 1 and 2 as Open MPI 4.x and 5.x pick them."""
     usable = rules.sets
-    sets = ascending([one.comm_size for one in usable], usable)
-    return [(start, _rows(one)) for start, one in sets]
+    sets = ascending([band.comm_size for band in usable], usable)
+    return [(start, _rows(band)) for start, band in sets]
 
 
-def _rows(one: Set) -> list[tuple[int, Choice]]:
-    if not one.rows:
+def _rows(band: Set) -> list[tuple[int, Choice]]:
+    if not band.rows:
         return [(0, NOTHING)]
-    return ascending([row.size for row in one.rows], [row.choice for row in one.rows])
+    return ascending([row.size for row in band.rows], [row.choice for row in band.rows])
 
 
 def picked_shifted(rules: Rules) -> Picked:
     """Rules of version 1 and 2 as the main branch (6.x) picks them: a set ends before its own communicator size."""
     ranges, low = [], 0
-    for number, one in enumerate(rules.sets):
-        high = INT_MAX if number == len(rules.sets) - 1 else one.comm_size - 1
+    for number, band in enumerate(rules.sets):
+        high = INT_MAX if number == len(rules.sets) - 1 else band.comm_size - 1
         ranges.append((low, high))
         low = high + 1
     return picked_ranges(
@@ -107,8 +107,8 @@ def picked_shifted(rules: Rules) -> Picked:
             rules.collective,
             rules.line,
             [
-                Set(low, one.line, _ended(one.rows), last=high)
-                for (low, high), one in zip(ranges, rules.sets, strict=True)
+                Set(low, band.line, _ended(band.rows), last=high)
+                for (low, high), band in zip(ranges, rules.sets, strict=True)
             ],
         )
     )
@@ -122,15 +122,15 @@ def _ended(rows: Sequence[Row]) -> list[Row]:
 def picked_ranges(rules: Rules) -> Picked:
     """Rules with both ends told (version 3): the first set that fits, in it the first rule that fits."""
     nothing = Set(0, 0)
-    sets = first_match([(one.comm_size, one.last) for one in rules.sets], rules.sets, nothing)
+    sets = first_match([(band.comm_size, band.last) for band in rules.sets], rules.sets, nothing)
     return [
         (
             start,
-            first_match([(row.size, row.last) for row in one.rows], [row.choice for row in one.rows], NOTHING)
-            if one.rows
+            first_match([(row.size, row.last) for row in band.rows], [row.choice for row in band.rows], NOTHING)
+            if band.rows
             else [(0, NOTHING)],
         )
-        for start, one in sets
+        for start, band in sets
     ]
 
 

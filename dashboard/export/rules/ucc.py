@@ -66,8 +66,8 @@ def read(text: str) -> RulesFile:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        if (found := _SECTION.fullmatch(line)) is not None:
-            section = found[1]
+        if (heading := _SECTION.fullmatch(line)) is not None:
+            section = heading[1]
             continue
         setting = _SETTING.fullmatch(line)
         if setting is None:
@@ -118,9 +118,9 @@ def _word(word: str, part: Part) -> str:
     elif word.startswith("@") and re.fullmatch(r"@\w+", word, re.ASCII):
         part.algorithm = word[1:]
     elif _TEAM.fullmatch(word):
-        part.teams = [_ends(one) for one in word[1:-1].split(",") if one]
-    elif all(_RANGE.fullmatch(one) for one in word.split(",")):
-        part.messages = [_ends(one) for one in word.split(",")]
+        part.teams = [_ends(interval) for interval in word[1:-1].split(",") if interval]
+    elif all(_RANGE.fullmatch(interval) for interval in word.split(",")):
+        part.messages = [_ends(interval) for interval in word.split(",")]
     elif _is_score(word):
         part.score = float(word)
     else:

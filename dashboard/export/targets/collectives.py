@@ -105,12 +105,12 @@ def choice_of(method: Method, collective: str) -> Choice:
     name = method.algorithm
     if is_of_library(method):
         wanted = _SAME.get(wanted, wanted)
-        name = next((one for one in known if normal(one, collective) == wanted), "")
+        name = next((candidate for candidate in known if normal(candidate, collective) == wanted), "")
     if name not in known:
         raise ExportError(f"{collective}: there is no own method {method.label!r}; there are {', '.join(known)}")
     takes = {each.name for each in known[name].parameters}
-    told = {**method.parameters, **({"segment_size": method.segment_size} if method.segment_size else {})}
-    chosen = {key: value for key, value in told.items() if key in takes}
+    settings = {**method.parameters, **({"segment_size": method.segment_size} if method.segment_size else {})}
+    chosen = {key: value for key, value in settings.items() if key in takes}
     try:
         known[name].values(chosen)
     except ScheduleError as error:

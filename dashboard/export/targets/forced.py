@@ -170,11 +170,13 @@ def _single(
             "from the measurements only"
         )
     offered = [(method, library.options(decision, method, version)) for method in methods_of(cube)]
-    found = [_Single(one, said, _cost(decision, one, cube, weights)) for one, said in offered if said is not None]
-    if not found:
+    candidates = [
+        _Single(method, said, _cost(decision, method, cube, weights)) for method, said in offered if said is not None
+    ]
+    if not candidates:
         return None, "it has none of the measured methods"
-    best = min(found, key=_order)
-    return best, f", the best single one of the {len(found)} measured that it has"
+    best = min(candidates, key=_order)
+    return best, f", the best single one of the {len(candidates)} measured that it has"
 
 
 def _order(single: _Single) -> tuple[int, float]:

@@ -123,7 +123,7 @@ def _function(decision: DecisionFunction, name: str) -> list[str]:
     body, tested = _body(decision)
     ppn = f", ppn={usual_ppn(decision)}" if "ppn" in decision.needs else ""
     derived = [ATTRIBUTES[attribute] for attribute in ATTRIBUTES if attribute in tested and ATTRIBUTES[attribute].base]
-    top = [f"    {one.name} = {one.python.replace('product(', '_product(')}" for one in derived]
+    top = [f"    {quantity.name} = {quantity.python.replace('product(', '_product(')}" for quantity in derived]
     return [f"def {name}(comm_size, message_size{ppn}):", *top, *body]
 
 
@@ -155,19 +155,19 @@ def _body(decision: DecisionFunction) -> tuple[list[str], set[str]]:
 
 def _leaves(root: Node) -> dict[int, int]:
     """Number of leaves below each node, by its identity."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     waiting = [root]
     while waiting:
         node = waiting[-1]
         if isinstance(node, Leaf):
-            found[id(node)] = 1
-        elif all(id(child) in found for child in node.children):
-            found[id(node)] = sum(found[id(child)] for child in node.children)
+            counts[id(node)] = 1
+        elif all(id(child) in counts for child in node.children):
+            counts[id(node)] = sum(counts[id(child)] for child in node.children)
         else:
-            waiting += [child for child in node.children if id(child) not in found]
+            waiting += [child for child in node.children if id(child) not in counts]
             continue
         waiting.pop()
-    return found
+    return counts
 
 
 TARGET = Target("python", "Python source", ".py", to_python, use=usage.python)

@@ -152,7 +152,7 @@ class DecisionsPage(Viewer):
             yield "The tree is not there yet: only the exact map is shown."
         elif decision.leaves > MOST_REGIONS:
             yield f"The tree has {decision.leaves:,} leaves; their outlines would cover the maps and are not drawn."
-        if scene is not None and not scene.raster.whole:
+        if scene is not None and not scene.raster.complete:
             yield (
                 f"The map has {' × '.join(f'{count:,}' for count in scene.axes.shape)} cells, more than fit on the "
                 "screen: some rows and columns are not drawn. Statistics, table and source are of all of them."

@@ -80,16 +80,16 @@ def chart_columns(view: View, lines: Lines) -> dict[str, Columns]:
 
     Few layers of many lines each: the drawing library takes its time for every layer.
     """
-    found: dict[str, Columns] = {}
+    columns: dict[str, Columns] = {}
     for model in view.models:
         slots = [slot for name, slot in lines.curves if name == model]
         colors = [LOOKS[slot].color for slot in slots]
-        found[f"curves {model}"] = {
+        columns[f"curves {model}"] = {
             "xs": [_path(lines.curves[model, slot][0]) for slot in slots],
             "ys": [_path(lines.curves[model, slot][1]) for slot in slots],
             "color": colors,
         }
-        found[f"residuals {model}"] = {
+        columns[f"residuals {model}"] = {
             "xs": [_path(lines.points[slot].at) for slot in slots],
             "ys": [_path(lines.residuals[model, slot]) for slot in slots],
             "color": colors,
@@ -97,10 +97,10 @@ def chart_columns(view: View, lines: Lines) -> dict[str, Columns]:
     ends = [bars(points, log=view.log) for points in lines.points]
     points = _point_columns(view, lines)
     low, high = (np.concatenate([each[side] for each in ends]) for side in (0, 1))
-    found["bars"] = {"at": points["at"], "low": low, "same": points["at"], "high": high, "color": points["color"]}
-    found["points"] = points
-    found["off"] = _residual_columns(view, lines)
-    return found
+    columns["bars"] = {"at": points["at"], "low": low, "same": points["at"], "high": high, "color": points["color"]}
+    columns["points"] = points
+    columns["off"] = _residual_columns(view, lines)
+    return columns
 
 
 def _path(values: FloatArray) -> FloatArray:

@@ -225,13 +225,13 @@ def evaluate(
         Those of this view and these measurements, where they are known already.
     """
     at = positions(view, cube)
-    found = Lines(points or tuple(measured(view, method, cube) for method in view.drawn), {}, {})
+    lines = Lines(points or tuple(measured(view, method, cube) for method in view.drawn), {}, {})
     for slot, method in enumerate(view.drawn):
         for model in view.models:
             if model in parameters:
                 time = predicted(view, method, parameters[model], at)
                 # Where the algorithm works on some numbers of processes only, the line joins those.
                 kept = np.isfinite(time)
-                found.curves[model, slot] = at[kept], time[kept]
-                found.residuals[model, slot] = residuals(view, method, parameters[model], found.points[slot])
-    return found
+                lines.curves[model, slot] = at[kept], time[kept]
+                lines.residuals[model, slot] = residuals(view, method, parameters[model], lines.points[slot])
+    return lines

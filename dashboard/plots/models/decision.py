@@ -74,20 +74,20 @@ def marks_legend(marks: NDArray[np.bool_]) -> str:
     )
 
 
-def penalties_table(found: Mapping[str, tuple[PenaltySummary, PenaltySummary]]) -> str:
+def penalties_table(penalties: Mapping[str, tuple[PenaltySummary, PenaltySummary]]) -> str:
     """Write what decisions by each model cost, as Tables 6.2 and 6.3.
 
     Parameters
     ----------
-    found
+    penalties
         By model or vote: the penalty against the best of the covered methods, and of all.
     """
     heads = [("decided by", False)]
     heads += [(each, True) for each in ("mean", "median", "max", "of all: mean", "median", "max", "unknown")]
     rows = []
-    for name, (fair, every) in found.items():
+    for name, (fair, every) in penalties.items():
         figures = [getattr(each, what) for each in (fair, every) for what in ("mean", "median", "max")]
-        told = ["–" if np.isnan(each) else format_percent(each) for each in figures]
-        rows.append([TITLES[name], *told, f"{every.unmeasured:,}"])
-    together = [place for place, name in enumerate(found) if name not in MODEL_TITLES]
+        texts = ["–" if np.isnan(each) else format_percent(each) for each in figures]
+        rows.append([TITLES[name], *texts, f"{every.unmeasured:,}"])
+    together = [place for place, name in enumerate(penalties) if name not in MODEL_TITLES]
     return table("Penalty: against the best method that models cover; of all", heads, rows, apart=together[:1])

@@ -19,15 +19,15 @@ _X = hv.Dimension("at", label="message size")
 _Y = hv.Dimension("above", label="model above measurement [%]")
 
 
-def _looks(found: Fit) -> dict[str, tuple[str, str, str]]:
+def _looks(fit: Fit) -> dict[str, tuple[str, str, str]]:
     """Marker, sign and colour of each method; those beyond what can be told apart are grey."""
-    names = list(dict.fromkeys(found.residuals["method"]))
+    names = list(dict.fromkeys(fit.residuals["method"]))
     return {name: LOOKS[place] if place < len(LOOKS) else ("cross", "✕", _GREY) for place, name in enumerate(names)}
 
 
-def residual_chart(found: Fit) -> hv.Overlay:
+def residual_chart(fit: Fit) -> hv.Overlay:
     """Draw how far the fitted model is above each measurement."""
-    looks, rows = _looks(found), found.residuals
+    looks, rows = _looks(fit), fit.residuals
     columns = {
         "at": np.maximum(rows["message_size"].to_numpy(float), 0.5),
         "above": 100 * rows["residual"].to_numpy(float),
@@ -48,15 +48,15 @@ def residual_chart(found: Fit) -> hv.Overlay:
     return hv.Overlay([level, points]).opts(**framed("Residuals of the fit", HEIGHT, *hooks, **labels))
 
 
-def interval_table(found: Fit) -> str:
+def interval_table(fit: Fit) -> str:
     """Write the fitted parameters with their confidence intervals, and what was assumed."""
     rows = []
-    for name, (low, high) in found.intervals.items():
+    for name, (low, high) in fit.intervals.items():
         ends = [_write(name, each) for each in (low, high)] if np.isfinite(high) else ["not determined", "–"]
-        rows.append([escape(name.replace("_", " ")), _write(name, found.value(name)), *ends])
-    level = f"{100 * found.level:g} %"
+        rows.append([escape(name.replace("_", " ")), _write(name, fit.value(name)), *ends])
+    level = f"{100 * fit.level:g} %"
     heads = [("parameter", False), ("value", True), (f"{level} from", True), ("to", True)]
-    notes = "".join(f"<p>{escape(note)}.</p>" for note in found.notes)
+    notes = "".join(f"<p>{escape(note)}.</p>" for note in fit.notes)
     return table(f"Fitted parameters with {level} confidence intervals", heads, rows) + notes
 
 
@@ -65,16 +65,16 @@ def _write(name: str, value: float) -> str:
     return f"{value * 1e9:.4g} ns/B" if per_byte else format_time(value)
 
 
-def method_table(found: Fit) -> str:
+def method_table(fit: Fit) -> str:
     """Write the residuals of each method."""
-    looks = _looks(found)
+    looks = _looks(fit)
     rows = []
-    for name, mine in found.residuals.groupby("method", sort=False):
+    for name, mine in fit.residuals.groupby("method", sort=False):
         residual = 100 * mine["residual"]
         _, sign, color = looks[str(name)]
         title = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(str(name))}'
         figures = [residual.median(), residual.abs().median(), residual.abs().max()]
         rows.append([title, *(format_percent(float(each)) for each in figures), f"{len(mine):,}"])
     heads = [("method", False), ("median", True), ("median size", True), ("largest", True), ("cells", True)]
-    caption = f"Residuals, model above measurement: median size {format_percent(found.median_error)}"
+    caption = f"Residuals, model above measurement: median size {format_percent(fit.median_error)}"
     return table(caption, heads, rows)

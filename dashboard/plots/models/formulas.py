@@ -42,15 +42,15 @@ def formulas(models: Iterable[CollectiveModel], known: Iterable[Comparison] = ()
     known
         How the formulas compare with the simulation (`dashboard.models.compare.table`).
     """
-    told = {(each.collective, each.algorithm, each.model): each for each in known if each.variant == "corrected"}
-    return SYMBOLS + "".join(_algorithm(each, told) for each in models)
+    comparisons = {(each.collective, each.algorithm, each.model): each for each in known if each.variant == "corrected"}
+    return SYMBOLS + "".join(_algorithm(each, comparisons) for each in models)
 
 
-def _algorithm(model: CollectiveModel, told: Mapping[tuple[str, str, ModelName], Comparison]) -> str:
+def _algorithm(model: CollectiveModel, comparisons: Mapping[tuple[str, str, ModelName], Comparison]) -> str:
     facts = [f"Table {model.table}", f"numbers of processes: {model.validity}", model.note]
     parts = [
         f"<dt>{MODEL_TITLES[name]}</dt><dd>{_formula(model, name)}"
-        f"{_verdict(told.get((model.collective, model.algorithm, name)))}</dd>"
+        f"{_verdict(comparisons.get((model.collective, model.algorithm, name)))}</dd>"
         for name in MODEL_NAMES
     ]
     facts_text = escape(". ".join(filter(None, facts)))
@@ -63,43 +63,43 @@ def _algorithm(model: CollectiveModel, told: Mapping[tuple[str, str, ModelName],
 
 def _formula(model: CollectiveModel, name: ModelName) -> str:
     formula = model.formula(name)
-    told = [_math(formula.written())]
+    parts = [_math(formula.written())]
     if formula.best is not None:
-        told.append(_math(formula.written(case="best")))
+        parts.append(_math(formula.written(case="best")))
     if formula.printed is not None:
-        told.append(_printed(_math(formula.written("as_published")), formula.erratum))
+        parts.append(_printed(_math(formula.written("as_published")), formula.erratum))
     closed = BY_NAME.get((model.collective, model.algorithm, name))
     if closed is not None:
         forms = closed.written()
-        told.append(f"Optimal segment size, Table {closed.table}: " + ("" if forms else "segments never pay"))
-        told += [_math(each) for each in forms]
+        parts.append(f"Optimal segment size, Table {closed.table}: " + ("" if forms else "segments never pay"))
+        parts += [_math(each) for each in forms]
         if closed.printed is not None:
-            told.append(_printed("".join(_math(each) for each in closed.written(as_published=True)), closed.erratum))
-    return "".join(told)
+            parts.append(_printed("".join(_math(each) for each in closed.written(as_published=True)), closed.erratum))
+    return "".join(parts)
 
 
 def _printed(formula: str, why: str) -> str:
     return f'<div class="printed">As published:{formula}<p>{escape(why)}</p></div>'
 
 
-def _verdict(found: Comparison | None) -> str:
-    if found is None:
+def _verdict(comparison: Comparison | None) -> str:
+    if comparison is None:
         return ""
-    if found.verdict == "exact":
+    if comparison.verdict == "exact":
         return "<p>Exact: equal to the simulated schedule for every number of processes and segments tried.</p>"
-    what = "An upper bound" if found.verdict == "bound" else "An estimate"
-    return f"<p>{what}: {found.low:+.3g} to {found.high:+.3g} % of the simulated schedule.</p>"
+    what = "An upper bound" if comparison.verdict == "bound" else "An estimate"
+    return f"<p>{what}: {comparison.low:+.3g} to {comparison.high:+.3g} % of the simulated schedule.</p>"
 
 
 def _math(piece: Written) -> str:
     return f'<div class="math">{piece.element()}</div>'
 
 
-def errata_list(found: Iterable[Erratum]) -> str:
+def errata_list(errata: Iterable[Erratum]) -> str:
     """Write errata: where, what is printed, what is right and why."""
     return "".join(
         f'<section class="formula" tabindex="0"><h3>{escape(each.where)}</h3><dl>'
         f"<dt>printed</dt><dd>{_math(each.printed)}</dd><dt>corrected</dt><dd>{_math(each.corrected)}</dd>"
         f"<dt>why</dt><dd><p>{escape(each.why)}</p></dd></dl></section>"
-        for each in found
+        for each in errata
     )

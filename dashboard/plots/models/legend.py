@@ -50,7 +50,7 @@ def legend_table(view: View, lines: Lines) -> str:
             if view.variant == "as_published":
                 printed = model_of(view.collective, method.algorithm).formula(model).printed is not None
                 title += " (as printed: an erratum)" if printed else ""
-            told = escape(measured) or ("as drawn" if lines.points[slot].at.size else "not measured here")
-            rows.append([name, f"{dash(model)} {title}", *figures, told])
-            name = told = ""
+            measured_as = escape(measured) or ("as drawn" if lines.points[slot].at.size else "not measured here")
+            rows.append([name, f"{dash(model)} {title}", *figures, measured_as])
+            name = measured_as = ""
     return table("Lines, and how far the models are off", heads, rows, apart=[each for each in apart if each])

@@ -54,10 +54,10 @@ def model_methods(collective: str, cube: xr.Dataset | None = None) -> tuple[Mode
         for method in methods_of(cube):
             if (model := model_for(collective, method)) is not None:
                 measured.setdefault((model.algorithm, method.segment_size), method.label)
-    found = []
+    methods = []
     for name, model in MODELS[collective].items():
         own = {segment for algorithm, segment in measured if algorithm == name}
         more = SEGMENTS if model.segmented and not own - {0} else ()
         segments = sorted({0, *own, *more}) if model.segmented else sorted({0, *own})
-        found += [ModelMethod(name, segment, measured.get((name, segment), "")) for segment in segments]
-    return tuple(found)
+        methods += [ModelMethod(name, segment, measured.get((name, segment), "")) for segment in segments]
+    return tuple(methods)

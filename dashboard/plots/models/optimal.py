@@ -44,36 +44,36 @@ def class_titles() -> list[str]:
     return ["not segmented", *powers]
 
 
-def algorithm_key(found: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
+def algorithm_key(optima: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
     """Colours of the algorithms.
 
     Parameters
     ----------
-    found
+    optima
         As `dashboard.models.optimal_map.optimal_map` gives it.
     scheme
         As for `MethodKey`.
     """
-    best = found["algorithm"].values
-    names = [str(name) for name in found["candidate"].values]
+    best = optima["algorithm"].values
+    names = [str(name) for name in optima["candidate"].values]
     return MethodKey.by_wins(names, np.bincount(best[best >= 0].ravel(), minlength=len(names)), scheme)
 
 
-def algorithm_layers(found: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, hv.Element]:
+def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, hv.Element]:
     """Layers of the map of algorithms."""
-    best = found["algorithm"].values
+    best = optima["algorithm"].values
     layers: dict[str, hv.Element] = {
         "optimal ground": drawn.unmeasured_ground(axes),
         "optimal": drawn.method_image(best, raster, key),
     }
     if drawn.has_letters(axes):
         layers["optimal text"] = drawn.cell_letters(best, axes, key)
-    return {**layers, "optimal cells": _cells(found, axes)}
+    return {**layers, "optimal cells": _cells(optima, axes)}
 
 
-def segment_layers(found: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, hv.Element]:
+def segment_layers(optima: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, hv.Element]:
     """Layers of the map of segment sizes; the cells say the power of two."""
-    segment = np.where(found["algorithm"].values >= 0, found["segment_size"].values, np.nan)
+    segment = np.where(optima["algorithm"].values >= 0, optima["segment_size"].values, np.nan)
     colors = class_colors()
     pixels = drawn.paint_codes(segment_classes(segment), raster, len(colors))
     layers: dict[str, hv.Element] = {
@@ -82,7 +82,7 @@ def segment_layers(found: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, h
     }
     if drawn.has_letters(axes):
         layers["segments text"] = _powers(segment, axes)
-    return {**layers, "segments cells": _cells(found, axes)}
+    return {**layers, "segments cells": _cells(optima, axes)}
 
 
 def _powers(segment: NDArray[np.float64], axes: Axes) -> hv.Labels:
@@ -98,34 +98,34 @@ def _powers(segment: NDArray[np.float64], axes: Axes) -> hv.Labels:
     )
 
 
-def _cells(found: xr.Dataset, axes: Axes) -> hv.Rectangles:
+def _cells(optima: xr.Dataset, axes: Axes) -> hv.Rectangles:
     """Boxes that are not seen, but tell their figures under the pointer; none on a map of many cells."""
-    count, size = found["comm_size"].values, found["message_size"].values
-    names = np.array([*map(str, found["candidate"].values), "none works"], dtype=object)
+    count, size = optima["comm_size"].values, optima["message_size"].values
+    names = np.array([*map(str, optima["candidate"].values), "none works"], dtype=object)
     left, right, bottom, top = axes.x.edges[:-1], axes.x.edges[1:], axes.y.edges[:-1], axes.y.edges[1:]
     rows, columns = (each.ravel() for each in np.meshgrid(np.arange(count.size), np.arange(size.size), indexing="ij"))
     if rows.size > drawn.MOST_LETTERS * 4:
         rows = columns = np.empty(0, dtype=int)
-    segment, time = found["segment_size"].values[rows, columns], found["time"].values[rows, columns]
+    segment, time = optima["segment_size"].values[rows, columns], optima["time"].values[rows, columns]
     data: list[Any] = [left[columns], bottom[rows], right[columns], top[rows]]
     data += [
         [f"{axes.y.write(count[row])} processes" for row in rows],
         [axes.x.write(size[column]) for column in columns],
-        list(names[found["algorithm"].values[rows, columns]]),
+        list(names[optima["algorithm"].values[rows, columns]]),
         [format_bytes(round(each)) if each else "not segmented" for each in segment],
         [format_time(float(each)) for each in time],
     ]
-    told = ["processes", "message", "algorithm", "segments", "time"]
-    tips = [("", "@processes, @message"), *((name, f"@{name}") for name in told[2:])]
-    boxes = hv.Rectangles(tuple(data), [drawn.X, drawn.Y, "message_size_to", "comm_size_to"], told)
+    fields = ["processes", "message", "algorithm", "segments", "time"]
+    tips = [("", "@processes, @message"), *((name, f"@{name}") for name in fields[2:])]
+    boxes = hv.Rectangles(tuple(data), [drawn.X, drawn.Y, "message_size_to", "comm_size_to"], fields)
     return boxes.opts(
         fill_alpha=0.0, line_alpha=0, tools=["hover"], hover_tooltips=tips, hover_alpha=0.0, backend="bokeh"
     )
 
 
-def algorithm_legend(found: xr.Dataset, key: MethodKey) -> str:
+def algorithm_legend(optima: xr.Dataset, key: MethodKey) -> str:
     """Write how often each algorithm is optimal, and with which segment sizes."""
-    best, segment = found["algorithm"].values, found["segment_size"].values
+    best, segment = optima["algorithm"].values, optima["segment_size"].values
     rows = []
     for place in sorted(range(len(key.labels)), key=lambda each: -int((best == each).sum())):
         mine = best == place
@@ -140,9 +140,9 @@ def algorithm_legend(found: xr.Dataset, key: MethodKey) -> str:
     return table("Optimal algorithms", heads, rows)
 
 
-def segment_legend(found: xr.Dataset) -> str:
+def segment_legend(optima: xr.Dataset) -> str:
     """Write the classes of segment sizes that occur."""
-    segment = np.where(found["algorithm"].values >= 0, found["segment_size"].values, np.nan)
+    segment = np.where(optima["algorithm"].values >= 0, optima["segment_size"].values, np.nan)
     classes = segment_classes(segment)
     rows = [
         [f"{swatch(color)} {title}", f"{int((classes == place).sum()):,}"]

@@ -63,15 +63,15 @@ class Segmentation:
     ) -> Segmentation:
         """Compute it."""
         model, where = model_of(collective, algorithm), (collective, algorithm, parameters, comm_size, message_size)
-        found = float(optimal_segment(*where, variant=variant))
-        whole = max(float(np.ceil(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
-        at = max(round(found), 1) if found else whole
-        sizes = np.unique(np.append(np.round(np.geomspace(min(16.0, whole), whole, 240)), at))
+        optimum = float(optimal_segment(*where, variant=variant))
+        largest = max(float(np.ceil(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
+        at = max(round(optimum), 1) if optimum else largest
+        sizes = np.unique(np.append(np.round(np.geomspace(min(16.0, largest), largest, 240)), at))
         curve = segment_curve(*where, sizes, variant=variant)
         time, longest = (
             float(model.predict(parameters, comm_size, message_size, each, variant=variant)) for each in (at, 0)
         )
-        return cls(curve, float(at), time, longest, bool(found))
+        return cls(curve, float(at), time, longest, bool(optimum))
 
     def within(self, percent: float) -> tuple[float, float]:
         """Least and largest segment size around the best one whose duration is at most so much above the least."""
@@ -92,7 +92,7 @@ class Segmentation:
 
 
 def segment_columns(
-    found: Mapping[ModelName, Segmentation], view: View, method: ModelMethod, cube: xr.Dataset | None
+    segmentations: Mapping[ModelName, Segmentation], view: View, method: ModelMethod, cube: xr.Dataset | None
 ) -> dict[str, Columns]:
     """Columns of every layer by name: ``<model> curve``, ``<model> 5``, ``<model> 10``, ``<model> best``, measured."""
     points: Points = measured(view, method, cube)
@@ -101,7 +101,7 @@ def segment_columns(
         "measured": {"at": points.at, "time": points.time},
         "measured bars": {"at": points.at, "low": low, "same": points.at, "high": high},
     }
-    for model, each in found.items():
+    for model, each in segmentations.items():
         columns[f"{model} curve"] = {"at": each.curve.segment_size, "time": each.curve.time}
         columns[f"{model} best"] = {"at": np.array([each.optimum]), "time": np.array([each.time])}
         for percent in RANGES:
@@ -140,17 +140,17 @@ def title(view: View, method: ModelMethod) -> str:
     """What is held."""
     count = format_count(view.comm_size, "process", "processes")
     size = format_bytes(view.message_size)
-    told = f", {FORMULAS[view.variant]}" if view.variant in FORMULAS else ""
-    return f"{view.collective} {method.algorithm} over segment size, {count}, messages of {size}{told}"
+    variant = f", {FORMULAS[view.variant]}" if view.variant in FORMULAS else ""
+    return f"{view.collective} {method.algorithm} over segment size, {count}, messages of {size}{variant}"
 
 
-def segment_table(found: Mapping[ModelName, Segmentation]) -> str:
+def segment_table(segmentations: Mapping[ModelName, Segmentation]) -> str:
     """Write optimum, ranges and gain of each model."""
     heads = [("model", False), ("optimal segment size", True), ("time", True)]
     heads += [(f"within {percent} %", False) for percent in sorted(RANGES)]
     heads += [("without segments", True), ("gain", True)]
     rows = []
-    for model, each in found.items():
+    for model, each in segmentations.items():
         _, sign, color = LOOKS[_LOOK[model]]
         name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {dash(model)} {MODEL_TITLES[model]}'
         ranges = [

@@ -49,14 +49,14 @@ def work_columns(run: Run, kind: str) -> dict[str, Any]:
     """Boxes of one kind of work; process 0 is the topmost row."""
     events = [each for each in run.events if each.kind == kind and each.end > each.start]
     rows = np.array([-each.process for each in events], dtype=float)
-    told = [f"process {each.process} {LOOKS[kind].title} {format_bytes(each.size)}" for each in events]
+    labels = [f"process {each.process} {LOOKS[kind].title} {format_bytes(each.size)}" for each in events]
     peers = [{"send": f" to {each.peer}", "receive": f" from {each.peer}"}.get(kind, "") for each in events]
     return {
         "start": np.array([each.start for each in events], dtype=float),
         "low": rows - _HALF,
         "end": np.array([each.end for each in events], dtype=float),
         "high": rows + _HALF,
-        "told": np.array([a + b for a, b in zip(told, peers, strict=True)], dtype=object),
+        "told": np.array([a + b for a, b in zip(labels, peers, strict=True)], dtype=object),
         "span": np.array([f"{format_time(e.start)} to {format_time(e.end)}" for e in events], dtype=object),
     }
 

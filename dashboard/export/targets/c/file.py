@@ -106,8 +106,10 @@ def names_of(decisions: Sequence[DecisionFunction]) -> list[str]:
     external += [f"{name}_ppn" for decision, name in zip(decisions, names, strict=True) if "ppn" in decision.needs]
     for name in external:
         if external.count(name) > 1:
-            found = ", ".join(repr(decision.collective) for decision in decisions)
-            raise ExportError(f"two decision functions would define {name} in C ({found}); export them to two files")
+            collectives = ", ".join(repr(decision.collective) for decision in decisions)
+            raise ExportError(
+                f"two decision functions would define {name} in C ({collectives}); export them to two files"
+            )
     return names
 
 
@@ -115,7 +117,7 @@ def _head(
     decisions: Sequence[DecisionFunction], names: Sequence[str], provenance: Mapping[str, Any] | None
 ) -> list[str]:
     collectives = ", ".join(decision.collective for decision in decisions)
-    told = ["ppn" in decision.needs for decision in decisions]
+    needs = ["ppn" in decision.needs for decision in decisions]
     declarations: list[str] = []
     for decision, name in zip(decisions, names, strict=True):
         declarations += declarations_of(decision, name)
@@ -125,7 +127,7 @@ def _head(
         "name. comm_size is the number of processes, message_size is in bytes; what it counts is said at each "
         "function. Sizes beyond the measured ones take the decision of the nearest measured size."
     )
-    asked = "triples 'comm_size message_size ppn'" if any(told) else "pairs 'comm_size message_size'"
+    asked = "triples 'comm_size message_size ppn'" if any(needs) else "pairs 'comm_size message_size'"
     test = (
         f"Self-test: compiled with -DCOLLTUNE_MAIN, this is a program that reads {asked} from "
         f"its standard input and prints for each of them a line with {answers}."
@@ -138,7 +140,7 @@ def _head(
         *(f"    {line}" for line in declarations),
         "",
         use,
-        *([_PPN_USE] if any(told) else []),
+        *([_PPN_USE] if any(needs) else []),
         "",
         test,
     ]
@@ -201,14 +203,14 @@ def _without_ppn(decision: DecisionFunction, name: str) -> list[str]:
 
 
 def _main(decisions: Sequence[DecisionFunction], names: Sequence[str]) -> str:
-    told = ["ppn" in decision.needs for decision in decisions]
+    needs = ["ppn" in decision.needs for decision in decisions]
     calls = [
         f"{name}_ppn(comm_size, message_size, ppn)" if with_ppn else f"{name}(comm_size, message_size)"
-        for name, with_ppn in zip(names, told, strict=True)
+        for name, with_ppn in zip(names, needs, strict=True)
     ]
     ends = [*[" "] * (len(names) - 1), "\\n"]
     prints = [f'printf("%d{end}", {call});' for call, end in zip(calls, ends, strict=True)]
-    scanned = '"%d %lld %d", &comm_size, &message_size, &ppn' if any(told) else '"%d %lld", &comm_size, &message_size'
-    text = _MAIN.replace("FORMAT", scanned).replace("COUNT", "3" if any(told) else "2")
-    text = text.replace("    DECLARATION\n", "    int ppn;\n" if any(told) else "")
+    scanned = '"%d %lld %d", &comm_size, &message_size, &ppn' if any(needs) else '"%d %lld", &comm_size, &message_size'
+    text = _MAIN.replace("FORMAT", scanned).replace("COUNT", "3" if any(needs) else "2")
+    text = text.replace("    DECLARATION\n", "    int ppn;\n" if any(needs) else "")
     return text.replace("PRINTS", "\n        ".join(prints))

@@ -74,7 +74,7 @@ def installed(root: Path | None = None) -> tuple[Path, str] | None:
 def _libraries(root: Path | None) -> Iterator[Path]:
     roots = [root or Path(sys.executable).parent.parent]
     if root is None:
-        roots += [Path(found).resolve().parent.parent for name in _PROGRAMS if (found := shutil.which(name))]
+        roots += [Path(program).resolve().parent.parent for name in _PROGRAMS if (program := shutil.which(name))]
     for place in dict.fromkeys(roots):
         for folder in (place / "lib", place / "lib64"):
             for pattern in _NAMES:

@@ -141,12 +141,12 @@ def _base(text: str | None) -> Tree:
             )
         text = held[1]
     try:
-        found = read_text(text)
+        rules = read_text(text)
     except RulesError as error:
         raise ExportError(f"the file to start from is not MPICH's: {error}") from None
-    wrong = [fault for fault in found.faults if fault.severity == "error"]
-    if found.format != "mpich" or wrong:
-        raise ExportError(f"the file to start from is not MPICH's: {wrong[0] if wrong else found.title}")
+    wrong = [fault for fault in rules.faults if fault.severity == "error"]
+    if rules.format != "mpich" or wrong:
+        raise ExportError(f"the file to start from is not MPICH's: {wrong[0] if wrong else rules.title}")
     document: Tree = json.loads(text.lstrip("\ufeff"))
     return document
 
@@ -165,7 +165,7 @@ def _bands(decision: DecisionFunction, own: Tree) -> Tree:
     compared = _COMPARED[decision.collective]
     names = [algorithm_name(decision, method) for method in decision.methods]
     bands = bands_of(decision, compared).bands
-    found: Tree = {}
+    tree: Tree = {}
     for number, band in enumerate(bands):
         rules: Tree = {}
         for place, (_, method) in enumerate(band.rules):
@@ -177,8 +177,8 @@ def _bands(decision: DecisionFunction, own: Tree) -> Tree:
             limit = "=any" if following is None else f"<={following - 1}"
             rules[f"{_KEY[compared]}{limit}"] = leaf
         end = bands[number + 1].start - 1 if number + 1 < len(bands) else None
-        found["comm_size=any" if end is None else f"comm_size<={end}"] = rules
-    return found
+        tree["comm_size=any" if end is None else f"comm_size<={end}"] = rules
+    return tree
 
 
 def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
@@ -205,9 +205,9 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
         parameters = {f"{key}={value}": {} for key, value in given.items() if key != _READ}
     elif (further := PARAMETERS.get((decision.collective, name))) is not None:
         radix = int(given.get("radix", _RADIX))
-        parameters = {one: {} for one in (f"k={radix}", *further)}
-    whole = given.get(_READ, f"MPIR_{decision.collective.capitalize()}_intra_{name}")
-    leaf: Tree = {f"algorithm={whole}": parameters}
+        parameters = {parameter: {} for parameter in (f"k={radix}", *further)}
+    full_name = given.get(_READ, f"MPIR_{decision.collective.capitalize()}_intra_{name}")
+    leaf: Tree = {f"algorithm={full_name}": parameters}
     if (decision.collective, name) in _POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}
     return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf

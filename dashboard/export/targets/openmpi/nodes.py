@@ -79,10 +79,10 @@ def to_openmpi_nodes(
     if series(version) != "5.0":
         raise ExportError(f"HAN's rules name components only in Open MPI 5.0, not {version}; write openmpi for it")
     each = list(per_collective(decisions))
-    if lost := [one.collective for one in each if one.collective not in SERVES[HAN]]:
+    if lost := [decision.collective for decision in each if decision.collective not in SERVES[HAN]]:
         known = ", ".join(sorted(SERVES[HAN]))
         raise ExportError(f"HAN does not answer {lost[0]}, so tuned does; write openmpi for it. It answers {known}")
-    tuned = [_left_to_tuned(one) for one in each]
+    tuned = [_left_to_tuned(decision) for decision in each]
     options = {"cubes": cubes, "version": version, "most_rules": most_rules, "weights": weights}
     first = to_openmpi(tuned, provenance=provenance, **options)  # type: ignore[arg-type]
     return joined(first, _han(each, provenance))

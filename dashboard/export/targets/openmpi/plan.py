@@ -93,19 +93,19 @@ def plans(
         wanted = series(version)
     except ValueError as error:
         raise ExportError(str(error)) from None
-    found: list[Plan] = []
+    collective_plans: list[Plan] = []
     for decision in per_collective(decisions):
         if decision.collective not in COMPARED:
             raise ExportError(
                 f"Open MPI takes no rules for {decision.collective}; it does for {', '.join(sorted(COMPARED))}"
             )
-        if any(decision.collective == one.source.collective for one in found):
+        if any(decision.collective == plan.source.collective for plan in collective_plans):
             raise ExportError(f"two decision functions for {decision.collective}; one file can hold one")
         cube = (cubes or {}).get(decision.collective)
         flat = None if cube is None else select_ppn(cube, known_ppn(decision))[0]
         measured = None if flat is None else _Measured(flat, (weights or {}).get(decision.collective))
-        found.append(_plan(decision, wanted, measured, most_rules))
-    return found
+        collective_plans.append(_plan(decision, wanted, measured, most_rules))
+    return collective_plans
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +133,10 @@ def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, 
     if why and measured is None:
         raise ExportError(f"{decision.collective}: {why}; the best of them is found from the measurements only")
     if why and measured is not None:
-        found = _searched(decision, version, measured, most_rules or MOST_RULES, why)
+        plan = _searched(decision, version, measured, most_rules or MOST_RULES, why)
     else:
-        found = _translated(decision, version, measured, bands)
-    return _of_one_way(found, version, measured, most_rules or MOST_RULES)
+        plan = _translated(decision, version, measured, bands)
+    return _of_one_way(plan, version, measured, most_rules or MOST_RULES)
 
 
 def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules: int) -> Plan:
@@ -151,13 +151,13 @@ def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules
         return replace(plan, notes=(*plan.notes, f"Not safe: {what}, whose algorithm another one does not understand."))
     why = f"{what}, so that all rules must be of algorithms that understand each other"
     plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(ways)]
-    return min(plans, key=lambda one: _mean(measured.penalty(one.decision)))
+    return min(plans, key=lambda candidate: _mean(measured.penalty(candidate.decision)))
 
 
 def _mean(penalties: xr.Dataset) -> tuple[int, float]:
     """Penalty to compare plans by: what leaves fewer cells without a measured time first."""
-    found = summarise(penalties)
-    return found.unmeasured, found.mean
+    summary = summarise(penalties)
+    return summary.unmeasured, summary.mean
 
 
 def known_ppn(decision: DecisionFunction) -> int | None:
@@ -172,31 +172,31 @@ def _searched(
     """The best bands of so many rules, from the measurements; of algorithms of one way only where that is given."""
     methods = methods_of(measured.cube)
     offered = {place: choice_in(decision, method, version) for place, method in enumerate(methods)}
-    found = {
+    choices = {
         place: choice
         for place, choice in offered.items()
         if choice is not None and (way is None or way_of(decision.collective, choice.algorithm) == way)
     }
-    if not found:
+    if not choices:
         raise ExportError(f"{decision.collective}: Open MPI {version} has none of the measured methods")
     compared = COMPARED[decision.collective]
-    search = best_bands(measured.cube, compared, most_rules, allowed=list(found), weights=measured.weights)
+    search = best_bands(measured.cube, compared, most_rules, allowed=list(choices), weights=measured.weights)
     bands = search.bands()
-    places = {place: number for number, place in enumerate(found)}
+    places = {place: number for number, place in enumerate(choices)}
     bands = bands.with_methods([places.get(place, 0) for place in range(len(methods))])
-    kept = tuple(methods[place] for place in found)
+    kept = tuple(methods[place] for place in choices)
     by = " by the workload's calls" if measured.weights is not None else ""
     notes = [f"Approximated: {why}.", f"The best {bands.rules} rules over the measured sizes{by} are written."]
-    return _finished(Plan(decision, bands, tuple(found.values()), kept, ()), measured, notes)
+    return _finished(Plan(decision, bands, tuple(choices.values()), kept, ()), measured, notes)
 
 
 def _translated(decision: DecisionFunction, version: str, measured: _Measured | None, bands: Bands) -> Plan:
     """Bands that say what the decision says, with substitutes for what the library lacks."""
     used = sorted({method for band in bands.bands for _, method in band.rules})
-    found = {place: choice_in(decision, decision.methods[place], version) for place in used}
-    lacking = [place for place, choice in found.items() if choice is None]
+    offered = {place: choice_in(decision, decision.methods[place], version) for place in used}
+    lacking = [place for place, choice in offered.items() if choice is None]
     notes = [f"{note[0].upper()}{note[1:]}." for note in bands.notes]
-    choices = {place: choice for place, choice in found.items() if choice is not None}
+    choices = {place: choice for place, choice in offered.items() if choice is not None}
     methods = list(decision.methods)
     places = list(range(len(methods)))
     if lacking:
@@ -259,7 +259,7 @@ def substitute(
     calls = there["weight"].values[cells] if "weight" in there else np.ones(int(cells.sum()))
     calls = calls if calls.any() else np.ones(calls.size)
     best = np.inf
-    found = _library_default(decision, version, cube)
+    cheapest = _library_default(decision, version, cube)
     for number, method in enumerate(methods_of(cube)):
         here = ratio[number][cells]
         choice = choice_in(decision, method, version)
@@ -267,8 +267,8 @@ def substitute(
             continue
         cost = float(np.average(here, weights=calls))
         if cost < best:
-            best, found = cost, (method, choice)
-    return found
+            best, cheapest = cost, (method, choice)
+    return cheapest
 
 
 def _library_default(decision: DecisionFunction, version: str, cube: xr.Dataset) -> tuple[Method, Choice]:
@@ -282,18 +282,18 @@ def _library_default(decision: DecisionFunction, version: str, cube: xr.Dataset)
 def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> Plan:
     """Make the plan safe for the library, and say what is lost and what it costs."""
     bands, choices, methods, more = _only_two(plan)
-    told = [*notes, *more]
+    all_notes = [*notes, *more]
     used = {method for band in bands.bands for _, method in band.rules}
     for place in sorted(used):
         lost = unsaid(methods[place], choices[place], plan.source.collective)
-        told += [f"Rules cannot say of {methods[place].label!r}: {', '.join(lost)}."] if lost else []
-    done = Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(told))
+        all_notes += [f"Rules cannot say of {methods[place].label!r}: {', '.join(lost)}."] if lost else []
+    done = Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(all_notes))
     if measured is None:
         return done
-    before, after = (summarise(measured.penalty(one)) for one in (plan.source, done.decision))
+    before, after = (summarise(measured.penalty(decision)) for decision in (plan.source, done.decision))
     weighted = ", weighted by the workload," if measured.weights is not None else ""
     compare = f"Penalty{weighted} of the decision function: {figures(before)}; of these rules: {figures(after)}."
-    return Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(told), compare)
+    return Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(all_notes), compare)
 
 
 def figures(summary: Any) -> str:
@@ -307,19 +307,19 @@ def _only_two(plan: Plan) -> tuple[Bands, list[Choice], list[Method], list[str]]
     known = algorithms(plan.source.collective, "6.0")
     twos = {place for place, choice in enumerate(plan.choices) if known.get(choice.algorithm) == "two_proc"}
     choices, methods = list(plan.choices), list(plan.methods)
-    found: list[Band] = []
+    safe_bands: list[Band] = []
     notes: list[str] = []
     for number, band in enumerate(plan.bands.bands):
         following = plan.bands.bands[number + 1].start if number + 1 < len(plan.bands.bands) else None
         wide = following is None or following > 3
         if not (wide and any(method in twos for _, method in band.rules)):
-            found.append(band)
+            safe_bands.append(band)
             continue
         if _DEFAULT not in choices:
             choices.append(_DEFAULT)
             methods.append(Method("the library's own decision", "default"))
         safe = tuple((size, choices.index(_DEFAULT) if method in twos else method) for size, method in band.rules)
-        found += [band] if band.start < 3 else []
-        found.append(Band(max(band.start, 3), safe))
+        safe_bands += [band] if band.start < 3 else []
+        safe_bands.append(Band(max(band.start, 3), safe))
         notes.append("The algorithm for two processes is written for two only; beyond, the library decides by itself.")
-    return Bands(plan.bands.compared, tuple(found), plan.bands.notes), choices, methods, notes
+    return Bands(plan.bands.compared, tuple(safe_bands), plan.bands.notes), choices, methods, notes

@@ -136,7 +136,9 @@ def _definition(collective: str, decide: str, kind: tuple[str, str], template: T
     parts = {
         "name": f"{call.name}{suffix}",
         "parameters": ", ".join([*call.parameters, "MPI_Comm comm"]).replace("COUNT", count),
-        "arguments": ", ".join([*(one.split()[-1].lstrip("*").removesuffix("[]") for one in call.parameters), "used"]),
+        "arguments": ", ".join(
+            [*(parameter.split()[-1].lstrip("*").removesuffix("[]") for parameter in call.parameters), "used"]
+        ),
         "id": number,
         "there": f"state != NULL && colltune_commutes({number}, op)" if call.reduces else "state != NULL",
         "size": call.size.replace("colltune_block(", f"colltune_block{suffix}("),

@@ -163,8 +163,8 @@ def to_preload(
     except ValueError as error:
         raise ExportError(str(error)) from None
     parts = [
-        _part(one, wanted, (cubes or {}).get(one.collective), (weights or {}).get(one.collective))
-        for one in per_collective(decisions)
+        _part(decision, wanted, (cubes or {}).get(decision.collective), (weights or {}).get(decision.collective))
+        for decision in per_collective(decisions)
     ]
     names = names_of([part.decision for part in parts])
     tables = Tables()
@@ -189,27 +189,27 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     """Find what the library is told for each method that is decided somewhere."""
     name = decision.collective
     if name not in CALLS or not algorithms(name, version):
-        known = ", ".join(one for one in CALLS if algorithms(one, version))
+        known = ", ".join(collective for collective in CALLS if algorithms(collective, version))
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
     used = sorted({code for code in decision.simplified().tree.codes.tolist() if code >= 0})
-    found = {place: _choice(decision, decision.methods[place], version) for place in used}
-    lacking = [place for place, choice in found.items() if choice is None]
+    choices = {place: _choice(decision, decision.methods[place], version) for place in used}
+    lacking = [place for place, choice in choices.items() if choice is None]
     if not lacking:
-        return Part(decision, decision.methods, tuple(map(found.get, range(len(decision.methods)))), ())
+        return Part(decision, decision.methods, tuple(map(choices.get, range(len(decision.methods)))), ())
     if cube is None:
         raise refused(decision, version, lacking)
     flat, _ = select_ppn(cube, known_ppn(decision))
     methods, notes = list(decision.methods), []
     for place in lacking:
-        methods[place], found[place] = substitute(decision, place, version, flat, weights)
+        methods[place], choices[place] = substitute(decision, place, version, flat, weights)
         notes.append(
             f"Open MPI {version} has no {decision.methods[place].label!r}; {methods[place].label!r} is taken instead, "
             "of all that it has the one that costs least there."
         )
     after = DecisionFunction(decision.collective, methods, decision.tree, categories=decision.categories)
-    before, then = (summarise(penalty(flat, one, weights=weights)) for one in (decision, after))
+    before, then = (summarise(penalty(flat, variant, weights=weights)) for variant in (decision, after))
     cost = f"Penalty of the decision function: {figures(before)}; of what is taken: {figures(then)}."
-    return Part(decision, tuple(methods), tuple(map(found.get, range(len(methods)))), tuple(notes), cost)
+    return Part(decision, tuple(methods), tuple(map(choices.get, range(len(methods)))), tuple(notes), cost)
 
 
 def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
@@ -269,13 +269,13 @@ class Tables:
         name = part.decision.collective
         self.firsts.append(len(self.methods))
         for method, choice in zip(part.methods, part.choices, strict=True):
-            told = [] if choice is None else settings_of(name, choice, version)
+            settings = [] if choice is None else settings_of(name, choice, version)
             acting = [] if choice is None else live_settings_of(name, method, choice, version)
             two = choice is not None and algorithms(name, version).get(choice.algorithm) == "two_proc"
-            self.live += [(len(self.methods), self._variable(one), value) for one, value in acting]
-            numbers = f"COLLTUNE_{name.upper()}, {len(self.settings)}, {len(told)}, {int(two)}, {int(bool(acting))}"
+            self.live += [(len(self.methods), self._variable(variable), value) for variable, value in acting]
+            numbers = f"COLLTUNE_{name.upper()}, {len(self.settings)}, {len(settings)}, {int(two)}, {int(bool(acting))}"
             self.methods.append(f"{{{numbers}, {string(method.label)}}}")
-            self.settings += [(self._variable(one), value) for one, value in told]
+            self.settings += [(self._variable(variable), value) for variable, value in settings]
 
     def _variable(self, name: str) -> int:
         if name not in self.variables:
@@ -287,9 +287,11 @@ class Tables:
         names = [part.decision.collective for part in parts]
         ids = [f"COLLTUNE_{name.upper()}" for name in names]
         lines = [f"enum {{ {', '.join([*ids, 'COLLTUNE_COLLECTIVES'])} }};", ""]
-        lines += [f"#define {one}_FIRST {first}" for one, first in zip(ids, self.firsts, strict=True)]
+        lines += [
+            f"#define {collective_id}_FIRST {first}" for collective_id, first in zip(ids, self.firsts, strict=True)
+        ]
         sized, reduces = (any(name != "barrier" for name in names), any(CALLS[name].reduces for name in names))
-        told = {
+        constants = {
             "METHODS": len(self.methods),
             "VARIABLES": len(self.variables),
             "LIVE": len(self.live),
@@ -297,7 +299,7 @@ class Tables:
             "SIZED": int(sized),
             "REDUCES": int(reduces),
         }
-        lines += [f"#define COLLTUNE_{word} {value}" for word, value in told.items()]
+        lines += [f"#define COLLTUNE_{word} {value}" for word, value in constants.items()]
         lines += ["", _BOUNDS, "", _TYPES, ""]
         lines += _array("const char *const", "collectives", [string(name) for name in names])
         lines += _array(
@@ -326,14 +328,14 @@ def settings_of(collective: str, choice: Choice, version: str = DEFAULT_VERSION)
         return []
     base = f"coll_tuned_{collective}_algorithm"
     raised = [] if series(version) == "4.1" else [(_PRIORITY, _HIGHEST)]
-    found = [(_DYNAMIC, 1), *raised, (base, choice.algorithm)]
+    settings = [(_DYNAMIC, 1), *raised, (base, choice.algorithm)]
     if takes_segments(collective, choice.algorithm):
-        found.append((f"{base}_segmentsize", choice.segment_size))
+        settings.append((f"{base}_segmentsize", choice.segment_size))
     if takes_fan_out(collective, choice.algorithm) and choice.fan_out:
-        found.append((f"{base}_chain_fanout", choice.fan_out))
+        settings.append((f"{base}_chain_fanout", choice.fan_out))
     if choice.requests is not None:
-        found.append((f"{base}_max_requests", choice.requests))
-    return found
+        settings.append((f"{base}_max_requests", choice.requests))
+    return settings
 
 
 def live_settings_of(collective: str, method: Method, choice: Choice, version: str) -> list[tuple[str, int]]:
