@@ -163,7 +163,7 @@ class Results:
 
     @property
     def title(self) -> str:
-        """What to call them among others: the machine and library that they tell, and where they came from."""
+        """What to call them: the machine and library that they tell, and where they came from."""
         cubes = [node.to_dataset() for node in self.tree.children.values()]
         facts = {str(cube.attrs[name]) for name in _NAMED_BY for cube in cubes if cube.attrs.get(name)}
         used = [Path(str(each["path"])) for each in self.sources if each.get("path") and not each.get("error")]
@@ -172,7 +172,7 @@ class Results:
         else:
             folders = {path.parent.name for path in used}
             facts_of_files = f"{', '.join(sorted(folders)[:2])} ({len(used)} files)"
-        return ", ".join([*sorted(facts)[:3], facts_of_files, self.digest[:6]])
+        return ", ".join([*sorted(facts)[:3], facts_of_files])
 
     @property
     def notes(self) -> list[str]:

@@ -225,7 +225,9 @@ class State(param.Parameterized):
         with param.parameterized.batch_call_watchers(self):
             self.param.collective.objects = collectives
             fitting = self._fitting(tree, collective)
-            loaded = {**self.loaded, results.digest: results.title}
+            others = [name for digest, name in self.loaded.items() if digest != results.digest]
+            name = f"{results.title}, {results.digest[:6]}" if results.title in others else results.title
+            loaded = {**self.loaded, results.digest: name}
             self.param.update(
                 results=tree, results_id=results.digest, collective=collective, error="", loaded=loaded, **fitting
             )
