@@ -154,7 +154,9 @@ class HomePage(Viewer):
 def _card(title: str, text: str, *more: Any) -> pn.Column:
     head = pn.pane.HTML(f"<h3 style='margin: 0 0 4px'>{title}</h3><p style='margin: 0'>{text}</p>", margin=0)
     head.sizing_mode = "stretch_width"
-    return pn.Column(head, *more, margin=0, min_width=260, styles=_CARD)
+    *between, button = more
+    # The buttons of all cards stand at one height.
+    return pn.Column(head, *between, pn.layout.VSpacer(margin=0), button, margin=0, min_width=260, styles=_CARD)
 
 
 def _facts(state: State) -> str:
