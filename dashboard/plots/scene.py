@@ -103,17 +103,19 @@ class MapScene:
             layers[f"{name} text"] = drawn.cell_letters(methods, self.axes, self.key)
         return layers
 
-    def penalty_layers(self, percent: NDArray[np.float64]) -> dict[str, hv.Element]:
-        """Layers of the penalty map, as `method_layers`.
+    def penalty_layers(self, penalties: xr.Dataset) -> dict[str, hv.Element]:
+        """Layers of the penalty map, as `method_layers`; dotted where the chosen method was not measured.
 
         Parameters
         ----------
-        percent
-            Penalties, shape (comm_size, message_size).
+        penalties
+            As `dashboard.decisions.judged.penalty` gives them.
         """
+        percent = penalties["penalty"].values
         layers: dict[str, hv.Element] = {
             "penalty ground": drawn.unmeasured_ground(self.axes),
             "penalty": penalty.penalty_image(percent, self.raster),
+            "penalty counted": ties.tie_hatch(penalties["unmeasured"].values, self.axes, "dot"),
         }
         if drawn.has_letters(self.axes):
             layers["penalty text"] = penalty.cell_figures(percent, self.axes)

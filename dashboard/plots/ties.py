@@ -1,4 +1,4 @@
-"""Textures of a decision map: cells with ties, with estimates, and with times that cannot be trusted, hatched."""
+"""Textures of maps: cells with ties, estimates, times that cannot be trusted, choices that were not measured."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ def tie_hatch(tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal
     )
 
 
+def hatch_columns(tied: NDArray[np.bool_], axes: Axes) -> dict[str, NDArray[np.float64]]:
+    """What `tie_hatch` draws, as columns of its source."""
+    boxes = tie_boxes(tied, axes)
+    kept = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
+    return dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
+
+
 def tie_legend(tied: NDArray[np.bool_], measured: int, words: str) -> str:
     """Say how many cells are hatched, and why."""
     count = int(tied.sum())
@@ -65,6 +72,14 @@ def estimate_legend(estimated: NDArray[np.bool_]) -> str:
     """Say how many cells are dotted, and why."""
     cells = format_count(int(estimated.sum()), "cell")
     return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: the best time is interpolated</p>'
+
+
+def counted_legend(unmeasured: NDArray[np.bool_]) -> str:
+    """Say how many cells are dotted on the map of penalties; nothing where none is."""
+    if not unmeasured.any():
+        return ""
+    cells = format_count(int(unmeasured.sum()), "cell")
+    return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: the chosen method was not measured there</p>'
 
 
 def untrusted_legend(untrusted: NDArray[np.bool_]) -> str:

@@ -53,7 +53,7 @@ class MapFigures(MapScene):
         layers = {
             "exact": self.method_layers("exact", self.dmap["best"].values, lines, **hatched),
             "tree": self.method_layers("tree", penalties["chosen"].values, lines),
-            "penalty": self.penalty_layers(penalties["penalty"].values),
+            "penalty": self.penalty_layers(penalties),
         }
         live = LiveSources()
         return tuple(stacked(TITLES[name], self.axes, layers[name], live, figures.hook) for name in TITLES)

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import decision_map, quadtree
+from dashboard.decisions import decision_map, penalty, quadtree
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import MOST_IN_LINE
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import MapScene
+from dashboard.plots.ties import counted_legend, hatch_columns
 from tests.cubes import synthetic_cube
 
 hv.extension("bokeh")
@@ -29,20 +30,46 @@ def scene() -> MapScene:
     return scene_of(synthetic_cube(5, 4, 6, seed=3))
 
 
+def penalties(scene: MapScene) -> xr.Dataset:
+    return penalty(scene.cube, quadtree(scene.dmap, max_depth=0))
+
+
+def test_choices_that_were_not_measured_are_dotted() -> None:
+    cube = synthetic_cube(5, 4, 6, seed=3)
+    tree = quadtree(decision_map(cube), max_depth=0)
+    cube["time"][int(penalty(cube, tree)["chosen"][0, 0]), 1, 1:3] = np.nan
+    table = penalty(cube, tree)
+    scene = scene_of(cube)
+    boxes = scene.penalty_layers(table)["penalty counted"]
+    assert len(boxes) == 1
+    unmeasured = table["unmeasured"].values
+    assert np.argwhere(unmeasured).tolist() == [[1, 1], [1, 2]]
+    assert [column.tolist() for column in hatch_columns(unmeasured, scene.axes).values()] == [
+        [boxes.array()[0][place]] for place in range(4)
+    ]
+    assert "2 cells: the chosen method was not measured there" in counted_legend(unmeasured)
+    assert counted_legend(np.zeros_like(unmeasured)) == ""
+
+
 def test_layers_lie_from_the_ground_up_with_one_image(scene: MapScene) -> None:
     best = scene.dmap["best"].values
     lines, tied = scene.segments(quadtree(scene.dmap), 100), np.zeros(best.shape, dtype=bool)
     assert list(scene.method_layers("tree", best, lines)) == ["tree ground", "tree", "tree regions", "tree text"]
     hatched = list(scene.method_layers("exact", best, lines, tied=tied, estimated=tied))
     assert hatched == ["exact ground", "exact", "exact ties", "exact estimates", "exact regions", "exact text"]
-    assert list(scene.penalty_layers(np.zeros(best.shape))) == ["penalty ground", "penalty", "penalty text"]
+    assert list(scene.penalty_layers(penalties(scene))) == [
+        "penalty ground",
+        "penalty",
+        "penalty counted",
+        "penalty text",
+    ]
 
 
 def test_a_map_of_many_cells_has_no_letters() -> None:
     wide = scene_of(synthetic_cube(2, MOST_IN_LINE + 1, 2, seed=3))
     best = wide.dmap["best"].values
     assert "tree text" not in wide.method_layers("tree", best, wide.segments(None, 100))
-    assert "penalty text" not in wide.penalty_layers(np.zeros(best.shape))
+    assert "penalty text" not in wide.penalty_layers(penalties(wide))
 
 
 def test_regions_are_drawn_of_trees_that_have_few(scene: MapScene) -> None:

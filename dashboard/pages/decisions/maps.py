@@ -182,7 +182,7 @@ class Maps(Viewer):
 
     def _layers(self, name: str, scene: Scene, penalties: xr.Dataset) -> dict[str, hv.Element]:
         if name == "penalty":
-            layers = scene.penalty_layers(penalties["penalty"].values)
+            layers = scene.penalty_layers(penalties)
         elif name == "tree":
             layers = scene.method_layers(name, penalties["chosen"].values, self._segments(scene))
         else:
@@ -244,6 +244,7 @@ class Maps(Viewer):
                 self._paint_tree(scene, scene.raster, penalties)
                 self._paint_penalty(scene, scene.raster, penalties)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
+            self.live.update("penalty counted", ties.hatch_columns(penalties["unmeasured"].values, scene.axes))
             self.figures.offer(
                 partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.untrusted())
             )
@@ -262,7 +263,8 @@ class Maps(Viewer):
         if (untrusted := self._state.view.untrusted()) is not None:
             text += ties.untrusted_legend(untrusted != "")
         self.methods.object = text
-        self.classes.object = legend.penalty_legend(penalty.class_shares(penalties))
+        classes = legend.penalty_legend(penalty.class_shares(penalties))
+        self.classes.object = classes + ties.counted_legend(penalties["unmeasured"].values)
 
     def light(self, segments: NDArray[np.float64]) -> None:
         """Draw these lines on every map, around what the marked leaf decides."""

@@ -226,8 +226,7 @@ class Deciding(Part):
         if drawn.has_letters(scene.axes):
             self.live.update("model text", {"letter": drawn.letter_columns(chosen, scene.axes, key)["letter"]})
             self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
-        boxes = ties.tie_boxes(_none(chosen) if marks is None else marks, scene.axes)
-        self.live.update("model marks", dict(zip(("left", "bottom", "right", "top"), boxes.T, strict=True)))
+        self.live.update("model marks", ties.hatch_columns(_none(chosen) if marks is None else marks, scene.axes))
         self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
 
     def _marks(self, scene: Scene, chosen: Any) -> Any:
