@@ -252,7 +252,7 @@ def test_a_program_in_python_tunes_its_own_methods(bench: Bench, tmp_path: Path)
     folder.save()
     assert folder.collect(traces=tmp_path).runs == ["one"]
     model = folder.train()
-    # Gather and broadcast of Python objects is slower by far.
+    # Gather and broadcast of Python objects, a millisecond late.
     assert model.choices["allreduce"].tuned(Calls.even([8], [1], [3])).tolist() == [2]
     told = {**said(tmp_path, "tuned", "two", model=str(folder.model)), **own}
     assert bench.run(3, *solver, said=told).stdout == "right\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,10 @@ def test_sessions_open_in_every_process_and_none_outlives_the_server(tmp_path: P
     served = Served([*command, "--port", "0", "--num-procs", "2"], ROOT)
     try:
         served.wait_until_ready()
-        children = psutil.Process(served.process.pid).children()
+        # The first process says that it listens while the second one is still to come.
+        end = time.monotonic() + 30
+        while len(children := psutil.Process(served.process.pid).children()) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
         assert len(children) == 2
         visitor = Visitor(served.url.removesuffix("/dashboard"))
         # Whichever process gave the page, whichever takes the websocket: both know the signature.
