@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from dashboard.models import CollectiveModel
+    from dashboard.models.erratum import Erratum
     from dashboard.models.parameter_set import ParameterSet
 
 _RANGES = (5, 10)
@@ -73,18 +74,20 @@ def errata(args: argparse.Namespace) -> None:
     texts = [{"printed": each.printed.latex, "corrected": each.corrected.latex} for each in entries]
     result = {"errata": [{**vars(each), **text} for each, text in zip(entries, texts, strict=True)]}
 
-    def lines() -> list[str]:
-        text_lines: list[str] = []
-        for number, each in enumerate(entries, 1):
-            text_lines += [
-                f"{number}. {each.where}",
-                f"   printed: {each.printed.latex}",
-                f"   correct: {each.corrected.latex}",
-            ]
-            text_lines += [f"   {each.why}", ""]
-        return text_lines[:-1]
+    show(args, result, lambda: _errata_lines(entries))
 
-    show(args, result, lines)
+
+def _errata_lines(entries: Sequence[Erratum]) -> list[str]:
+    lines: list[str] = []
+    for number, each in enumerate(entries, 1):
+        lines += [
+            f"{number}. {each.where}",
+            f"   printed: {each.printed.latex}",
+            f"   correct: {each.corrected.latex}",
+            f"   {each.why}",
+            "",
+        ]
+    return lines[:-1]
 
 
 def _model(args: argparse.Namespace) -> CollectiveModel:

@@ -32,6 +32,7 @@ __all__ = [
     "completing",
     "deciding",
     "errata",
+    "erratum",
     "errors",
     "family",
     "fit",
