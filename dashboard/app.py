@@ -50,10 +50,14 @@ AT_ONCE_BYTES = 16 << 20
 _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 
 
-#: The theme is what the reader's system has, until it is switched.
+#: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn later than this.
 _FOLLOW_SCHEME = """
-if (matchMedia('(prefers-color-scheme: dark)').matches)
-    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) model.data.dark_theme = true
+const follow = (tries) => {
+    const pages = [...Bokeh.index.query((view) => view.model.class_name === 'Page')]
+    for (const {model} of pages) model.data.dark_theme = true
+    if (pages.length === 0 && tries > 0) setTimeout(() => follow(tries - 1), 100)
+}
+if (matchMedia('(prefers-color-scheme: dark)').matches) follow(300)
 """
 
 
