@@ -50,14 +50,18 @@ AT_ONCE_BYTES = 16 << 20
 _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 
 
-#: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn later than this.
+#: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn after this, or
+#: told once more what the server took it for: so it is seen to for some seconds.
 _FOLLOW_SCHEME = """
-const follow = (tries) => {
-    const pages = [...Bokeh.index.query((view) => view.model.class_name === 'Page')]
-    for (const {model} of pages) model.data.dark_theme = true
-    if (pages.length === 0 && tries > 0) setTimeout(() => follow(tries - 1), 100)
-}
-if (matchMedia('(prefers-color-scheme: dark)').matches) follow(300)
+const follow = setInterval(() => {
+    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page'))
+        if (!model.data.dark_theme) model.data.dark_theme = true
+}, 100)
+const stop = () => clearInterval(follow)
+const switched = (event) => event.composedPath().some((each) => each.ariaLabel === 'Toggle theme')
+if (!matchMedia('(prefers-color-scheme: dark)').matches) stop()
+document.addEventListener('click', (event) => { if (switched(event)) stop() }, true)
+setTimeout(stop, 20000)
 """
 
 
