@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import orthogonal_run
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import show
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dashboard.models.published import Runtime
 
 _MOST_PROCESSES = 1 << 20
+_MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
 _TREE = "intervals"
 
 
@@ -37,7 +39,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         "--machine",
         required=True,
         metavar="NAME|RESULTS",
-        help="clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to",
+        help=_MACHINE,
     )
     predict.add_argument("--method", default="default", help="of the results: what runs inside (default: 'default')")
     _dimensions(predict)
@@ -52,6 +54,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
     select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
     select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
+    orthogonal_run.add_parser(add, hints, _MACHINE)
     return [select]
 
 
@@ -72,6 +75,9 @@ def orthogonal(args: argparse.Namespace) -> None:
     """Run the subcommand of ``orthogonal`` that was called."""
     if getattr(args, "dimensions", None) == 1:
         raise Usage("--dimensions 1: a grid has at least 2")
+    if args.orthogonal_command == "run":
+        orthogonal_run.run(args, lambda collective, method: _runtime(args, collective, method))
+        return
     {"layouts": _layouts, "predict": _predict, "improve": _improve, "select": _select}[args.orthogonal_command](args)
 
 
@@ -89,7 +95,7 @@ def _predict(args: argparse.Namespace) -> None:
     from dashboard.models.grids import predict
 
     try:
-        function = _runtime(args)
+        function = _runtime(args, args.collective, args.method)
         original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     except ModelError as error:
         raise Usage(str(error)) from error
@@ -108,8 +114,8 @@ def _predict(args: argparse.Namespace) -> None:
     show(args, result, lambda: _predicted_lines(result))
 
 
-def _runtime(args: argparse.Namespace) -> Runtime:
-    """Runtime function of a published machine, or of results."""
+def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
+    """Runtime function of a collective on a published machine, or of a method of results."""
     from pathlib import Path
 
     from dashboard.commands.load import load
@@ -117,13 +123,13 @@ def _runtime(args: argparse.Namespace) -> Runtime:
     from dashboard.models.published import MACHINES, machine
 
     if args.machine in MACHINES:
-        return machine(args.machine, args.collective)
+        return machine(args.machine, collective)
     if not Path(args.machine).exists():
         raise Usage(f"--machine {args.machine}: neither a file nor one of {', '.join(MACHINES)}")
     args.paths = [args.machine]
     results = load(args)
     wanted = [name for name in results.children if name in CARRIES_BLOCKS]
-    return of_results({name: results[name].to_dataset() for name in wanted}, args.collective, args.method)
+    return of_results({name: results[name].to_dataset() for name in wanted}, collective, method)
 
 
 def _predicted_lines(result: Mapping[str, Any]) -> list[str]:

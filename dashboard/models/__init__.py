@@ -27,6 +27,7 @@ __all__ = [
     "SizeError",
     "UnitError",
     "aliases",
+    "applications",
     "collectives",
     "compare",
     "completing",

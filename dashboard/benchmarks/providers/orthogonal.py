@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers.grid_comms import COLLECTIVES, LIBRARY
+from dashboard.benchmarks.providers.grid_comms import COLLECTIVES
+from dashboard.benchmarks.providers.phases import LIBRARY
 from dashboard.schedules import ALGORITHMS, ScheduleError
 from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts
+from dashboard.schedules.orthogonal import BETWEEN_PHASES, worded
 from dashboard.schedules.orthogonal import NAME as GRIDS
 
 NAME, ALL = GRIDS, "all"
@@ -21,9 +23,14 @@ def methods(collective: str, variants: Variants) -> list[Method]:
         return []
     inner = next(each for each in algorithm.parameters if each.name == "inner")
     known = (*inner.values, *((LIBRARY,) if collective in COLLECTIVES else ()))
-    names = [name for name in variants.inner if name in known] if variants.inner else [str(inner.default)]
+    names = [name for name in variants.inner if _serves(name, known)] or [str(inner.default)] * (not variants.inner)
     pairs = ((grid, name) for grid in variants.grids for name in names)
     return [Method(NAME, 0, (("grid", grid), ("inner", name)), provider=NAME) for grid, name in pairs]
+
+
+def _serves(inner: str, known: Sequence[int | str]) -> bool:
+    """Whether all algorithms that are named are of a collective."""
+    return all(worded(word)[0] in known for word in inner.split(BETWEEN_PHASES))
 
 
 def grids(text: str, comm_sizes: Iterable[int]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,6 +132,10 @@ class _Programs:
 
         return Bound(self.call, (f"{self.method.provider} {title}",), sent, self.ready)
 
+    def free(self) -> None:
+        for free in self.frees:
+            free()
+
 
 def memory_of(operation: Operation, copy: int) -> tuple[Array, Array]:
     """Input and output of a pair of buffers; what is broadcast is both."""
@@ -153,7 +157,7 @@ class Own:
     def __init__(self, comm: Any, executor: Executor) -> None:
         self.comm, self.executor = comm.Dup(), executor
         self._operation: Operation | None = None
-        self._made: dict[Method, _Programs] = {}
+        self._made: dict[Method, tuple[Bound, Callable[[], None]]] = {}
         self._grids: dict[str, GridComms] = {}
 
     def bind(self, operation: Operation, method: Method) -> Bound:
@@ -164,26 +168,31 @@ class Own:
         NotApplicableError
             When neither its algorithm nor the fallback can serve; the same on all ranks.
         """
-        if dict(method.parameters).get("inner") == grid_comms.LIBRARY:
-            return self._grid(str(dict(method.parameters)["grid"])).bound(operation, method)
         if operation is not self._operation:
             self._release()
             self._operation = operation
         if method not in self._made:
-            self._made[method] = _Programs(self, operation, method)
-        return self._made[method].bound()
+            self._made[method] = self._bound(operation, method)
+        return self._made[method][0]
+
+    def _bound(self, operation: Operation, method: Method) -> tuple[Bound, Callable[[], None]]:
+        """A method that is ready, and what gives back what was made for it."""
+        if grid_comms.by_library(str(dict(method.parameters).get("inner", ""))):
+            grid = self._grid(str(dict(method.parameters)["grid"]))
+            return grid.bound(operation, method, self.executor)
+        programs = _Programs(self, operation, method)
+        return programs.bound(), programs.free
 
     def _grid(self, name: str) -> GridComms:
         """Communicators of a grid, made once; collective."""
         if name not in self._grids:
-            self._grids[name] = GridComms(self.comm, Grid.of(name), self.executor.in_place)
+            self._grids[name] = GridComms(self.comm, Grid.of(name))
         return self._grids[name]
 
     def _release(self) -> None:
         """Give back what was made for the operation before."""
-        for made in self._made.values():
-            for free in made.frees:
-                free()
+        for _, free in self._made.values():
+            free()
         self._made.clear()
 
     def free(self) -> None:
