@@ -75,6 +75,8 @@ def add_parser(
     cli_launching.add_options(parser)
     cli_arguments.start_command(parser)
     parser.add_argument("-o", "--output", metavar="FILE.json", help="write the answer there as well")
+    # Results may hold any number of them.
+    parser.set_defaults(collective=None)
     return parser
 
 

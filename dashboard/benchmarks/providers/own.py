@@ -15,6 +15,7 @@ from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import NAME as GRIDS
+from dashboard.schedules.orthogonal import worded
 from dashboard.schedules.schedule import sent_by
 
 NAME = "own"
@@ -33,7 +34,21 @@ def methods(collective: str, variants: Variants) -> list[Method]:
         for given in _settings(algorithm, variants)
     ]
     # A parameter of a part that was not chosen changes nothing.
-    return list(dict.fromkeys(methods))
+    return list(dict.fromkeys([*methods, *_named(collective, variants)]))
+
+
+def _named(collective: str, variants: Variants) -> Iterator[Method]:
+    """Own methods that are wanted with parameters of their own."""
+    for word in variants.named:
+        name, given = worded(word)
+        algorithm = ALGORITHMS.get(collective, {}).get(name)
+        if algorithm is None or name == GRIDS or given.pop("provider", NAME) != NAME:
+            continue
+        if not given.keys() <= {each.name for each in algorithm.parameters}:
+            continue
+        values = algorithm.values(given)
+        size = int(values.pop(SEGMENT_SIZE, 0))
+        yield Method(name, size, _relevant(algorithm, values), provider=NAME)
 
 
 def _segments(algorithm: Algorithm, variants: Variants) -> tuple[int, ...]:
