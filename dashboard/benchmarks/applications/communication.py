@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.benchmarks.providers.executor import Executor
-from dashboard.benchmarks.providers.grid_comms import GridComms
-from dashboard.benchmarks.providers.phases import LIBRARY, Caller, Step, steps
+from dashboard.benchmarks.providers.grid_comms import Caller, GridComms
 from dashboard.schedules.layout import Grid
+from dashboard.schedules.phases import LIBRARY, Step, inner_of, steps
 from loaders.collectives import COLLECTIVES
 
 Array = npt.NDArray[Any]
@@ -88,7 +88,7 @@ class Communication:
         Parameters
         ----------
         collective
-            Such as ``allgatherv``; arguments as of `dashboard.benchmarks.providers.phases.steps`.
+            Such as ``allgatherv``; arguments as of `dashboard.schedules.phases.steps`.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class Communication:
             step = Step(0, name, sent, received, counts, root)
             calls.append((title, self._caller.bound(step, self.comm, inner)))
         else:
-            names = grid.inner(inner)
+            names = inner_of(inner, len(grid.comms))
             for step in steps(collective, grid.grid, grid.rank, sent, received, lengths, root):
                 part = f"{title}, phase {step.phase + 1} of {grid.grid}"
                 calls.append((part, self._caller.bound(step, grid.comms[step.phase], names[step.phase])))

@@ -40,8 +40,8 @@ class Order:
     ways
         Each `ORIGINAL`, `ORTHOGONAL` or a grid such as ``4x4``; run in turns.
     inner
-        Method by collective, as `dashboard.benchmarks.providers.phases.Caller` takes it: of the collective as a whole
-        in the original, of each phase in a grid. The library's own decision where nothing is said.
+        Method by collective, as `dashboard.benchmarks.providers.grid_comms.Caller` takes it: of the collective in the
+        original, of each phase in a grid. Under the empty name for those not named; else the library's own decision.
     stages, iterations
         K, and I of the corrector (PABM).
     system

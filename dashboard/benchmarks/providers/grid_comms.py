@@ -8,13 +8,50 @@ from typing import Any
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.providers.bound import Bound
 from dashboard.benchmarks.providers.executor import Executor
-from dashboard.benchmarks.providers.phases import LIBRARY, Caller, steps
 from dashboard.benchmarks.ranks.operations import Operation
-from dashboard.schedules.errors import NotApplicableError
 from dashboard.schedules.layout import Grid
-from dashboard.schedules.orthogonal import BETWEEN_PHASES
+from dashboard.schedules.phases import LIBRARY, Step, group_comms, inner_of, library_call, step_program, steps
 
 COLLECTIVES = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "allgatherv")
+
+
+class Caller:
+    """Makes calls of steps, by the library or by own methods; the same on all ranks of a communicator.
+
+    Parameters
+    ----------
+    executor
+        What runs schedules.
+    element, op
+        MPI's type of an element, and its operation of a reduction.
+    """
+
+    def __init__(self, executor: Executor, element: Any, op: Any) -> None:
+        self._executor, self._element, self._op = executor, element, op
+        self._commutes = op is None or bool(op.Is_commutative())
+        self._frees: list[Callable[[], None]] = []
+
+    def bound(self, step: Step, comm: Any, inner: str) -> Callable[[], None]:
+        """What makes a step's call on the communicator of its group.
+
+        Parameters
+        ----------
+        inner
+            `LIBRARY`, or an own method as `dashboard.schedules.phases.step_program` takes it; errors are its.
+        """
+        if inner == LIBRARY:
+            return library_call(step, comm, self._element, self._op, self._executor.in_place)
+        size, rank = int(comm.Get_size()), int(comm.Get_rank())
+        made, memory = step_program(step, size, rank, inner, commutative=self._commutes)
+        run, free = self._executor.bind(comm, made, memory, self._element, self._op)
+        self._frees.append(free)
+        return run
+
+    def free(self) -> None:
+        """Give back what was made for calls; they cannot be made any more."""
+        for free in self._frees:
+            free()
+        self._frees.clear()
 
 
 class GridComms:
@@ -34,29 +71,17 @@ class GridComms:
     """
 
     def __init__(self, comm: Any, grid: Grid) -> None:
-        if grid.processes != (size := int(comm.Get_size())):
-            raise NotApplicableError(f"a grid of {grid} is for {grid.processes} processes; found {size}")
-        self.grid, self.rank = grid, int(comm.Get_rank())
-        phases = range(len(grid.factors))
-        groups = [grid.group(self.rank, phase) for phase in phases]
-        self.comms = [comm.Split(groups[phase][0], grid.coordinate(self.rank, phase)) for phase in phases]
+        self.grid, self.rank, self.comms = grid, int(comm.Get_rank()), group_comms(comm, grid)
 
     def free(self) -> None:
         """Free them; collective."""
         for each in self.comms:
             each.Free()
 
-    def inner(self, names: str) -> list[str]:
-        """The inner method of each phase, of one for all or one for each; `NotApplicableError` for other numbers."""
-        words = names.split(BETWEEN_PHASES)
-        if len(words) not in (1, len(self.comms)):
-            raise NotApplicableError(f"inner names {len(words)} methods; expected one, or one for each phase")
-        return words * len(self.comms) if len(words) == 1 else words
-
     def bound(self, operation: Operation, method: Method, executor: Executor) -> tuple[Bound, Callable[[], None]]:
         """Bind a method to the buffers of an operation, and what frees it; memory is made at a root's first call."""
         caller = Caller(executor, operation.handle, operation.sum)
-        inner = self.inner(str(dict(method.parameters)["inner"]))
+        inner = inner_of(str(dict(method.parameters)["inner"]), len(self.comms))
         made: dict[tuple[int, int], list[Callable[[], None]]] = {}
 
         def calls(copy: int, root: int) -> list[Callable[[], None]]:
@@ -77,8 +102,3 @@ class GridComms:
 
         named = " ".join(f"{name}={value}" for name, value in method.parameters)
         return Bound(call, (f"{method.provider} {named}",), ready=ready), caller.free
-
-
-def by_library(inner: str) -> bool:
-    """Whether a phase of a grid is the library's own call, so that it needs communicators of its own."""
-    return LIBRARY in inner.split(BETWEEN_PHASES)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers.grid_comms import COLLECTIVES
-from dashboard.benchmarks.providers.phases import LIBRARY
 from dashboard.schedules import ALGORITHMS, ScheduleError
 from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts
 from dashboard.schedules.orthogonal import BETWEEN_PHASES, worded
 from dashboard.schedules.orthogonal import NAME as GRIDS
+from dashboard.schedules.phases import LIBRARY
 
 NAME, ALL = GRIDS, "all"
 

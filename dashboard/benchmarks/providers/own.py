@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers import grid_comms
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.executor import Array, Executor
 from dashboard.benchmarks.providers.grid_comms import GridComms
@@ -16,6 +15,7 @@ from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import NAME as GRIDS
 from dashboard.schedules.orthogonal import worded
+from dashboard.schedules.phases import by_library
 from dashboard.schedules.schedule import sent_by
 
 NAME = "own"
@@ -192,7 +192,7 @@ class Own:
 
     def _bound(self, operation: Operation, method: Method) -> tuple[Bound, Callable[[], None]]:
         """A method that is ready, and what gives back what was made for it."""
-        if grid_comms.by_library(str(dict(method.parameters).get("inner", ""))):
+        if by_library(str(dict(method.parameters).get("inner", ""))):
             grid = self._grid(str(dict(method.parameters)["grid"]))
             return grid.bound(operation, method, self.executor)
         programs = _Programs(self, operation, method)

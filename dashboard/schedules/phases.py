@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.benchmarks.providers.executor import Executor
-from dashboard.schedules import Call, program, resolve
+from dashboard.schedules.call import Call
+from dashboard.schedules.errors import NotApplicableError
 from dashboard.schedules.layout import Grid
-from dashboard.schedules.orthogonal import worded
+from dashboard.schedules.orthogonal import BETWEEN_PHASES, worded
+from dashboard.schedules.schedule import Program, program, resolve
 from loaders.collectives import COLLECTIVES
 
 Array = npt.NDArray[Any]
@@ -126,76 +127,94 @@ def _like(held: Array | None, received: Array | None, length: int) -> Array:
     return np.ones((length, *model.shape[1:]), model.dtype)
 
 
-class Caller:
-    """Makes calls of steps, by the library or by own methods; the same on all ranks of a communicator.
+def library_call(step: Step, comm: Any, element: Any, op: Any, in_place: Any) -> Callable[[], None]:
+    """What makes a step's call by the library.
 
     Parameters
     ----------
-    executor
-        What runs schedules.
+    comm
+        Communicator of mpi4py of the step's group.
     element, op
         MPI's type of an element, and its operation of a reduction.
+    in_place
+        mpi4py's ``MPI.IN_PLACE``.
     """
+    entry = COLLECTIVES[step.collective]
+    first = in_place if step.in_place else _buffer(step.sent, step, element, blocks=entry.sends == "blocks")
+    second = _buffer(step.received, step, element, blocks=entry.receives == "blocks")
+    arguments = entry.arguments(first, second, op=op, root=step.root)
+    call = getattr(comm, entry.call)
+    return lambda: call(*arguments)
 
-    def __init__(self, executor: Executor, element: Any, op: Any) -> None:
-        self._executor, self._element, self._op = executor, element, op
-        self._frees: list[Callable[[], None]] = []
 
-    def bound(self, step: Step, comm: Any, inner: str) -> Callable[[], None]:
-        """What makes a step's call on the communicator of its group.
+def _buffer(array: Array | None, step: Step, element: Any, *, blocks: bool) -> list[Any] | None:
+    if array is None or not blocks:
+        return None if array is None else [array, len(array), element]
+    return [array, np.array(step.counts, np.intc) if step.collective.endswith("v") else step.counts[0], element]
 
-        Parameters
-        ----------
-        inner
-            `LIBRARY`, or an own method with parameters as `dashboard.schedules.orthogonal.worded` reads it.
 
-        Raises
-        ------
-        ScheduleError
-            When there is no such method of the collective.
-        NotApplicableError
-            When neither it nor its fallback can serve the call.
-        """
-        return self._by_library(step, comm) if inner == LIBRARY else self._by_schedule(step, comm, inner)
+def step_program(
+    step: Step, size: int, rank: int, inner: str, *, commutative: bool = True
+) -> tuple[Program, tuple[Array, Array]]:
+    """The program of an own method that makes a step's call, and its input and output.
 
-    def free(self) -> None:
-        """Give back what was made for calls; they cannot be made any more."""
-        for free in self._frees:
-            free()
-        self._frees.clear()
+    Parameters
+    ----------
+    size, rank
+        Of the group.
+    inner
+        An own method with parameters as `dashboard.schedules.orthogonal.worded` reads it.
+    commutative
+        Whether the operation commutes.
 
-    def _by_library(self, step: Step, comm: Any) -> Callable[[], None]:
-        entry = COLLECTIVES[step.collective]
-        first = self._executor.in_place if step.in_place else self._buffer(step.sent, step, entry.sends == "blocks")
-        second = self._buffer(step.received, step, entry.receives == "blocks")
-        arguments = entry.arguments(first, second, op=self._op, root=step.root)
-        call = getattr(comm, entry.call)
-        return lambda: call(*arguments)
+    Raises
+    ------
+    ScheduleError
+        When there is no such method of the collective.
+    NotApplicableError
+        When neither it nor its fallback can serve the call.
+    """
+    name, given = worded(inner)
+    held = next(each for each in (step.sent, step.received) if each is not None)
+    call = Call(
+        step.collective.removesuffix("v"),
+        size,
+        0 if step.counts else len(held),
+        step.root,
+        held.dtype.itemsize,
+        in_place=step.in_place,
+        commutative=commutative,
+        counts=step.counts or None,
+    )
+    made = program(call, *resolve(call, name, given, fallback=True), rank)
+    nothing = np.empty((0, *held.shape[1:]), held.dtype)
+    # What is broadcast is all output, see `dashboard.schedules.rank.Rank`.
+    source = None if step.in_place or call.collective == "bcast" else step.sent
+    return made, (nothing if source is None else source, nothing if step.received is None else step.received)
 
-    def _buffer(self, array: Array | None, step: Step, blocks: bool) -> list[Any] | None:  # noqa: FBT001 - private
-        if array is None or not blocks:
-            return None if array is None else [array, len(array), self._element]
-        uneven = step.collective.endswith("v")
-        return [array, np.array(step.counts, np.intc) if uneven else step.counts[0], self._element]
 
-    def _by_schedule(self, step: Step, comm: Any, inner: str) -> Callable[[], None]:
-        name, given = worded(inner)
-        held = next(each for each in (step.sent, step.received) if each is not None)
-        call = Call(
-            step.collective.removesuffix("v"),
-            int(comm.Get_size()),
-            0 if step.counts else len(held),
-            step.root,
-            held.dtype.itemsize,
-            in_place=step.in_place,
-            commutative=self._op is None or bool(self._op.Is_commutative()),
-            counts=step.counts or None,
-        )
-        made = program(call, *resolve(call, name, given, fallback=True), int(comm.Get_rank()))
-        nothing = np.empty((0, *held.shape[1:]), held.dtype)
-        # What is broadcast is all output, see `Rank`.
-        source = None if step.in_place or call.collective == "bcast" else step.sent
-        memory = (nothing if source is None else source, nothing if step.received is None else step.received)
-        run, free = self._executor.bind(comm, made, memory, self._element, self._op)
-        self._frees.append(free)
-        return run
+def inner_of(names: str, phases: int) -> list[str]:
+    """The inner method of each phase, of one for all or one for each; `NotApplicableError` for other numbers."""
+    words = names.split(BETWEEN_PHASES)
+    if len(words) not in (1, phases):
+        raise NotApplicableError(f"inner names {len(words)} methods; expected one, or one for each phase")
+    return words * phases if len(words) == 1 else words
+
+
+def by_library(inner: str) -> bool:
+    """Whether a phase of a grid is the library's own call, so that it needs communicators of its own."""
+    return LIBRARY in inner.split(BETWEEN_PHASES)
+
+
+def group_comms(comm: Any, grid: Grid) -> list[Any]:
+    """Communicators of mpi4py of each phase of a grid; collective.
+
+    Raises
+    ------
+    NotApplicableError
+        When the communicator has another number of processes; the same on all ranks.
+    """
+    if grid.processes != (size := int(comm.Get_size())):
+        raise NotApplicableError(f"a grid of {grid} is for {grid.processes} processes; found {size}")
+    rank = int(comm.Get_rank())
+    return [comm.Split(grid.group(rank, phase)[0], grid.coordinate(rank, phase)) for phase in range(len(grid.factors))]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.benchmarks.providers.phases import Step, steps
 from dashboard.schedules.layout import Grid, layouts
+from dashboard.schedules.phases import Step, steps
 
 PROCESSES = (4, 6, 8, 12, 16)
 
