@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MOST_PROCESSES = 1 << 20
 _MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
 _TREE = "intervals"
+_DEVIATION = ("measured", "deviation (%)", "of each phase alone")
+_COLLECTIVES = "bcast, scatter, gather, reduce, allreduce, allgather"
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
@@ -29,10 +31,21 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     listing = add("layouts", "List the grids of a number of processes: its ordered factorizations.")
     listing.add_argument("processes", type=cli_values.count, metavar="P")
     _dimensions(listing)
-    predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
-    predict.add_argument(
-        "-c", "--collective", required=True, help="bcast, scatter, gather, reduce, allreduce, allgather"
+    _nodes(listing)
+    simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
+    simulate.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
+    simulate.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
+    simulate.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
+    simulate.add_argument("--inner", default="binomial", metavar="METHOD", help="inside of each phase (binomial)")
+    simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
+    simulate.add_argument(
+        "--between", required=True, metavar="PARAMETERS", help="between nodes: machine, file, or alpha=1e-4,beta=8e-8"
     )
+    simulate.add_argument("--within", metavar="PARAMETERS", help="within a node (default: as between nodes)")
+    _nodes(simulate)
+    _dimensions(simulate)
+    predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
+    predict.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
     predict.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
     predict.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
     predict.add_argument(
@@ -42,6 +55,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         help=_MACHINE,
     )
     predict.add_argument("--method", default="default", help="of the results: what runs inside (default: 'default')")
+    predict.add_argument(
+        "--inner", default="library", metavar="NAME", help="what grids are called by that it runs inside of (library)"
+    )
     _dimensions(predict)
     improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
     improve.add_argument("--original", default="default", metavar="METHOD", help="compared with (default: 'default')")
@@ -62,6 +78,13 @@ def _dimensions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dimensions", type=cli_values.count, metavar="D", help="of the grids (default: any)")
 
 
+def _nodes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (default 1)")
+    parser.add_argument(
+        "--placement", choices=("block", "cyclic"), default="block", help="of ranks on nodes (default block)"
+    )
+
+
 def _bytes(text: str) -> int:
     from loaders.hints import parse_size
 
@@ -78,7 +101,8 @@ def orthogonal(args: argparse.Namespace) -> None:
     if args.orthogonal_command == "run":
         orthogonal_run.run(args, lambda collective, method: _runtime(args, collective, method))
         return
-    {"layouts": _layouts, "predict": _predict, "improve": _improve, "select": _select}[args.orthogonal_command](args)
+    commands = {"layouts": _layouts, "predict": _predict, "simulate": _simulate, "improve": _improve, "select": _select}
+    commands[args.orthogonal_command](args)
 
 
 def _layouts(args: argparse.Namespace) -> None:
@@ -87,28 +111,68 @@ def _layouts(args: argparse.Namespace) -> None:
     if args.processes > _MOST_PROCESSES:
         raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
     grids = layouts(args.processes, args.dimensions)
-    show(args, {"layouts": [list(each.factors) for each in grids]}, lambda: [str(each) for each in grids])
+    result: dict[str, Any] = {"layouts": [list(each.factors) for each in grids]}
+    if args.ppn is None:
+        show(args, result, lambda: [str(each) for each in grids])
+        return
+    from dashboard.models.grid_simulation import follows, nodes_of, shares
+
+    nodes = nodes_of(args.processes, args.ppn, args.placement)
+    result["within_nodes"] = [shares(each, nodes) for each in grids]
+    result["follows_machine"] = [follows(each, nodes) for each in grids]
+    rows = [
+        [str(each), ", ".join(f"{100 * share:.0f} %" for share in shares(each, nodes)), "yes" * follows(each, nodes)]
+        for each in grids
+    ]
+    columns = ["grid", "pairs within a node, by phase", "follows the machine"]
+    show(args, result, lambda: cli_text.table(columns, rows))
+
+
+def _simulate(args: argparse.Namespace) -> None:
+    from dashboard.models.errors import ModelError
+    from dashboard.models.grid_simulation import nodes_of, simulated
+    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.simulator import Nodes
+
+    try:
+        between, within = (
+            find_parameters(text, args.model).of(args.model) for text in (args.between, args.within or args.between)
+        )
+        nodes = Nodes(nodes_of(args.processes, args.ppn or 1, args.placement), within)
+        size = args.processes, args.message_size
+        original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
+    except ModelError as error:
+        raise Usage(str(error)) from error
+    names = ("collective", "processes", "message_size", "inner", "model", "ppn", "placement")
+    rows = [{"layout": list(each.grid.factors), "time": each.time, "improvement": each.improvement} for each in runs]
+    result = {**{name: getattr(args, name) for name in names}, "original": original, "layouts": rows}
+    show(args, result, lambda: _predicted_lines(result))
 
 
 def _predict(args: argparse.Namespace) -> None:
     from dashboard.models.errors import ModelError
-    from dashboard.models.grids import predict
+    from dashboard.models.grids import deviation, predict
+    from dashboard.models.published import MACHINES
 
     try:
         function = _runtime(args, args.collective, args.method)
         original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     except ModelError as error:
         raise Usage(str(error)) from error
-    rows: list[dict[str, Any]] = [
-        {
-            "layout": list(each.grid.factors),
-            "time": each.time,
-            "improvement": each.improvement,
-            **({"phases": list(each.phases)} if each.phases else {}),
-            **({"missing": each.missing} if each.missing else {}),
-        }
-        for each in predictions
-    ]
+    cube = _cubes(args).get(args.collective) if args.machine not in MACHINES else None
+    rows: list[dict[str, Any]] = []
+    for each in predictions:
+        row: dict[str, Any] = {"layout": list(each.grid.factors), "time": each.time, "improvement": each.improvement}
+        row |= {"phases": list(each.phases)} if each.phases else {}
+        row |= {"missing": each.missing} if each.missing else {}
+        if cube is not None:
+            compared = deviation(cube, args.method, args.inner, args.message_size, each)
+            row |= {
+                "measured": compared.measured,
+                "deviation": compared.total,
+                "phase_deviations": list(compared.phases),
+            }
+        rows.append(row)
     about = {name: getattr(args, name) for name in ("collective", "processes", "message_size", "machine")}
     result = {**about, "original": original, "layouts": rows}
     show(args, result, lambda: _predicted_lines(result))
@@ -118,18 +182,27 @@ def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
     """Runtime function of a collective on a published machine, or of a method of results."""
     from pathlib import Path
 
-    from dashboard.commands.load import load
-    from dashboard.models.grids import CARRIES_BLOCKS, of_results
+    from dashboard.models.grids import of_results
     from dashboard.models.published import MACHINES, machine
 
     if args.machine in MACHINES:
         return machine(args.machine, collective)
     if not Path(args.machine).exists():
         raise Usage(f"--machine {args.machine}: neither a file nor one of {', '.join(MACHINES)}")
-    args.paths = [args.machine]
-    results = load(args)
-    wanted = [name for name in results.children if name in CARRIES_BLOCKS]
-    return of_results({name: results[name].to_dataset() for name in wanted}, collective, method)
+    return of_results(_cubes(args), collective, method)
+
+
+def _cubes(args: argparse.Namespace) -> dict[str, Any]:
+    """Results of the machine by collective, as far as they are of such that grids are made of; read once."""
+    from dashboard.commands.load import load
+    from dashboard.models.grids import CARRIES_BLOCKS
+
+    if not hasattr(args, "machine_cubes"):
+        args.paths = [args.machine]
+        results = load(args)
+        args.machine_cubes = {name: results[name].to_dataset() for name in results.children if name in CARRIES_BLOCKS}
+    cubes: dict[str, Any] = args.machine_cubes
+    return cubes
 
 
 def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
@@ -139,6 +212,9 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
             "x".join(map(str, row["layout"])),
             cli_text.time(row["time"]),
             _percent(row["improvement"]),
+            cli_text.time(row["measured"]) if row.get("measured") else "",
+            _percent(row.get("deviation")),
+            ", ".join(_percent(each) or "–" for each in row.get("phase_deviations", [])),
             row.get("missing", ""),
         ]
         for row in result["layouts"]
@@ -146,7 +222,13 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
     lines = [f"{head}original {cli_text.time(result['original'])}"]
     if not rows:
         return [*lines, "no grid: the number of processes is a prime or below 4"]
-    return [*lines, *cli_text.table(["grid", "time", "gain (%)", ""], rows, (1, 2))]
+    return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, ""], rows)]
+
+
+def _without_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table without the columns that hold nothing."""
+    kept = [place for place, _ in enumerate(columns) if any(row[place] for row in rows)]
+    return cli_text.table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], (1, 2))
 
 
 def _percent(value: float | None) -> str:

@@ -38,6 +38,7 @@ __all__ = [
     "family",
     "fit",
     "formula",
+    "grid_simulation",
     "grids",
     "machine",
     "model_of",

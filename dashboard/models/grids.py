@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from dashboard.models.errors import ModelError
@@ -141,6 +142,67 @@ def of_results(cubes: dict[str, xr.Dataset], collective: str, method: str) -> Ru
     if collective not in made:
         raise ModelError(f"the results hold no {collective}; they hold {', '.join(cubes)}")
     return made[collective]
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """What was measured of a predicted grid: percent by which it took longer than predicted (K 4); None: not measured.
+
+    Attributes
+    ----------
+    measured
+        Seconds of the grid.
+    total
+        Of the grid.
+    phases
+        Of each phase, from the first dimension on (the leader group, then concurrent groups): of the method alone on
+        as many processes.
+    """
+
+    measured: float | None
+    total: float | None
+    phases: tuple[float | None, ...]
+
+
+def deviation(cube: xr.Dataset, method: str, inner: str, message_size: int, predicted: Predicted) -> Deviation:
+    """Deviation of a prediction from results of its collective.
+
+    Parameters
+    ----------
+    cube
+        Results of the collective, without ``ppn``.
+    method, inner
+        Label of the method that the runtime function is of; what it is called inside of grids.
+    message_size
+        Bytes that were predicted for.
+    predicted
+        As `predict` gives it.
+    """
+    grid, carries = predicted.grid, CARRIES_BLOCKS[str(cube.attrs["collective"])]
+    labels = cube["method"].values.astype(str)
+    wanted = (
+        (cube["grid"].values.astype(str) == str(grid)) & (cube["inner"].values.astype(str) == inner)
+        if {"grid", "inner"} <= set(cube.coords)
+        else np.zeros(labels.size, dtype=bool)
+    )
+    measured = _measured(cube, wanted, grid.processes, message_size)
+    alone = [
+        _measured(cube, labels == method, factor, message_size * stride if carries else message_size)
+        for factor, stride in zip(grid.factors, grid.strides, strict=True)
+    ]
+    each = tuple(_deviation(*pair) for pair in zip(alone, predicted.phases or [None] * len(alone), strict=True))
+    return Deviation(measured, _deviation(measured, predicted.time), each)
+
+
+def _measured(cube: xr.Dataset, chosen: npt.NDArray[np.bool_], comm_size: int, message_size: int) -> float | None:
+    known = cube["comm_size"].values == comm_size, cube["message_size"].values == message_size
+    times = cube["time"].transpose("method", "comm_size", "message_size").values[np.ix_(chosen, *known)].ravel()
+    times = times[np.isfinite(times)]
+    return float(times[0]) if times.size else None
+
+
+def _deviation(measured: float | None, time: float | None) -> float | None:
+    return None if measured is None or time is None else 100 * (measured - time) / measured
 
 
 def gains(cube: xr.Dataset, original: str) -> xr.DataArray:
