@@ -87,7 +87,9 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
     group.add_argument(
-        "--inner", metavar="NAME[,NAME…]", help="inside of grids: own algorithms, or library (its own calls)"
+        "--inner",
+        metavar="NAME[,NAME…]",
+        help="inside of grids: own algorithms, library (its own calls), or library.NAME (forced)",
     )
     group.add_argument(
         "--algorithms",

@@ -20,8 +20,8 @@ from dashboard.schedules.schedule import Program, program, resolve
 from loaders.collectives import COLLECTIVES
 
 Array = npt.NDArray[Any]
-#: Inner method that is the library's own decision on the small communicators.
-LIBRARY = "library"
+#: Inner method that is the library's own decision on the small communicators; before the name of one that is forced.
+LIBRARY, FORCED = "library", "library."
 #: Collectives that run in phases, and what each is called when the blocks are not all equal.
 PHASED = ("bcast", "scatter", "scatterv", "gather", "gatherv", "reduce", "allreduce", "allgather", "allgatherv")
 
@@ -201,9 +201,14 @@ def inner_of(names: str, phases: int) -> list[str]:
     return words * phases if len(words) == 1 else words
 
 
+def is_library(word: str) -> bool:
+    """Whether an inner method is a call of the library, by its own decision or forced."""
+    return word == LIBRARY or word.startswith(FORCED)
+
+
 def by_library(inner: str) -> bool:
     """Whether a phase of a grid is the library's own call, so that it needs communicators of its own."""
-    return LIBRARY in inner.split(BETWEEN_PHASES)
+    return any(is_library(word) for word in inner.split(BETWEEN_PHASES))
 
 
 def group_comms(comm: Any, grid: Grid) -> list[Any]:

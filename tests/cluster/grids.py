@@ -28,15 +28,15 @@ NODES, MEGABITS, DELAY = 16, 100.0, 40.0
 #: Methods that run alone and inside of grids: the library's own, and what LAM-MPI had.
 _LAM = "gather_bcast:gather=linear:bcast=linear"
 PLAN = (
-    *("-c", "bcast,allgather", "--comm-sizes", "2,4,8,16", "--message-sizes", "1000,10000,100000"),
+    *("-c", "bcast,allgather,reduce", "--comm-sizes", "2,4,8,16", "--message-sizes", "1000,3000,10000,30000,100000"),
     *("--provider", "library,own", "--grids", "2", "--inner", f"library,linear,{_LAM}", "--components", "none"),
     *("--algorithms", f"default,linear:provider=own,{_LAM},orthogonal", "--segment-sizes", "0"),
-    *("--repetitions", "5-9", "--rounds", "3", "--point-seconds", "6", "--time-limit", "500", "--unchecked"),
+    *("--repetitions", "10-15", "--rounds", "5", "--point-seconds", "6", "--time-limit", "900", "--unchecked"),
 )
 #: Applications by the name of their file.
 APPLICATIONS = {
     "jacobi_row": ("jacobi", "--size", "2000", "--variant", "row"),
-    "jacobi_column": ("jacobi", "--size", "2000", "--variant", "reduce_bcast"),
+    "jacobi_reduce_bcast": ("jacobi", "--size", "2000", "--variant", "reduce_bcast"),
     "pabm_data": ("pabm", "--size", "5000", "--variant", "data", "--stages", "4", "--steps", "5"),
     "pabm_task": ("pabm", "--size", "5000", "--variant", "task", "--stages", "4", "--steps", "5"),
 }

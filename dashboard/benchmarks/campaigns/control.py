@@ -83,6 +83,9 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     every = [method for each in offered.values() for method in each]
     if lost := [word for word in wish.algorithms if not any(is_named(method, word) for method in every)]:
         raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
+    inside = {dict(method.parameters).get("inner") for method in every}
+    if lost := [word for word in wish.variants.inner if wish.variants.grids and word not in inside]:
+        raise PlanError(f"no collective asked for has a method {lost[0]!r} to run inside of grids")
     apart = wish.apart or library.apart
     pairs = [(name, method) for name, each in methods.items() for method in each]
     if apart and any(providers.forcing(library, *pair) is None for pair in pairs):

@@ -10,7 +10,17 @@ from dashboard.benchmarks.providers.bound import Bound
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules.layout import Grid
-from dashboard.schedules.phases import LIBRARY, Step, group_comms, inner_of, library_call, step_program, steps
+from dashboard.schedules.orthogonal import BETWEEN_PHASES
+from dashboard.schedules.phases import (
+    FORCED,
+    Step,
+    group_comms,
+    inner_of,
+    is_library,
+    library_call,
+    step_program,
+    steps,
+)
 
 COLLECTIVES = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "allgatherv")
 
@@ -37,9 +47,9 @@ class Caller:
         Parameters
         ----------
         inner
-            `LIBRARY`, or an own method as `dashboard.schedules.phases.step_program` takes it; errors are its.
+            Of the library, or an own method as `dashboard.schedules.phases.step_program` takes it; errors are its.
         """
-        if inner == LIBRARY:
+        if is_library(inner):
             return library_call(step, comm, self._element, self._op, self._executor.in_place)
         size, rank = int(comm.Get_size()), int(comm.Get_rank())
         made, memory = step_program(step, size, rank, inner, commutative=self._commutes)
@@ -102,3 +112,9 @@ class GridComms:
 
         named = " ".join(f"{name}={value}" for name, value in method.parameters)
         return Bound(call, (f"{method.provider} {named}",), ready=ready), caller.free
+
+
+def forced_of(method: Method) -> str:
+    """The algorithm of the library that is forced inside of a grid, with its parameters; empty without one."""
+    words = str(dict(method.parameters).get("inner", "")).split(BETWEEN_PHASES)
+    return next((word.removeprefix(FORCED) for word in words if word.startswith(FORCED)), "")

@@ -9,7 +9,7 @@ from typing import Any
 from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.executor import Array, Executor
-from dashboard.benchmarks.providers.grid_comms import GridComms
+from dashboard.benchmarks.providers.grid_comms import GridComms, forced_of
 from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
 from dashboard.schedules.layout import Grid
@@ -173,7 +173,7 @@ class Own:
         self.comm, self.executor = comm.Dup(), executor
         self._operation: Operation | None = None
         self._made: dict[Method, tuple[Bound, Callable[[], None]]] = {}
-        self._grids: dict[str, GridComms] = {}
+        self._grids: dict[tuple[str, str], GridComms] = {}
 
     def bind(self, operation: Operation, method: Method) -> Bound:
         """Bind a method.
@@ -193,16 +193,16 @@ class Own:
     def _bound(self, operation: Operation, method: Method) -> tuple[Bound, Callable[[], None]]:
         """A method that is ready, and what gives back what was made for it."""
         if by_library(str(dict(method.parameters).get("inner", ""))):
-            grid = self._grid(str(dict(method.parameters)["grid"]))
+            grid = self._grid(str(dict(method.parameters)["grid"]), forced_of(method) and str(method))
             return grid.bound(operation, method, self.executor)
         programs = _Programs(self, operation, method)
         return programs.bound(), programs.free
 
-    def _grid(self, name: str) -> GridComms:
-        """Communicators of a grid, made once; collective."""
-        if name not in self._grids:
-            self._grids[name] = GridComms(self.comm, Grid.of(name))
-        return self._grids[name]
+    def _grid(self, name: str, forced: str) -> GridComms:
+        """Communicators of a grid, made once, of a forced method under the variables that force it; collective."""
+        if (name, forced) not in self._grids:
+            self._grids[name, forced] = GridComms(self.comm, Grid.of(name))
+        return self._grids[name, forced]
 
     def _release(self) -> None:
         """Give back what was made for the operation before."""
