@@ -70,6 +70,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
     select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
     select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
+    select.add_argument(
+        "--significance", type=float, metavar="LEVEL", help="count only what is faster beyond noise, such as 0.05"
+    )
     orthogonal_run.add_parser(add, hints, _MACHINE)
     return [select]
 
@@ -287,7 +290,7 @@ def _select(args: argparse.Namespace) -> None:
     from dashboard.commands.load import load
     from dashboard.commands.treatment import grown, preparation
 
-    given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals")}
+    given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals", "significance")}
     options = {name: value for name, value in given.items() if value is not None}
     decided = grown(preparation(args, load(args)), _TREE, options)
     args.tree, args.draw = _TREE, None
