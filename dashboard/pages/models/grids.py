@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from panel.io import hold
 from dashboard.decisions.grown.intervals import intervals, penalties
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.models import ModelError
-from dashboard.models.grids import gains, summary
+from dashboard.models.grids import deviation, fitted, gains, predict, summary
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Newest
@@ -32,7 +33,7 @@ class Grids(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.processes = self.menu("Processes", 130, "A grid is for communicators of just so many processes.")
+        self.processes = self.menu("Processes", 165, "A grid is for communicators of just so many processes.")
         self.inner = self.menu(
             "Inside", 250, "What runs in each phase: the library's own calls, or an own algorithm (--inner)."
         )
@@ -45,13 +46,13 @@ class Grids(Part):
         self.low, self.high = (self._slider(label) for label in ("From", "To"))
         self.bars, self.map = chart(drawn.BARS_HEIGHT), chart(drawn.AROUND + drawn.ROW_HEIGHT)
         self.heading, self.note = (pn.pane.HTML("", margin=(8, 12, 0, 12)) for _ in range(2))
-        self.figures, self.classes = tables(2)
+        self.figures, self.classes, self.predicted = tables(3)
         self.bar.objects = [self.processes, self.inner, self.original, self.dimensions, self.low, self.high]
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 420px"}}
         self.results.objects = [
             side_by_side(pn.Column(self.bars, **flex), pn.Column(self.heading, self.map, **flex), margin=0),
             self.note,
-            side_by_side(self.figures, self.classes, align_items="start"),
+            side_by_side(self.figures, self.predicted, self.classes, align_items="start"),
         ]
         self.redraw = Newest(self._draw)
 
@@ -141,6 +142,24 @@ class Grids(Part):
             self.heading.object = f"<strong>{title}: improvement at each size (%)</strong>"
             self.note.object = _said(table, names, selected, int(self.processes.value), left)
             self.figures.object, self.classes.object = drawn.gain_table(rows), drawn.gain_legend(table)
+            self.predicted.object = self._predictions(names, sizes[within[-1]])
+
+    def _predictions(self, names: list[str], size: int) -> str:
+        """Grids by the runtime function that is fitted to the original, at the largest size of the interval."""
+        cube = self._choice.cube()
+        title = f"By a runtime function of {self.original.value}, {format_bytes(size)}"
+        try:
+            function = fitted(cube, self.original.value)  # type: ignore[arg-type]
+            _, predictions = predict(function, self._choice.collective, int(self.processes.value), size)
+        except ModelError as error:
+            return f"<p>{escape(title)}: {escape(str(error))}</p>"
+        rows = []
+        for each in predictions:
+            if str(each.grid) in names:
+                beside = deviation(cube, self.original.value, self.inner.value, size, each)  # type: ignore[arg-type]
+                rows.append((str(each.grid), each.time, beside.measured, beside.total, beside.phases))
+        formulas = "; ".join(part.text() for part in function.functions)
+        return drawn.prediction_table(title, rows) + f"<p>{escape(formulas)}</p>"
 
 
 def _selected(table: Any) -> list[int]:

@@ -10,7 +10,7 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.domain.units import format_bytes, format_percent
+from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.decision_map import INK
 from dashboard.plots.difference import COLORS
 from dashboard.plots.frame import framed
@@ -134,7 +134,7 @@ def gain_map(
         backend="bokeh",
     )
     figures = hv.Labels(
-        (columns[there], rows[there], [f"{value:+.0f}".replace("-", "−") for value in values[there]]), [x, y], "figure"
+        (columns[there], rows[there], [_figure(value) for value in values[there]]), [x, y], "figure"
     ).opts(text_color=INK, text_font_size="9px", backend="bokeh")
     taken = [(place, row) for place, row in enumerate(selected) if row >= 0]
     marks = hv.Rectangles([(place - 0.5, row - 0.5, place + 0.5, row + 0.5) for place, row in taken], ends).opts(
@@ -169,17 +169,48 @@ def gain_legend(gains: NDArray[np.float64]) -> str:
 
 def gain_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Write least, average and most of each grid, and of three phases the improvement over two."""
-    heads = [("grid", False), ("least", True), ("average", True), ("most", True), ("over two phases", True)]
+    heads = [("grid", False), ("least", True), ("average", True), ("most", True)]
+    deep = any("over_two_phases" in row for row in rows)
+    heads += [("over two phases", True)] * deep
     ordered = sorted(rows, key=lambda row: -row["average"])
     figures = [
         [
             escape(_name(row["layout"])),
             *(_percent(row[key]) for key in ("minimum", "average", "maximum")),
-            _percent(further) if (further := row.get("over_two_phases")) is not None else "",
+            *[_percent(further) if (further := row.get("over_two_phases")) is not None else ""] * deep,
         ]
         for row in ordered
     ]
     return table("Improvement over the original within the interval", heads, figures)
+
+
+def _figure(value: float) -> str:
+    return f"{round(value):+d}".replace("-", "−") if round(value) else "0"
+
+
+def prediction_table(
+    title: str, rows: Sequence[tuple[str, float | None, float | None, float | None, Sequence[float | None]]]
+) -> str:
+    """Write predictions of grids.
+
+    Parameters
+    ----------
+    title
+        Above the table.
+    rows
+        Grid, seconds predicted and measured, deviation of the grid and of each phase alone in percent; None: not known.
+    """
+    heads = [("grid", False), ("predicted", True), ("measured", True), ("deviation", True), ("phases alone", True)]
+    figures = [
+        [
+            escape(name),
+            *("" if seconds is None else format_time(seconds) for seconds in (predicted, measured)),
+            "" if total is None else _percent(total),
+            ", ".join("–" if each is None else _percent(each) for each in phases),
+        ]
+        for name, predicted, measured, total, phases in rows
+    ]
+    return table(escape(title), heads, figures)
 
 
 def _percent(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import holoviews as hv
@@ -11,6 +12,7 @@ from dashboard.pages.models.grids import MOST_GRIDS, Grids
 from dashboard.pages.models.page import ModelsPage
 from dashboard.schedules.layout import layouts
 from dashboard.session.registry import load_results
+from dashboard.session.samples import sample_start
 from dashboard.session.state import State
 from loaders import RunWriter
 from tests.pages.models.viewing import open_tab, shown
@@ -82,6 +84,23 @@ def test_the_map_frames_what_is_selected_at_each_size(tab: Grids) -> None:
     assert {rows[-0.5], rows[0.5]} <= {-0.5, 1.5}
     assert "selected 0.0 %" in tab.note.object
     assert "always 4x4" in tab.note.object
+
+
+def test_predictions_need_more_than_one_number_of_processes(tab: Grids) -> None:
+    assert "too few for a runtime function" in tab.predicted.object
+
+
+def test_predictions_and_deviations_of_kept_results() -> None:
+    state = State()
+    start = sample_start("fast-ethernet-grids")
+    state.show(load_results(start.paths, **start.hints))
+    state.page, state.collective = "Models", "bcast"
+    tab = open_tab(shown(state), "Grids")
+    tab.original.value, tab.inner.value = "linear provider=own", "linear"
+    assert "By a runtime function of linear provider=own, 100,000 B" in tab.predicted.object
+    assert re.search(r"<td>4x4</td>.*?ms</td>.*?ms</td>.*?[0-9] %</td>", tab.predicted.object, re.DOTALL)
+    # Linear in the number of processes, as a linear broadcast is.
+    assert " p) b" in tab.predicted.object
 
 
 def test_too_many_grids_are_left_out_and_counted(tmp_path: Path) -> None:
