@@ -121,6 +121,12 @@ def test_the_view_follows_the_address(state: State) -> None:
     assert (state.collective, state.max_depth, state.threshold) == ("alltoall", 3, 0.5)
 
 
+def test_capitals_do_not_matter_in_an_address(state: State) -> None:
+    location = Location(search="?page=frontier&collective=REDUCE")
+    Permalink(state, location).open()
+    assert (state.page, state.collective, state.notice) == ("Frontier", "reduce", "")
+
+
 def test_a_bad_value_in_the_address_is_said_and_leaves(state: State) -> None:
     location = Location(search="?depth=99&threshold=0.5")
     Permalink(state, location).open()
