@@ -87,9 +87,15 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
     group.add_argument(
-        "--inner", metavar="NAME[,NAME…]", help="inside of grids: own algorithms, or library (its own calls)"
+        "--inner",
+        metavar="NAME[,NAME…]",
+        help="inside of grids: own algorithms, library (its own calls), or library.NAME (forced)",
     )
-    group.add_argument("--algorithms", metavar="NAME[,NAME…]", help="only these; 'default' is the library's decision")
+    group.add_argument(
+        "--algorithms",
+        metavar="NAME[,NAME…]",
+        help="only these; 'default' is the library's decision; with parameters: k_ary:fan_out=4, linear:provider=own",
+    )
     group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
     group.add_argument("--fan-outs", metavar="GRID", help="of trees and chains (default 4)")
     group.add_argument("--radixes", metavar="GRID", help="of k-nomial trees (default 4)")
@@ -173,19 +179,21 @@ def planned(
     comm_sizes = parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2")
     components = _components(args.components, spread=spread)
     grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
+    algorithms = cli_values.names([args.algorithms] if args.algorithms else None)
     wish = Wish(
         ranks=ranks,
         collectives=cli_values.names(args.collectives),
         comm_sizes=comm_sizes,
         message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
         providers=providers,
-        algorithms=cli_values.names([args.algorithms] if args.algorithms else None),
+        algorithms=algorithms,
         ppns=parse_sizes(args.ppn) if args.ppn else (),
         variants=Variants(
             **sizes,
             components=components,
             grids=grids,
             inner=cli_values.names([args.inner] if args.inner else None),
+            named=tuple(word for word in algorithms if ":" in word),
         ),
         protocol=Protocol(**_protocol(args), race=bool(args.adaptive)),
         graphs=not args.no_graphs,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import orthogonal_run
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import show
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from dashboard.models.published import Runtime
 
 _MOST_PROCESSES = 1 << 20
+_MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
 _TREE = "intervals"
+_DEVIATION = ("measured", "deviation (%)", "of each phase alone")
+_COLLECTIVES = "bcast, scatter, gather, reduce, allreduce, allgather"
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
@@ -27,19 +31,33 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     listing = add("layouts", "List the grids of a number of processes: its ordered factorizations.")
     listing.add_argument("processes", type=cli_values.count, metavar="P")
     _dimensions(listing)
-    predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
-    predict.add_argument(
-        "-c", "--collective", required=True, help="bcast, scatter, gather, reduce, allreduce, allgather"
+    _nodes(listing)
+    simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
+    simulate.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
+    simulate.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
+    simulate.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
+    simulate.add_argument("--inner", default="binomial", metavar="METHOD", help="inside of each phase (binomial)")
+    simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
+    simulate.add_argument(
+        "--between", required=True, metavar="PARAMETERS", help="between nodes: machine, file, or alpha=1e-4,beta=8e-8"
     )
+    simulate.add_argument("--within", metavar="PARAMETERS", help="within a node (default: as between nodes)")
+    _nodes(simulate)
+    _dimensions(simulate)
+    predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
+    predict.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
     predict.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
     predict.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
     predict.add_argument(
         "--machine",
         required=True,
         metavar="NAME|RESULTS",
-        help="clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to",
+        help=_MACHINE,
     )
     predict.add_argument("--method", default="default", help="of the results: what runs inside (default: 'default')")
+    predict.add_argument(
+        "--inner", default="library", metavar="NAME", help="what grids are called by that it runs inside of (library)"
+    )
     _dimensions(predict)
     improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
     improve.add_argument("--original", default="default", metavar="METHOD", help="compared with (default: 'default')")
@@ -52,11 +70,22 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
     select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
     select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
+    select.add_argument(
+        "--significance", type=float, metavar="LEVEL", help="count only what is faster beyond noise, such as 0.05"
+    )
+    orthogonal_run.add_parser(add, hints, _MACHINE)
     return [select]
 
 
 def _dimensions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dimensions", type=cli_values.count, metavar="D", help="of the grids (default: any)")
+
+
+def _nodes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (default 1)")
+    parser.add_argument(
+        "--placement", choices=("block", "cyclic"), default="block", help="of ranks on nodes (default block)"
+    )
 
 
 def _bytes(text: str) -> int:
@@ -72,7 +101,11 @@ def orthogonal(args: argparse.Namespace) -> None:
     """Run the subcommand of ``orthogonal`` that was called."""
     if getattr(args, "dimensions", None) == 1:
         raise Usage("--dimensions 1: a grid has at least 2")
-    {"layouts": _layouts, "predict": _predict, "improve": _improve, "select": _select}[args.orthogonal_command](args)
+    if args.orthogonal_command == "run":
+        orthogonal_run.run(args, lambda collective, method: _runtime(args, collective, method))
+        return
+    commands = {"layouts": _layouts, "predict": _predict, "simulate": _simulate, "improve": _improve, "select": _select}
+    commands[args.orthogonal_command](args)
 
 
 def _layouts(args: argparse.Namespace) -> None:
@@ -81,49 +114,98 @@ def _layouts(args: argparse.Namespace) -> None:
     if args.processes > _MOST_PROCESSES:
         raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
     grids = layouts(args.processes, args.dimensions)
-    show(args, {"layouts": [list(each.factors) for each in grids]}, lambda: [str(each) for each in grids])
+    result: dict[str, Any] = {"layouts": [list(each.factors) for each in grids]}
+    if args.ppn is None:
+        show(args, result, lambda: [str(each) for each in grids])
+        return
+    from dashboard.models.grid_simulation import follows, nodes_of, shares
+
+    nodes = nodes_of(args.processes, args.ppn, args.placement)
+    result["within_nodes"] = [shares(each, nodes) for each in grids]
+    result["follows_machine"] = [follows(each, nodes) for each in grids]
+    rows = [
+        [str(each), ", ".join(f"{100 * share:.0f} %" for share in shares(each, nodes)), "yes" * follows(each, nodes)]
+        for each in grids
+    ]
+    columns = ["grid", "pairs within a node, by phase", "follows the machine"]
+    show(args, result, lambda: cli_text.table(columns, rows))
+
+
+def _simulate(args: argparse.Namespace) -> None:
+    from dashboard.models.errors import ModelError
+    from dashboard.models.grid_simulation import nodes_of, simulated
+    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.simulator import Nodes
+
+    try:
+        between, within = (
+            find_parameters(text, args.model).of(args.model) for text in (args.between, args.within or args.between)
+        )
+        nodes = Nodes(nodes_of(args.processes, args.ppn or 1, args.placement), within)
+        size = args.processes, args.message_size
+        original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
+    except ModelError as error:
+        raise Usage(str(error)) from error
+    names = ("collective", "processes", "message_size", "inner", "model", "ppn", "placement")
+    rows = [{"layout": list(each.grid.factors), "time": each.time, "improvement": each.improvement} for each in runs]
+    result = {**{name: getattr(args, name) for name in names}, "original": original, "layouts": rows}
+    show(args, result, lambda: _predicted_lines(result))
 
 
 def _predict(args: argparse.Namespace) -> None:
     from dashboard.models.errors import ModelError
-    from dashboard.models.grids import predict
+    from dashboard.models.grids import deviation, predict
+    from dashboard.models.published import MACHINES
 
     try:
-        function = _runtime(args)
+        function = _runtime(args, args.collective, args.method)
         original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     except ModelError as error:
         raise Usage(str(error)) from error
-    rows: list[dict[str, Any]] = [
-        {
-            "layout": list(each.grid.factors),
-            "time": each.time,
-            "improvement": each.improvement,
-            **({"phases": list(each.phases)} if each.phases else {}),
-            **({"missing": each.missing} if each.missing else {}),
-        }
-        for each in predictions
-    ]
+    cube = _cubes(args).get(args.collective) if args.machine not in MACHINES else None
+    rows: list[dict[str, Any]] = []
+    for each in predictions:
+        row: dict[str, Any] = {"layout": list(each.grid.factors), "time": each.time, "improvement": each.improvement}
+        row |= {"phases": list(each.phases)} if each.phases else {}
+        row |= {"missing": each.missing} if each.missing else {}
+        if cube is not None:
+            compared = deviation(cube, args.method, args.inner, args.message_size, each)
+            row |= {
+                "measured": compared.measured,
+                "deviation": compared.total,
+                "phase_deviations": list(compared.phases),
+            }
+        rows.append(row)
     about = {name: getattr(args, name) for name in ("collective", "processes", "message_size", "machine")}
     result = {**about, "original": original, "layouts": rows}
     show(args, result, lambda: _predicted_lines(result))
 
 
-def _runtime(args: argparse.Namespace) -> Runtime:
-    """Runtime function of a published machine, or of results."""
+def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
+    """Runtime function of a collective on a published machine, or of a method of results."""
     from pathlib import Path
 
-    from dashboard.commands.load import load
-    from dashboard.models.grids import CARRIES_BLOCKS, of_results
+    from dashboard.models.grids import of_results
     from dashboard.models.published import MACHINES, machine
 
     if args.machine in MACHINES:
-        return machine(args.machine, args.collective)
+        return machine(args.machine, collective)
     if not Path(args.machine).exists():
         raise Usage(f"--machine {args.machine}: neither a file nor one of {', '.join(MACHINES)}")
-    args.paths = [args.machine]
-    results = load(args)
-    wanted = [name for name in results.children if name in CARRIES_BLOCKS]
-    return of_results({name: results[name].to_dataset() for name in wanted}, args.collective, args.method)
+    return of_results(_cubes(args), collective, method)
+
+
+def _cubes(args: argparse.Namespace) -> dict[str, Any]:
+    """Results of the machine by collective, as far as they are of such that grids are made of; read once."""
+    from dashboard.commands.load import load
+    from dashboard.models.grids import CARRIES_BLOCKS
+
+    if not hasattr(args, "machine_cubes"):
+        args.paths = [args.machine]
+        results = load(args)
+        args.machine_cubes = {name: results[name].to_dataset() for name in results.children if name in CARRIES_BLOCKS}
+    cubes: dict[str, Any] = args.machine_cubes
+    return cubes
 
 
 def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
@@ -133,6 +215,9 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
             "x".join(map(str, row["layout"])),
             cli_text.time(row["time"]),
             _percent(row["improvement"]),
+            cli_text.time(row["measured"]) if row.get("measured") else "",
+            _percent(row.get("deviation")),
+            ", ".join(_percent(each) or "–" for each in row.get("phase_deviations", [])),
             row.get("missing", ""),
         ]
         for row in result["layouts"]
@@ -140,7 +225,13 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
     lines = [f"{head}original {cli_text.time(result['original'])}"]
     if not rows:
         return [*lines, "no grid: the number of processes is a prime or below 4"]
-    return [*lines, *cli_text.table(["grid", "time", "gain (%)", ""], rows, (1, 2))]
+    return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, ""], rows)]
+
+
+def _without_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table without the columns that hold nothing."""
+    kept = [place for place, _ in enumerate(columns) if any(row[place] for row in rows)]
+    return cli_text.table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], (1, 2))
 
 
 def _percent(value: float | None) -> str:
@@ -199,7 +290,7 @@ def _select(args: argparse.Namespace) -> None:
     from dashboard.commands.load import load
     from dashboard.commands.treatment import grown, preparation
 
-    given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals")}
+    given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals", "significance")}
     options = {name: value for name, value in given.items() if value is not None}
     decided = grown(preparation(args, load(args)), _TREE, options)
     args.tree, args.draw = _TREE, None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from dashboard.models.errors import ModelError
@@ -143,8 +144,69 @@ def of_results(cubes: dict[str, xr.Dataset], collective: str, method: str) -> Ru
     return made[collective]
 
 
-def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> list[dict[str, object]]:
-    """Improvement of measured grids over a method: minimum, average and maximum over message sizes (K 3).
+@dataclass(frozen=True)
+class Deviation:
+    """What was measured of a predicted grid: percent by which it took longer than predicted (K 4); None: not measured.
+
+    Attributes
+    ----------
+    measured
+        Seconds of the grid.
+    total
+        Of the grid.
+    phases
+        Of each phase, from the first dimension on (the leader group, then concurrent groups): of the method alone on
+        as many processes.
+    """
+
+    measured: float | None
+    total: float | None
+    phases: tuple[float | None, ...]
+
+
+def deviation(cube: xr.Dataset, method: str, inner: str, message_size: int, predicted: Predicted) -> Deviation:
+    """Deviation of a prediction from results of its collective.
+
+    Parameters
+    ----------
+    cube
+        Results of the collective, without ``ppn``.
+    method, inner
+        Label of the method that the runtime function is of; what it is called inside of grids.
+    message_size
+        Bytes that were predicted for.
+    predicted
+        As `predict` gives it.
+    """
+    grid, carries = predicted.grid, CARRIES_BLOCKS[str(cube.attrs["collective"])]
+    labels = cube["method"].values.astype(str)
+    wanted = (
+        (cube["grid"].values.astype(str) == str(grid)) & (cube["inner"].values.astype(str) == inner)
+        if {"grid", "inner"} <= set(cube.coords)
+        else np.zeros(labels.size, dtype=bool)
+    )
+    measured = _measured(cube, wanted, grid.processes, message_size)
+    alone = [
+        _measured(cube, labels == method, factor, message_size * stride if carries else message_size)
+        for factor, stride in zip(grid.factors, grid.strides, strict=True)
+    ]
+    each = tuple(_deviation(*pair) for pair in zip(alone, predicted.phases or [None] * len(alone), strict=True))
+    return Deviation(measured, _deviation(measured, predicted.time), each)
+
+
+def _measured(cube: xr.Dataset, chosen: npt.NDArray[np.bool_], comm_size: int, message_size: int) -> float | None:
+    known = cube["comm_size"].values == comm_size, cube["message_size"].values == message_size
+    times = cube["time"].transpose("method", "comm_size", "message_size").values[np.ix_(chosen, *known)].ravel()
+    times = times[np.isfinite(times)]
+    return float(times[0]) if times.size else None
+
+
+def _deviation(measured: float | None, time: float | None) -> float | None:
+    return None if measured is None or time is None else 100 * (measured - time) / measured
+
+
+def gains(cube: xr.Dataset, original: str) -> xr.DataArray:
+    """Percent that measured grids take less time than a method (K 3).
 
     Parameters
     ----------
@@ -152,6 +214,38 @@ def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> li
         Results of one collective, without ``ppn``.
     original
         Label of the method that they are compared with.
+
+    Returns
+    -------
+    DataArray
+        Over ``method`` (the grids, with coordinates ``grid`` and ``inner``), ``comm_size`` and ``message_size``; NaN
+        where a grid does not fit or nothing was measured.
+
+    Raises
+    ------
+    ModelError
+        When there is no such method, or no grid; the message says what there is.
+    """
+    labels = [str(label) for label in cube["method"].values]
+    if original not in labels:
+        raise ModelError(f"there is no method {original!r} in these results; they hold {', '.join(labels)}")
+    names = np.array([str(name) for name in cube["grid"].values]) if "grid" in cube.coords else np.array([""])
+    if not (names != "").any():
+        raise ModelError("these results hold no grids; measure them with: colltune bench run FOLDER --grids all")
+    time = cube["time"].transpose("method", "comm_size", "message_size")
+    first = time.isel(method=labels.index(original), drop=True)
+    made: xr.DataArray = 100 * (first - time.isel(method=names != "")) / first
+    kept = {name: made[name] for name in ("grid", "inner") if name in made.coords}
+    return made.transpose("method", "comm_size", "message_size").reset_coords(drop=True).assign_coords(kept)
+
+
+def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> list[dict[str, object]]:
+    """Minimum, average and maximum of `gains` over message sizes.
+
+    Parameters
+    ----------
+    cube, original
+        As for `gains`.
     between
         Least and greatest message size, bytes.
 
@@ -160,34 +254,33 @@ def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> li
     list of dict
         ``comm_size, layout, inner, minimum, average, maximum`` (percent) and ``sizes``; of grids of three dimensions
         and more also ``over_two_phases``: the average improvement over the best grid of two at each size, None without.
+
+    Raises
+    ------
+    ModelError
+        As of `gains`, and when no size of the interval was measured.
     """
-    labels = [str(label) for label in cube["method"].values]
-    if original not in labels:
-        raise ModelError(f"there is no method {original!r} in these results; they hold {', '.join(labels)}")
-    if "grid" not in cube.coords or not any(str(name) for name in cube["grid"].values):
-        raise ModelError("these results hold no grids; measure them with: colltune bench run FOLDER --grids all")
-    sizes = cube["message_size"].values
-    here = cube.isel(message_size=(sizes >= between[0]) & (sizes <= between[1]))
+    gained = gains(cube, original)
+    sizes = gained["message_size"].values
+    here = gained.isel(message_size=(sizes >= between[0]) & (sizes <= between[1]))
     if not here.sizes["message_size"]:
         raise ModelError(f"no message size from {between[0]:g} to {between[1]:g} B was measured")
-    time = here["time"].transpose("method", "comm_size", "message_size").values
-    grids = [str(name) for name in cube["grid"].values]
-    two = [number for number, name in enumerate(grids) if name.count("x") == 1]
+    grids = [str(name) for name in here["grid"].values]
+    two = here.values[[name.count("x") == 1 for name in grids]]
+    best = np.fmax.reduce(two) if len(two) else np.full(here.shape[1:], np.nan)
     rows: list[dict[str, object]] = []
     for column, comm_size in enumerate(here["comm_size"].values.tolist()):
-        first = time[labels.index(original), column]
-        best = np.fmin.reduce(time[two, column]) if two else np.full(first.shape, np.nan)
         for number, name in enumerate(grids):
-            gain = 100 * (first - time[number, column]) / first
-            gain = gain[np.isfinite(gain)]
-            if not name or not gain.size:
+            percents = here.values[number, column]
+            known = percents[np.isfinite(percents)]
+            if not known.size:
                 continue
             row: dict[str, object] = {"comm_size": comm_size, "layout": [*Grid.of(name).factors]}
             row["inner"] = str(here["inner"].values[number]) if "inner" in here.coords else ""
-            row |= {"minimum": float(gain.min()), "average": float(gain.mean()), "maximum": float(gain.max())}
-            row["sizes"] = int(gain.size)
+            row |= {"minimum": float(known.min()), "average": float(known.mean()), "maximum": float(known.max())}
+            row["sizes"] = int(known.size)
             if name.count("x") > 1:
-                further = 100 * (best - time[number, column]) / best
+                further = 100 * (percents - best[column]) / (100 - best[column])
                 further = further[np.isfinite(further)]
                 row["over_two_phases"] = float(further.mean()) if further.size else None
             rows.append(row)

@@ -58,7 +58,12 @@ def programs_of(
         made = schedule_of(Call(collective, processes, count), algorithm, **parameters)
     except ScheduleError as error:
         raise NotApplicableError(str(error)) from error
-    return _Reader(made, alone=(collective, algorithm) in ALONE).programs()
+    return programs_of_schedule(made)
+
+
+def programs_of_schedule(made: Schedule) -> Programs:
+    """Programs of all processes of a schedule."""
+    return _Reader(made, alone=(made.call.collective, made.algorithm.name) in ALONE).programs()
 
 
 class _Reader:

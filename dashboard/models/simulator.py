@@ -116,16 +116,33 @@ class Costs(NamedTuple):
     receiver: float
 
 
-def simulate(programs: Programs, parameters: PointToPointModel) -> Run:
+class Nodes(NamedTuple):
+    """Which processes share a node: the node of each, and what messages cost within one (of the model between them)."""
+
+    of: Sequence[int]
+    within: PointToPointModel
+
+
+def simulate(programs: Programs, parameters: PointToPointModel, nodes: Nodes | None = None) -> Run:
     """Run the programs of all processes.
+
+    Parameters
+    ----------
+    parameters
+        Of messages between nodes, and of computing.
+    nodes
+        Who shares one; None: nobody does.
 
     Raises
     ------
     ModelError
-        When a process waits for a message that nobody sends, or a message is never taken.
+        When a process waits for a message that nobody sends, or a message is never taken; when the nodes are of
+        another number of processes, or what costs within them is of another model.
     """
-    machine = _Hockney(programs, parameters) if isinstance(parameters, Hockney) else _Machine(programs, parameters)
-    return machine.run()
+    if nodes is not None and (len(nodes.of) != len(programs) or type(nodes.within) is not type(parameters)):
+        raise ModelError(f"nodes of {len(nodes.of)} processes, {len(programs)} run; both models must be of one kind")
+    kind = _Hockney if isinstance(parameters, Hockney) else _Machine
+    return kind(programs, parameters, nodes).run()
 
 
 class _Process:
@@ -193,20 +210,22 @@ class _Machine:
     has changed), and last the ports take what has come, so that it does not matter who came first at the same time.
     """
 
-    def __init__(self, programs: Programs, parameters: PointToPointModel) -> None:
-        self.parameters = parameters
+    def __init__(self, programs: Programs, parameters: PointToPointModel, nodes: Nodes | None) -> None:
+        self.parameters, self.nodes = parameters, nodes
         self.processes = [_Process(number, program) for number, program in enumerate(programs)]
         self.there: dict[tuple[int, int, int], tuple[float, Message]] = {}
         self.heap: list[tuple[float, int, int, int, Message | None]] = []
         self.pushed = 0
         self.result = Run([0.0] * len(programs))
-        self.known: dict[float, Costs] = {}
+        self.known: dict[tuple[bool, float], Costs] = {}
 
-    def costs(self, size: float) -> Costs:
-        """What a message costs."""
-        if size not in self.known:
-            self.known[size] = costs_of(self.parameters, size)
-        return self.known[size]
+    def costs(self, source: int, to: int, size: float) -> Costs:
+        """What a message costs on its way."""
+        nodes = self.nodes
+        near = nodes is not None and nodes.of[source] == nodes.of[to]
+        if (near, size) not in self.known:
+            self.known[near, size] = costs_of(nodes.within if nodes and near else self.parameters, size)
+        return self.known[near, size]
 
     def run(self) -> Run:
         """Run until nothing happens any more."""
@@ -275,7 +294,7 @@ class _Machine:
         self._go_on(process, event.end)
 
     def _send(self, process: _Process, send: Send, time: float) -> None:
-        costs = self.costs(send.size)
+        costs = self.costs(process.number, send.to, send.size)
         process.out = time + costs.port
         end = time + costs.total
         self._push(end, ARRIVE, send.to, Message(process.number, send.to, time, end, send.size, send.tag, send.alone))
@@ -292,7 +311,7 @@ class _Machine:
         message = process.next_message()
         if message is None:
             return
-        free = process.taken + self.costs(message.size).port
+        free = process.taken + self.costs(message.source, message.to, message.size).port
         if free > time:
             self._push(free, PORT, process.number)
             return
@@ -316,7 +335,7 @@ class _Machine:
     def _take(self, process: _Process, wanted: Receive) -> None:
         process.receives.remove(wanted)
         ready, message = self.there.pop((wanted.source, process.number, wanted.tag))
-        overhead = self.costs(message.size).receiver
+        overhead = self.costs(message.source, message.to, message.size).receiver
         end = max(ready, process.idle + overhead)
         self.result.messages.append(message._replace(end=end))
         self._busy(
@@ -341,7 +360,7 @@ class _Hockney(_Machine):
         self._push(max(time, receiver.taken), PORT, send.to)
 
     def _transfer(self, message: Message, time: float) -> float:
-        end = time + self.costs(message.size).total
+        end = time + self.costs(message.source, message.to, message.size).total
         self._push(end, ARRIVE, message.to, message._replace(start=time, end=end))
         sender = self.processes[message.source]
         self._busy(sender, Event(message.source, "send", time, end, message.to, message.size, message.tag))

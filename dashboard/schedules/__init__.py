@@ -33,6 +33,7 @@ __all__ = [
     "movement",
     "orthogonal",
     "over_mpi",
+    "phases",
     "program",
     "rank",
     "registry",

@@ -18,7 +18,9 @@ import numpy as np
 from dashboard.schedules.call import COLLECTIVES, Call
 from dashboard.schedules.errors import NotApplicableError
 from dashboard.schedules.in_process import Array, Combine
+from dashboard.schedules.layout import Grid
 from dashboard.schedules.over_mpi import Bound
+from dashboard.schedules.phases import LIBRARY, by_library, group_comms, inner_of, library_call, step_program, steps
 from dashboard.schedules.schedule import Program, program, resolve
 from loaders.collectives import COLLECTIVES as ENTRIES
 from loaders.collectives import Collective
@@ -58,6 +60,7 @@ class Collectives:
     def __init__(self, mpi: Any, decided: Mapping[str, Decided]) -> None:
         self._mpi, self._decided = mpi, decided
         self._key = mpi.Comm.Create_keyval(delete_fn=_freed)
+        self._groups_key = mpi.Comm.Create_keyval(delete_fn=_all_freed)
         self._programs: OrderedDict[tuple[Any, ...], Program | None] = OrderedDict()
 
     def __call__(
@@ -86,6 +89,10 @@ class Collectives:
         if collective == "alltoall":
             count //= size
         commutes = op is None or bool(op.Is_commutative())
+        grid = self._grid(collective, size, count * itemsize)
+        if grid is not None:
+            self._by_grid(collective, comm, grid, arrays, count, op, root)
+            return
         made = self._program(Call(collective, size, count, root, itemsize, commutative=commutes), rank)
         if made is None:
             self._by_library(collective, comm, arrays, op, root)
@@ -107,7 +114,8 @@ class Collectives:
         decided = self._decided[call.collective]
         choice = decided.methods[decided.decide(call.processes, call.count * call.element_size)]
         made = None
-        if choice is not None:
+        # Where a grid of the library's own calls does not fit, the library does it as a whole.
+        if choice is not None and not _of_library(choice):
             try:
                 made = program(call, *resolve(call, choice[0], dict(choice[1]), fallback=True), rank)
             except NotApplicableError:
@@ -116,6 +124,55 @@ class Collectives:
         if len(self._programs) > MOST_PROGRAMS:
             self._programs.popitem(last=False)
         return made
+
+    def _grid(self, collective: str, processes: int, size: int) -> tuple[Grid, str] | None:
+        """Grid and inner methods of a call whose phases are calls of the library; None for other calls."""
+        decided = self._decided[collective]
+        choice = decided.methods[decided.decide(processes, size)]
+        if choice is None or not _of_library(choice):
+            return None
+        grid = Grid.of(str(choice[1]["grid"]))
+        return (grid, str(choice[1]["inner"])) if grid.processes == processes else None
+
+    def _by_grid(
+        self,
+        collective: str,
+        comm: Any,
+        chosen: tuple[Grid, str],
+        arrays: Sequence[Array | None],
+        count: int,
+        op: Any,
+        root: int,
+    ) -> None:
+        """Phase by phase, on communicators that are made at the first call."""
+        grid, inner = chosen
+        comms, names = self._groups(comm, grid), inner_of(inner, len(grid.factors))
+        source, target = (None if each is None else each.reshape(-1) for each in arrays)
+        held = next(each for each in (source, target) if each is not None)
+        element = self._type(held.dtype)
+        commutes = op is None or bool(op.Is_commutative())
+        lengths = [count] * grid.processes
+        for step in steps(collective, grid, int(comm.Get_rank()), source, target, lengths, root):
+            group, name = comms[step.phase], names[step.phase]
+            if name == LIBRARY:
+                library_call(step, group, element, op, self._mpi.IN_PLACE)()
+                continue
+            size, rank = int(group.Get_size()), int(group.Get_rank())
+            made, memory = step_program(step, size, rank, name, commutative=commutes)
+            combine: Combine | None = None if op is None else partial(_combine, element, op)
+            bound = Bound(group, made, memory, element, combine, persistent=False)
+            bound()
+            bound.free()
+
+    def _groups(self, comm: Any, grid: Grid) -> list[Any]:
+        """Communicators of a grid's phases, freed with the one that they are made of; collective at the first call."""
+        known: dict[Grid, list[Any]] | None = comm.Get_attr(self._groups_key)
+        if known is None:
+            known = {}
+            comm.Set_attr(self._groups_key, known)
+        if grid not in known:
+            known[grid] = group_comms(comm, grid)
+        return known[grid]
 
     def _by_library(self, collective: str, comm: Any, arrays: Sequence[Array | None], op: Any, root: int) -> None:
         called = CALLED[collective]
@@ -138,6 +195,18 @@ class Collectives:
 def _freed(comm: Any, key: int, value: Any) -> None:
     del comm, key
     value.Free()
+
+
+def _of_library(choice: tuple[str, Mapping[str, Any]]) -> bool:
+    """Whether phases of a grid are the library's own calls."""
+    return by_library(str(choice[1].get("inner", "")))
+
+
+def _all_freed(comm: Any, key: int, value: dict[Grid, list[Any]]) -> None:
+    del comm, key
+    for each in value.values():
+        for group in each:
+            group.Free()
 
 
 def _checked(array: Any) -> Array | None:

@@ -21,8 +21,8 @@ from loaders.collectives import COLLECTIVES
 
 NAME = "orthogonal"
 BALANCED = "balanced"
-#: Between the algorithms of the phases, where they are not the same in all.
-BETWEEN_PHASES = "+"
+#: Between the algorithms of the phases, where they are not the same in all; before each of an algorithm's parameters.
+BETWEEN_PHASES, BEFORE_PARAMETERS = "+", ":"
 
 _INNER: Mapping[str, Mapping[str, Algorithm]] = {
     collective: {each.name: each for module in modules for each in module.ALGORITHMS if each.collective == collective}
@@ -59,9 +59,18 @@ class _GridParameter(Parameter):
 @dataclass(frozen=True)
 class _InnerParameter(Parameter):
     def check(self, where: str, value: Any) -> None:
-        """Refuse what names other algorithms."""
-        for name in str(value).split(BETWEEN_PHASES):
+        """Refuse what names other algorithms, or parameters that they have not."""
+        for word in str(value).split(BETWEEN_PHASES):
+            name, given = worded(word)
             super().check(where, name)
+            _INNER[where.partition(" ")[0].removesuffix("v")][name].values(given)
+
+
+def worded(text: str) -> tuple[str, dict[str, int | str]]:
+    """Read an algorithm with parameters, such as ``binary:segment_size=8192``: its name, and what is given of them."""
+    name, *parts = text.split(BEFORE_PARAMETERS)
+    pairs = [part.partition("=") for part in parts]
+    return name, {key: int(value) if value.isdecimal() else value for key, _, value in pairs}
 
 
 class _GroupLog(Log):
@@ -174,10 +183,12 @@ def _inner(call: Call, values: Mapping[str, Any], phase: int, phases: int) -> tu
     names = str(values["inner"]).split(BETWEEN_PHASES)
     if len(names) not in (1, phases):
         raise NotApplicableError(f"inner names {len(names)} algorithms; expected one, or one for each of {phases}")
-    algorithm = _INNER[call.collective][names[phase % len(names)]]
+    name, given = worded(names[phase % len(names)])
+    given = {"segment_size": values["segment_size"], **given}
+    algorithm = _INNER[call.collective][name]
     while True:
         known = {each.name for each in algorithm.parameters}
-        chosen = algorithm.values({"segment_size": values["segment_size"]} if "segment_size" in known else {})
+        chosen = algorithm.values({key: value for key, value in given.items() if key in known})
         try:
             algorithm.check(call, chosen)
         except NotApplicableError:

@@ -47,6 +47,12 @@ SAMPLES = {
         "The broadcast on 8 and 16 emulated nodes of a like network, by colltune's own benchmark under Slurm.",
         "results.jsonl",
     ),
+    "fast-ethernet-grids": Sample(
+        "Fast Ethernet, grids",
+        "Broadcast, allgather and reduction over grids of 4, 8 and 16 emulated nodes, beside what runs inside: page "
+        "Models, tab Grids.",
+        "results.jsonl",
+    ),
     "one-machine": Sample(
         "One machine, 2 to 16 processes",
         "Five collectives in the memory of one machine with two cores, measured with colltune's own benchmark: every "

@@ -18,9 +18,10 @@ GRID = Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2",
 LARGE = {
     "bcast": GRID,
     "gather": GRID,
-    "scatter": GRID,
+    # Phases that are calls of the library, on communicators of rows and columns.
+    "scatter": Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2", "inner": "library"}),
     "allgather": Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2", "inner": "bruck"}),
-    "allreduce": Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2"}),
+    "allreduce": Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2", "inner": "ring+library"}),
     "reduce": Method("binomial 64B", "binomial", 64, OWN),
     "alltoall": Method("bruck", "bruck", 0, OWN),
     "scan": Method("linear", "linear", 0, OWN),
@@ -80,6 +81,20 @@ for _ in range(3000):
     copy = few.Dup()
     decided.bcast(copy, np.zeros(1000))
     copy.Free()
+def handle():
+    # Smallest number of a communicator that is free: what a new one gets.
+    new = world.Dup()
+    number = new.py2f()
+    new.Free()
+    return number
+# Rows and columns are freed as well.
+before = handle()
+for _ in range(20):
+    copy = world.Dup()
+    decided.allreduce(copy, mine, result, MPI.SUM)
+    assert handle() > before
+    copy.Free()
+assert handle() == before, (handle(), before)
 print("right", world.rank, flush=True)
 """
 

@@ -177,7 +177,8 @@ def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
     assert grids == ("2x2",)
     wish: dict[str, Any] = {"collectives": (*grid_comms.COLLECTIVES, "barrier"), "comm_sizes": (3, RANKS)}
     wish |= {"providers": ("library", "orthogonal"), "algorithms": ("default", "orthogonal")}
-    wish["variants"] = Variants((0,), grids=grids, inner=("linear", "library"))
+    # basic_linear of the library is of bcast alone, forced on the communicators of the grid.
+    wish["variants"] = Variants((0,), grids=grids, inner=("linear", "library", "library.basic_linear"))
     wish["protocol"] = Protocol(min_repetitions=3, max_repetitions=3, rounds=1, roots="rotate", buffers="rotate")
     campaign = campaign_of(tmp_path, installation, **wish)
     ended = run(campaign, installation)
@@ -185,9 +186,9 @@ def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
     cube = open_results([campaign.results])["bcast"].to_dataset()
     there = cube["time"].notnull().isel(message_size=0)
     assert there.sel(comm_size=RANKS).all()
-    assert there.sel(comm_size=3).values.tolist() == [True, False, False]
-    assert cube["grid"].values.tolist() == ["", "2x2", "2x2"]
-    assert cube["inner"].values.tolist() == ["", "linear", "library"]
+    assert there.sel(comm_size=3).values.tolist() == [True, False, False, False]
+    assert cube["grid"].values.tolist() == ["", "2x2", "2x2", "2x2"]
+    assert cube["inner"].values.tolist() == ["", "linear", "library", "library.basic_linear"]
 
 
 @pytest.mark.parametrize(

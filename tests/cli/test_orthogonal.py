@@ -116,3 +116,46 @@ def test_bad_input_is_refused_with_the_reason(
         raise SystemExit(main(["orthogonal", *words.replace("RESULTS", str(results)).split()]))
     assert left.value.code == 2
     assert why in capsys.readouterr().err
+
+
+def test_predictions_stand_beside_what_was_measured(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"orthogonal predict -c bcast --processes 16 --message-size 64KiB --machine {results} --inner linear"
+    rows = {tuple(each["layout"]): each for each in run(capsys, words)["layouts"]}
+    for layout, row in rows.items():
+        if layout in {(2, 8), (4, 4), (2, 2, 4)}:
+            # The results are what their own function says, so nothing deviates but by rounding.
+            assert row["measured"] == pytest.approx(sum(1e-4 + 1e-8 * p * 65536 for p in layout))
+            assert abs(row["deviation"]) < 0.5
+        else:
+            assert row["measured"] is row["deviation"] is None
+    # The library alone was measured on 4 and 8 processes, not on 2.
+    leaders, rows_of_eight = rows[2, 8]["phase_deviations"]
+    assert leaders is None
+    assert abs(rows_of_eight) < 0.5
+
+
+def test_simulated_grids_are_those_of_linear_broadcasts(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "orthogonal simulate -c bcast --processes 16 --message-size 1000 --inner linear --dimensions 2 "
+    words += "--between alpha=1e-3,beta=1e-6"
+    answer = run(capsys, words)
+    message = 1e-3 + 1e-6 * 1000
+    assert answer["original"] == pytest.approx(15 * message)
+    times = {tuple(each["layout"]): each["time"] for each in answer["layouts"]}
+    assert times == pytest.approx({(2, 8): 8 * message, (4, 4): 6 * message, (8, 2): 8 * message})
+    # Four consecutive ranks on a node: the rows of 4x4 cost what a node costs.
+    near = run(capsys, f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4")
+    times = {tuple(each["layout"]): each["time"] for each in near["layouts"]}
+    assert times[4, 4] == pytest.approx(3 * message + 3 * (1e-9 + 1e-6))
+    cyclic = run(capsys, f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4 --placement cyclic")
+    times = {tuple(each["layout"]): each["time"] for each in cyclic["layouts"]}
+    # Columns are within nodes then, rows between them.
+    assert times[4, 4] == pytest.approx(3 * message + 3 * (1e-9 + 1e-6))
+    assert times[8, 2] < times[2, 8]
+
+
+def test_grids_that_follow_the_machine_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "orthogonal layouts 16 --dimensions 2 --ppn 4")
+    assert answer["layouts"] == [[2, 8], [4, 4], [8, 2]]
+    assert answer["follows_machine"] == [False, True, False]
+    # Of the 28 pairs of a row of eight 12 share one of its two nodes.
+    assert answer["within_nodes"] == [[0.0, pytest.approx(12 / 28)], [0.0, 1.0], [pytest.approx(4 / 28), 1.0]]

@@ -44,13 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         path = f"{slurm.commands}{os.pathsep}{os.environ['PATH']}"
         if args.parameters is not None and (status := _parameters(args.parameters.resolve(), path)):
             return status
-        status = _colltune(_order(args, options), path)
+        status = run_colltune(order_of(args, options), path)
     if not status and (args.folder / "results.jsonl").exists():
         print("\n".join(picture(args.folder, args.nodes, args.megabits)))
     return status
 
 
-def _order(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
+def order_of(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
+    """Words of the command that measures."""
     if args.resume:
         return ["bench", "resume", str(args.folder), "--follow", *options]
     network = f"COLLTUNE_NETWORK=emulated Ethernet, {args.megabits:g} Mbit/s, {args.delay:g} µs"
@@ -73,7 +74,8 @@ def _parameters(file: Path, path: str) -> int:
     return done.returncode
 
 
-def _colltune(words: Sequence[str], path: str) -> int:
+def run_colltune(words: Sequence[str], path: str) -> int:
+    """Run the command with the cluster's own before others on the PATH; its exit status."""
     print(f"$ colltune {shlex.join(words)}", flush=True)
     command = [sys.executable, "-m", "dashboard.cli", *words]
     return subprocess.run(command, env={**os.environ, "PATH": path}, check=False).returncode

@@ -24,7 +24,7 @@ from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanErr
 from dashboard.benchmarks.launchers import launcher_of, leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose, is_named
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES
 
@@ -80,8 +80,12 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     methods = {name: tuple(_chosen(name, each, wish.algorithms)) for name, each in offered.items()}
     methods = {name: chosen for name, chosen in methods.items() if chosen}
     known = dict.fromkeys(method.algorithm for each in offered.values() for method in each)
-    if lost := [name for name in wish.algorithms if name not in known]:
+    every = [method for each in offered.values() for method in each]
+    if lost := [word for word in wish.algorithms if not any(is_named(method, word) for method in every)]:
         raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
+    inside = {dict(method.parameters).get("inner") for method in every}
+    if lost := [word for word in wish.variants.inner if wish.variants.grids and word not in inside]:
+        raise PlanError(f"no collective asked for has a method {lost[0]!r} to run inside of grids")
     apart = wish.apart or library.apart
     pairs = [(name, method) for name, each in methods.items() for method in each]
     if apart and any(providers.forcing(library, *pair) is None for pair in pairs):
@@ -120,7 +124,7 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
 
 def _chosen(collective: str, offered: list[Method], wanted: tuple[str, ...]) -> list[Method]:
     """Methods of a collective among those wanted; a name that only another collective has is passed over."""
-    here = [name for name in wanted if any(method.algorithm == name for method in offered)]
+    here = [word for word in wanted if any(is_named(method, word) for method in offered)]
     return [] if wanted and not here else choose(offered, here, collective)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dashboard.benchmarks.errors import PlanError
+from dashboard.schedules.orthogonal import worded
 
 DEFAULT = "default"
 #: Provider of the methods that the library itself has.
@@ -77,6 +78,8 @@ class Variants:
         Parts of the library that answer calls by themselves, by name, or `ALL_COMPONENTS`.
     grids, inner
         Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
+    named
+        Own methods that are wanted with parameters beside those, as `dashboard.schedules.orthogonal.worded` reads them.
     """
 
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
@@ -85,6 +88,7 @@ class Variants:
     components: tuple[str, ...] = ()
     grids: tuple[str, ...] = ()
     inner: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):
@@ -191,7 +195,14 @@ def choose(offered: Sequence[Method], wanted: Sequence[str], collective: str) ->
     if not wanted:
         return list(offered)
     names = list(dict.fromkeys(method.algorithm for method in offered))
-    for name in wanted:
-        if name not in names:
-            raise PlanError(f"{collective} has no algorithm {name!r} in this library; it has {', '.join(names)}")
-    return [method for method in offered if method.algorithm in wanted]
+    for word in wanted:
+        if not any(is_named(method, word) for method in offered):
+            raise PlanError(f"{collective} has no algorithm {word!r} in this library; it has {', '.join(names)}")
+    return [method for method in offered if any(is_named(method, word) for word in wanted)]
+
+
+def is_named(method: Method, word: str) -> bool:
+    """Whether a word names a method: its algorithm, with those parameters that matter: ``linear:provider=own``."""
+    name, given = worded(word)
+    values = {**dict(method.parameters), "segment_size": method.segment_size, _PROVIDER: method.provider}
+    return method.algorithm == name and all(values.get(key) == value for key, value in given.items())

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method, Variants
+from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method, Variants, is_named
 from dashboard.benchmarks.providers import orthogonal, own
+from dashboard.benchmarks.providers.grid_comms import forced_of
+from dashboard.schedules.orthogonal import worded
 
 __all__ = ["NAMES", "forcing", "offered", "orthogonal", "settings"]
 
@@ -37,14 +39,26 @@ def offered(providers: Sequence[str], library: Library, collective: str, variant
     given = library.methods(collective, variants) if LIBRARY in providers else []
     for name in OVER_THE_LIBRARY:
         given += OVER_THE_LIBRARY[name](collective, variants) if name in providers else []
-    return given
+    return [method for method in given if not forced_of(method) or _forced(library, collective, method)]
+
+
+def _forced(library: Library, collective: str, method: Method) -> Method | None:
+    """The method of the library that is forced inside of a grid; None where the collective has no such."""
+    word = forced_of(method)
+    size = worded(word)[1].get("segment_size", 0)
+    offered = library.methods(collective, Variants(segment_sizes=(int(size),))) if word else []
+    return next((each for each in offered if is_named(each, word)), None)
 
 
 def settings(library: Library, collective: str, method: Method) -> dict[str, int]:
-    """Control variables that make new communicators take a method: none for what runs over the library."""
-    return library.settings(collective, method) if method.provider == LIBRARY else {}
+    """Control variables that make new communicators take a method; of what runs over the library, what it forces."""
+    chosen = method if method.provider == LIBRARY else _forced(library, collective, method)
+    return {} if chosen is None else library.settings(collective, chosen)
 
 
 def forcing(library: Library, collective: str, method: Method) -> dict[str, str] | None:
-    """Variables of the environment that force a method: none needed for what runs over the library."""
+    """Variables of the environment that force a method; none needed for what runs over the library."""
+    if forced_of(method):
+        # On the communicators of a grid alone it can be forced while the library runs only.
+        return None
     return library.forcing(collective, method) if method.provider == LIBRARY else {}

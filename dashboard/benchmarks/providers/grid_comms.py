@@ -1,19 +1,67 @@
-"""Grids whose phases are the library's own calls, on communicators of rows and columns that are made once."""
+"""Grids over communicators of their rows and columns, made once: phases may be the library's own calls there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.providers.bound import Bound
+from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules.layout import Grid
+from dashboard.schedules.orthogonal import BETWEEN_PHASES
+from dashboard.schedules.phases import (
+    FORCED,
+    Step,
+    group_comms,
+    inner_of,
+    is_library,
+    library_call,
+    step_program,
+    steps,
+)
 
-#: Inner "algorithm" that is the library's own decision on the small communicators.
-LIBRARY = "library"
-COLLECTIVES = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather")
+COLLECTIVES = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "allgatherv")
+
+
+class Caller:
+    """Makes calls of steps, by the library or by own methods; the same on all ranks of a communicator.
+
+    Parameters
+    ----------
+    executor
+        What runs schedules.
+    element, op
+        MPI's type of an element, and its operation of a reduction.
+    """
+
+    def __init__(self, executor: Executor, element: Any, op: Any) -> None:
+        self._executor, self._element, self._op = executor, element, op
+        self._commutes = op is None or bool(op.Is_commutative())
+        self._frees: list[Callable[[], None]] = []
+
+    def bound(self, step: Step, comm: Any, inner: str) -> Callable[[], None]:
+        """What makes a step's call on the communicator of its group.
+
+        Parameters
+        ----------
+        inner
+            Of the library, or an own method as `dashboard.schedules.phases.step_program` takes it; errors are its.
+        """
+        if is_library(inner):
+            return library_call(step, comm, self._element, self._op, self._executor.in_place)
+        size, rank = int(comm.Get_size()), int(comm.Get_rank())
+        made, memory = step_program(step, size, rank, inner, commutative=self._commutes)
+        run, free = self._executor.bind(comm, made, memory, self._element, self._op)
+        self._frees.append(free)
+        return run
+
+    def free(self) -> None:
+        """Give back what was made for calls; they cannot be made any more."""
+        for free in self._frees:
+            free()
+        self._frees.clear()
 
 
 class GridComms:
@@ -25,101 +73,48 @@ class GridComms:
         Communicator of mpi4py with as many processes as the grid has.
     grid
         The grid.
-    in_place
-        mpi4py's ``MPI.IN_PLACE``.
+
+    Raises
+    ------
+    NotApplicableError
+        When the communicator has another number of processes; the same on all ranks.
     """
 
-    def __init__(self, comm: Any, grid: Grid, in_place: Any) -> None:
-        self.grid, self.rank, self._in_place = grid, int(comm.Get_rank()), in_place
-        phases = range(len(grid.factors))
-        groups = [grid.group(self.rank, phase) for phase in phases]
-        self.comms = [comm.Split(groups[phase][0], grid.coordinate(self.rank, phase)) for phase in phases]
+    def __init__(self, comm: Any, grid: Grid) -> None:
+        self.grid, self.rank, self.comms = grid, int(comm.Get_rank()), group_comms(comm, grid)
 
     def free(self) -> None:
         """Free them; collective."""
         for each in self.comms:
             each.Free()
 
-    def bound(self, operation: Operation, method: Method) -> Bound:
-        """Bind a method to the buffers of an operation; memory between phases is made here."""
-        run = {
-            "bcast": self._bcast,
-            "scatter": self._scatter,
-            "gather": self._gather,
-            "reduce": self._reduce,
-            "allreduce": self._allreduce,
-            "allgather": self._allgather,
-        }[operation.cell.collective]
-        blocks = operation.cell.collective in ("scatter", "gather")
-        length = operation.count * (self.grid.processes if blocks else 1)
-        between = [np.ones(length, operation.dtype) for _ in self.comms]
+    def bound(self, operation: Operation, method: Method, executor: Executor) -> tuple[Bound, Callable[[], None]]:
+        """Bind a method to the buffers of an operation, and what frees it; memory is made at a root's first call."""
+        caller = Caller(executor, operation.handle, operation.sum)
+        inner = inner_of(str(dict(method.parameters)["inner"]), len(self.comms))
+        made: dict[tuple[int, int], list[Callable[[], None]]] = {}
+
+        def calls(copy: int, root: int) -> list[Callable[[], None]]:
+            if (copy, root) not in made:
+                sent, received = operation.pairs[copy]
+                name = operation.cell.collective
+                parts = steps(name, self.grid, self.rank, sent, received, operation.counts, root)
+                made[copy, root] = [caller.bound(step, self.comms[step.phase], inner[step.phase]) for step in parts]
+            return made[copy, root]
 
         def call(turn: int, root: int) -> None:
-            sent, received = operation.pairs[turn % operation.copies]
-            run(operation, sent, received, between, root)
+            for each in calls(turn % operation.copies, root):
+                each()
+
+        def ready(first: int, number: int, roots: int) -> None:
+            for turn in range(first, first + min(number, operation.copies * roots)):
+                calls(turn % operation.copies, turn % roots)
 
         named = " ".join(f"{name}={value}" for name, value in method.parameters)
-        return Bound(call, (f"{method.provider} {named}",))
+        return Bound(call, (f"{method.provider} {named}",), ready=ready), caller.free
 
-    def _leads(self, root: int, phase: int) -> tuple[bool, int, bool]:
-        """Whether this rank takes part in a phase, the root's coordinate, and whether this rank has it."""
-        at = self.grid.coordinate(root, phase)
-        return self.grid.leads(self.rank, root, phase), at, self.grid.coordinate(self.rank, phase) == at
 
-    def _bcast(self, op: Operation, sent: Any, received: Any, between: list[Any], root: int) -> None:
-        del received, between
-        for phase, comm in enumerate(self.comms):
-            takes_part, at, _ = self._leads(root, phase)
-            if takes_part:
-                comm.Bcast([sent, op.count, op.handle], at)
-
-    def _scatter(self, op: Operation, sent: Any, received: Any, between: list[Any], root: int) -> None:
-        held = sent
-        for phase, comm in enumerate(self.comms):
-            takes_part, at, has = self._leads(root, phase)
-            if takes_part:
-                count = op.count * self.grid.strides[phase]
-                target = received if phase == len(self.comms) - 1 else between[phase]
-                comm.Scatter([held, count, op.handle] if has else None, [target, count, op.handle], at)
-                held = target
-
-    def _gather(self, op: Operation, sent: Any, received: Any, between: list[Any], root: int) -> None:
-        held = sent
-        for phase in reversed(range(len(self.comms))):
-            takes_part, at, has = self._leads(root, phase)
-            if not takes_part:
-                return
-            count = op.count * self.grid.strides[phase]
-            target = between[phase] if phase else received
-            self.comms[phase].Gather([held, count, op.handle], [target, count, op.handle] if has else None, at)
-            held = target
-
-    def _reduce(self, op: Operation, sent: Any, received: Any, between: list[Any], root: int) -> None:
-        held = sent
-        for phase in reversed(range(len(self.comms))):
-            takes_part, at, has = self._leads(root, phase)
-            if not takes_part:
-                return
-            target = between[phase] if phase else received
-            into = [target, op.count, op.handle] if has else None
-            self.comms[phase].Reduce([held, op.count, op.handle], into, op.sum, at)
-            held = target
-
-    def _allreduce(self, op: Operation, sent: Any, received: Any, between: list[Any], root: int) -> None:
-        del root
-        held = sent
-        for phase in reversed(range(len(self.comms))):
-            target = between[phase] if phase else received
-            self.comms[phase].Allreduce([held, op.count, op.handle], [target, op.count, op.handle], op.sum)
-            held = target
-
-    def _allgather(self, op: Operation, sent: Any, received: Any, between: list[Any], root: int) -> None:
-        del between, root
-        for phase in reversed(range(len(self.comms))):
-            count = op.count * self.grid.strides[phase]
-            ranges = self.grid.ranges(self.rank, phase)
-            # What a phase gathers is built where it belongs in the result.
-            block = received[ranges[0].start * op.count : ranges[-1].stop * op.count]
-            last = self.grid.strides[phase] == 1
-            source = [sent, count, op.handle] if last else self._in_place
-            self.comms[phase].Allgather(source, [block, count, op.handle])
+def forced_of(method: Method) -> str:
+    """The algorithm of the library that is forced inside of a grid, with its parameters; empty without one."""
+    words = str(dict(method.parameters).get("inner", "")).split(BETWEEN_PHASES)
+    return next((word.removeprefix(FORCED) for word in words if word.startswith(FORCED)), "")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers.grid_comms import COLLECTIVES, LIBRARY
+from dashboard.benchmarks.providers.grid_comms import COLLECTIVES
 from dashboard.schedules import ALGORITHMS, ScheduleError
 from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts
+from dashboard.schedules.orthogonal import BETWEEN_PHASES, worded
 from dashboard.schedules.orthogonal import NAME as GRIDS
+from dashboard.schedules.phases import FORCED, LIBRARY
 
 NAME, ALL = GRIDS, "all"
 
@@ -21,9 +23,20 @@ def methods(collective: str, variants: Variants) -> list[Method]:
         return []
     inner = next(each for each in algorithm.parameters if each.name == "inner")
     known = (*inner.values, *((LIBRARY,) if collective in COLLECTIVES else ()))
-    names = [name for name in variants.inner if name in known] if variants.inner else [str(inner.default)]
+    names = [name for name in variants.inner if _serves(name, known, collective)] or [str(inner.default)] * (
+        not variants.inner
+    )
     pairs = ((grid, name) for grid in variants.grids for name in names)
     return [Method(NAME, 0, (("grid", grid), ("inner", name)), provider=NAME) for grid, name in pairs]
+
+
+def _serves(inner: str, known: Sequence[int | str], collective: str) -> bool:
+    """Whether all methods that are named are of a collective; of the library one at most is forced."""
+    words = inner.split(BETWEEN_PHASES)
+    forced = {word for word in words if word.startswith(FORCED)}
+    if forced and (len(forced) > 1 or collective not in COLLECTIVES or collective.endswith("v")):
+        return False
+    return all(word in forced or worded(word)[0] in known for word in words)
 
 
 def grids(text: str, comm_sizes: Iterable[int]) -> tuple[str, ...]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers import grid_comms
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.executor import Array, Executor
-from dashboard.benchmarks.providers.grid_comms import GridComms
+from dashboard.benchmarks.providers.grid_comms import GridComms, forced_of
 from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import NAME as GRIDS
+from dashboard.schedules.orthogonal import worded
+from dashboard.schedules.phases import by_library
 from dashboard.schedules.schedule import sent_by
 
 NAME = "own"
@@ -33,7 +34,21 @@ def methods(collective: str, variants: Variants) -> list[Method]:
         for given in _settings(algorithm, variants)
     ]
     # A parameter of a part that was not chosen changes nothing.
-    return list(dict.fromkeys(methods))
+    return list(dict.fromkeys([*methods, *_named(collective, variants)]))
+
+
+def _named(collective: str, variants: Variants) -> Iterator[Method]:
+    """Own methods that are wanted with parameters of their own."""
+    for word in variants.named:
+        name, given = worded(word)
+        algorithm = ALGORITHMS.get(collective, {}).get(name)
+        if algorithm is None or name == GRIDS or given.pop("provider", NAME) != NAME:
+            continue
+        if not given.keys() <= {each.name for each in algorithm.parameters}:
+            continue
+        values = algorithm.values(given)
+        size = int(values.pop(SEGMENT_SIZE, 0))
+        yield Method(name, size, _relevant(algorithm, values), provider=NAME)
 
 
 def _segments(algorithm: Algorithm, variants: Variants) -> tuple[int, ...]:
@@ -132,6 +147,10 @@ class _Programs:
 
         return Bound(self.call, (f"{self.method.provider} {title}",), sent, self.ready)
 
+    def free(self) -> None:
+        for free in self.frees:
+            free()
+
 
 def memory_of(operation: Operation, copy: int) -> tuple[Array, Array]:
     """Input and output of a pair of buffers; what is broadcast is both."""
@@ -153,8 +172,8 @@ class Own:
     def __init__(self, comm: Any, executor: Executor) -> None:
         self.comm, self.executor = comm.Dup(), executor
         self._operation: Operation | None = None
-        self._made: dict[Method, _Programs] = {}
-        self._grids: dict[str, GridComms] = {}
+        self._made: dict[Method, tuple[Bound, Callable[[], None]]] = {}
+        self._grids: dict[tuple[str, str], GridComms] = {}
 
     def bind(self, operation: Operation, method: Method) -> Bound:
         """Bind a method.
@@ -164,26 +183,31 @@ class Own:
         NotApplicableError
             When neither its algorithm nor the fallback can serve; the same on all ranks.
         """
-        if dict(method.parameters).get("inner") == grid_comms.LIBRARY:
-            return self._grid(str(dict(method.parameters)["grid"])).bound(operation, method)
         if operation is not self._operation:
             self._release()
             self._operation = operation
         if method not in self._made:
-            self._made[method] = _Programs(self, operation, method)
-        return self._made[method].bound()
+            self._made[method] = self._bound(operation, method)
+        return self._made[method][0]
 
-    def _grid(self, name: str) -> GridComms:
-        """Communicators of a grid, made once; collective."""
-        if name not in self._grids:
-            self._grids[name] = GridComms(self.comm, Grid.of(name), self.executor.in_place)
-        return self._grids[name]
+    def _bound(self, operation: Operation, method: Method) -> tuple[Bound, Callable[[], None]]:
+        """A method that is ready, and what gives back what was made for it."""
+        if by_library(str(dict(method.parameters).get("inner", ""))):
+            grid = self._grid(str(dict(method.parameters)["grid"]), forced_of(method) and str(method))
+            return grid.bound(operation, method, self.executor)
+        programs = _Programs(self, operation, method)
+        return programs.bound(), programs.free
+
+    def _grid(self, name: str, forced: str) -> GridComms:
+        """Communicators of a grid, made once, of a forced method under the variables that force it; collective."""
+        if (name, forced) not in self._grids:
+            self._grids[name, forced] = GridComms(self.comm, Grid.of(name))
+        return self._grids[name, forced]
 
     def _release(self) -> None:
         """Give back what was made for the operation before."""
-        for made in self._made.values():
-            for free in made.frees:
-                free()
+        for _, free in self._made.values():
+            free()
         self._made.clear()
 
     def free(self) -> None:

@@ -33,7 +33,7 @@ class Methods:
     """
 
     def __init__(self, plan: Plan, comm: Any, tools: ToolInterface | None, executor: Executor | None) -> None:
-        self._comm, self._tools, self._executor = comm, tools, executor
+        self._plan, self._comm, self._tools, self._executor = plan, comm, tools, executor
         self._switch = Switch(plan, comm, tools)
         self._own: Own | None = None
 
@@ -52,6 +52,9 @@ class Methods:
         if self._tools is not None:
             # Communicators are to be made, and called in grids, as the library likes: not by the method before.
             self._tools.restore()
+            if settings := self._plan.settings_of(collective, method):
+                # But for what is forced inside of a grid.
+                self._tools.write(settings)
         if self._own is None:
             if self._executor is None:
                 raise TypeError("methods over the library need an executor")

@@ -1,3 +1,3 @@
 """The ways of deciding: families of trees, and how each is grown."""
 
-__all__ = ["c45", "default", "families", "family", "given"]
+__all__ = ["c45", "default", "families", "family", "given", "intervals"]

@@ -16,9 +16,12 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.measured.noise import holm, log_times
 from dashboard.domain.options import Option
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from dashboard.decisions.measured.problem import Problem
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,6 +36,7 @@ def grow(
     price: float = 0.0,
     least_gain: float = 2.0,
     max_intervals: int | None = None,
+    significance: float | None = None,
 ) -> DecisionFunction:
     """Choose intervals for each communicator size of the only slice of a problem.
 
@@ -42,7 +46,7 @@ def grow(
         What to decide on.
     progress
         Told how far it is.
-    price, least_gain, max_intervals
+    price, least_gain, max_intervals, significance
         See `FAMILY`.
 
     Returns
@@ -50,7 +54,7 @@ def grow(
     DecisionFunction
         Tests the communicator size first, then the message size; an interval ends at its last measured size.
     """
-    options = {"price": price, "least_gain": least_gain, "max_intervals": max_intervals}
+    options = {"price": price, "least_gain": least_gain, "max_intervals": max_intervals, "significance": significance}
     part = problem.single("intervals")
     original = next((n for n, method in enumerate(problem.methods) if method.algorithm == ORIGINAL), None)
     counting = part.counted()
@@ -58,13 +62,18 @@ def grow(
     times[part.methods] = counting
     weights = np.ones(times.shape[1:]) if part.weights is None else part.weights
     sizes = part.cube[MESSAGE_SIZE].values.tolist()
+    faster = None
+    if significance is not None and original is not None:
+        faster = np.zeros(times.shape, dtype=bool)
+        faster[part.methods] = beyond_noise(part.cube, part.methods.tolist().index(original), significance)
     rows: list[tuple[int, Node]] = []
     for row, comm_size in enumerate(part.cube[COMM_SIZE].values.tolist()):
         if progress is not None:
             progress(row / times.shape[1], f"intervals of {comm_size} processes")
         if not np.isfinite(times[:, row]).any():
             continue
-        costs = penalties(times[:, row], original, least_gain) * weights[row]
+        beyond = None if faster is None else faster[:, row]
+        costs = penalties(times[:, row], original, least_gain, beyond) * weights[row]
         bounds = intervals(costs, price, max_intervals, first=original)
         rows.append((comm_size, _tree(MESSAGE_SIZE, [(sizes[last], Leaf(method)) for last, method in bounds])))
     kept = {name: value for name, value in options.items() if value is not None}
@@ -79,17 +88,53 @@ def grow(
     )
 
 
-def penalties(times: FloatArray, original: int | None, least_gain: float) -> FloatArray:
+def beyond_noise(cube: xr.Dataset, original: int, level: float) -> npt.NDArray[np.bool_]:
+    """Where a method is faster than the original beyond noise.
+
+    Parameters
+    ----------
+    cube
+        Measurements.
+    original
+        Position of the method that the others are compared with.
+    level
+        Probability to find any method faster at a size where none is: Welch's test on logarithms, by Holm.
+
+    Returns
+    -------
+    array
+        Over methods, communicator sizes and message sizes; False where the repetitions say nothing.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - the first map must not wait for it
+
+    logs = log_times(cube).transpose("method", COMM_SIZE, MESSAGE_SIZE)
+    centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = error + error[original]
+        joint = variance**2 / (error**2 / freedom + error[original] ** 2 / freedom[original])
+        joint = np.where(np.isfinite(joint), joint, 1e9)
+        gain = centre[original] - centre
+        p = np.where(variance > 0, stdtr(joint, -gain / np.sqrt(variance)), np.where(gain > 0, 0.0, 1.0))
+    p[original] = np.nan
+    p = np.where(np.isnan(gain), np.nan, p)
+    return np.asarray(holm(p) <= level)
+
+
+def penalties(
+    times: FloatArray, original: int | None, least_gain: float, beyond: npt.NDArray[np.bool_] | None = None
+) -> FloatArray:
     """Percent that each method takes longer than the best that counts, over methods and message sizes.
 
-    A method counts where it gains at least so many percent over the original; where none does, the original is the
-    best, and what gains less is as good as it. NaN where a method was not measured, 0 where none was.
+    A method counts where it gains at least so many percent over the original, and, where `beyond` says so, beyond
+    noise; where none does, the original is the best, and what gains less is as good as it. NaN where a method was not
+    measured, 0 where none was.
     """
     counting = times
     if original is not None:
         first = times[original]
         gains = 100 * (first - times) / first
-        counting = np.where(np.isnan(first) | (gains >= least_gain), times, np.nan)
+        enough = gains >= least_gain if beyond is None else (gains >= least_gain) & beyond
+        counting = np.where(np.isnan(first) | enough, times, np.nan)
         counting[original] = first
     nothing = np.isnan(counting).all(axis=0)
     best = np.fmin.reduce(counting)
@@ -200,6 +245,16 @@ FAMILY = Family(
             "int",
             1,
             unlimited="no limit",
+        ),
+        Option(
+            "significance",
+            "level of significance",
+            "What is not faster than the library's own decision beyond noise does not count as better there.",
+            None,
+            "float",
+            0,
+            1,
+            unlimited="not tested",
         ),
     ),
     grow=grow,

@@ -17,6 +17,7 @@ from dashboard.export.targets.c.text import identifier
 from dashboard.export.targets.python import functions
 from dashboard.schedules.collectives import CALLED, Choice
 from dashboard.schedules.errors import ScheduleError
+from dashboard.schedules.phases import FORCED, by_library
 from dashboard.schedules.registry import ALGORITHMS
 
 if TYPE_CHECKING:
@@ -111,8 +112,14 @@ def choice_of(method: Method, collective: str) -> Choice:
     takes = {each.name for each in known[name].parameters}
     settings = {**method.parameters, **({"segment_size": method.segment_size} if method.segment_size else {})}
     chosen = {key: value for key, value in settings.items() if key in takes}
+    checked = dict(chosen)
+    if FORCED in (inner := str(chosen.get("inner", ""))):
+        raise ExportError(f"{method.label!r} forces an algorithm of the library, which a program cannot")
+    if by_library(inner):
+        # Its phases are the library's own calls, which no schedule is made of.
+        checked.pop("inner")
     try:
-        known[name].values(chosen)
+        known[name].values(checked)
     except ScheduleError as error:
         raise ExportError(str(error)) from error
     return name, chosen

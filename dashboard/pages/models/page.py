@@ -13,6 +13,7 @@ from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.curves import Curves
 from dashboard.pages.models.decide import Deciding
 from dashboard.pages.models.fits import Fits
+from dashboard.pages.models.grids import Grids
 from dashboard.pages.models.optimal import Optimal
 from dashboard.pages.models.parameters import ParameterPanel
 from dashboard.pages.models.parts import REST
@@ -28,7 +29,7 @@ from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
-TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata", "Schedule")
+TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata", "Schedule", "Grids")
 #: Tabs that need methods and models to be chosen.
 _CURVES = 2
 _NOTHING = "Choose at least one method and one model."
@@ -96,7 +97,7 @@ class ModelsPage(Viewer):
         self.panel = ParameterPanel(state, choice)
         further = (Deciding(state, choice), Optimal(choice), Fits(choice), TimeLine(choice))
         texts = (Formulas(choice), Errata(choice))
-        self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, Scheduled(choice))
+        self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, Scheduled(choice), Grids(choice))
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.

@@ -1,3 +1,15 @@
 """Plots of communication models."""
 
-__all__ = ["chart", "curves", "decision", "fits", "formulas", "legend", "methods", "optimal", "segments", "timeline"]
+__all__ = [
+    "chart",
+    "curves",
+    "decision",
+    "fits",
+    "formulas",
+    "grids",
+    "legend",
+    "methods",
+    "optimal",
+    "segments",
+    "timeline",
+]

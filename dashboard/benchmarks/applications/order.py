@@ -1,0 +1,146 @@
+"""What an application is to do, as data: which one, how large, and the ways in which it communicates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dashboard.benchmarks.errors import PlanError
+from dashboard.schedules.errors import ScheduleError
+from dashboard.schedules.layout import Grid, balanced
+
+JACOBI, PAB, PABM = "jacobi", "pab", "pabm"
+#: Variants of each application; the first one is taken when none is named.
+VARIANTS: Mapping[str, tuple[str, ...]] = {
+    JACOBI: ("row", "column", "reduce_bcast", "gather_scatter"),
+    PAB: ("data", "task"),
+    PABM: ("data", "task"),
+}
+SYSTEMS = ("sparse", "dense")
+#: Ways to communicate: as it is, and in phases over a grid; a grid may be named instead.
+ORIGINAL, ORTHOGONAL = "original", "orthogonal"
+#: Step sizes within which the explicit methods are stable for the systems here.
+_STEP = 0.002
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run of an application.
+
+    Attributes
+    ----------
+    application, variant
+        See `VARIANTS`.
+    processes
+        Number of ranks.
+    size
+        Unknowns n; of the sparse system twice the square of a number.
+    ways
+        Each `ORIGINAL`, `ORTHOGONAL` or a grid such as ``4x4``; run in turns.
+    inner
+        Method by collective, as `dashboard.benchmarks.providers.grid_comms.Caller` takes it: of the collective in the
+        original, of each phase in a grid. Under the empty name for those not named; else the library's own decision.
+    stages, iterations
+        K, and I of the corrector (PABM).
+    system
+        Of PAB and PABM, one of `SYSTEMS`.
+    steps
+        Time steps of PAB and PABM; iterations at most of Jacobi.
+    step_size
+        Of time.
+    tolerance
+        Jacobi ends when no component changed by more.
+    repetitions
+        Turns.
+    seed
+        Of random matrices.
+    """
+
+    application: str
+    variant: str
+    processes: int
+    size: int
+    ways: tuple[str, ...] = (ORIGINAL, ORTHOGONAL)
+    inner: Mapping[str, str] = field(default_factory=dict)
+    stages: int = 4
+    iterations: int = 1
+    system: str = "sparse"
+    steps: int = 10
+    step_size: float = _STEP
+    tolerance: float = 1e-10
+    repetitions: int = 3
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run; the message says what is allowed."""
+        for what, value, known in (
+            ("application", self.application, VARIANTS),
+            ("variant", self.variant, VARIANTS.get(self.application, ())),
+            ("system", self.system, SYSTEMS),
+        ):
+            if value not in known:
+                raise PlanError(f"{what} {value!r}: allowed are {', '.join(known)}")
+        for what in ("processes", "size", "stages", "iterations", "steps", "repetitions"):
+            if getattr(self, what) < 1:
+                raise PlanError(f"{what} {getattr(self, what)}: allowed are whole numbers of at least 1")
+        if self.size < self.processes:
+            raise PlanError(f"size {self.size}: each of {self.processes} processes needs an unknown")
+        if self.application != JACOBI and self.system == "sparse" and 2 * self.side**2 != self.size:
+            raise PlanError(
+                f"size {self.size}: the sparse system has 2 N² unknowns, such as {2 * self.side**2} "
+                f"or {2 * (self.side + 1) ** 2}"
+            )
+        if self.in_tasks and self.processes % self.stages:
+            raise PlanError(
+                f"{self.processes} processes: tasks of {self.stages} stages need a multiple of {self.stages}"
+            )
+        for way in self.ways:
+            self.grid(way)
+
+    @property
+    def side(self) -> int:
+        """N of the sparse system."""
+        return math.isqrt(self.size // 2)
+
+    @property
+    def in_tasks(self) -> bool:
+        """Whether stages are computed at the same time by groups of processes."""
+        return self.variant == "task"
+
+    def grid(self, way: str) -> Grid | None:
+        """The grid of a way; None for the original.
+
+        Of tasks it is that of the stages and the processes of each: only columns communicate at the end of a step.
+        """
+        if way == ORIGINAL:
+            return None
+        if self.in_tasks:
+            if way != ORTHOGONAL:
+                raise PlanError(f"way {way!r}: of tasks there are {ORIGINAL} and {ORTHOGONAL}")
+            return None
+        if way != ORTHOGONAL:
+            try:
+                grid: Grid | None = Grid.of(way)
+            except ScheduleError as error:
+                raise PlanError(f"{error}; or {ORIGINAL}, {ORTHOGONAL}") from None
+        else:
+            grid = balanced(self.processes)
+        if grid is None or grid.processes != self.processes:
+            raise PlanError(f"way {way!r}: there is no such grid of {self.processes} processes")
+        return grid
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**asdict(self), "ways": list(self.ways), "inner": dict(self.inner)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Order:
+        """What `to_json` gave."""
+        return cls(**{**record, "ways": tuple(record["ways"])})
+
+
+def shares(number: int, parts: int) -> tuple[int, ...]:
+    """Cut a number into parts that differ by one at most, the longer ones first."""
+    return tuple(number // parts + (place < number % parts) for place in range(parts))

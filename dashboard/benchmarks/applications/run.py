@@ -1,0 +1,87 @@
+"""Starts an application, waits for its end and reads what it wrote."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from dashboard.benchmarks.applications.order import Order
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.launchers.launch import Job, Launcher, start_job, workplace
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.libraries.own_settings import added
+from dashboard.benchmarks.ranks.native import FILE, SOURCE
+from loaders import disk
+
+_RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.applications.worker")
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_LOOK_S = 0.05
+_TELLING = ("Error: ", "Exception: ", "Signal:", "Abort(")
+
+Progress = Callable[[float, str], None]
+
+
+def run(
+    order: Order,
+    installation: Installation,
+    launcher: Launcher,
+    *,
+    seconds: float = 600.0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Run an application in all its ways.
+
+    Parameters
+    ----------
+    order
+        What it does.
+    installation, launcher
+        The MPI, and what starts its ranks.
+    seconds
+        Time limit.
+    progress
+        Told of the time that goes by.
+
+    Returns
+    -------
+    dict
+        ``order``, ``library``, ``executor``, ``nodes``, ``alone`` (``seconds`` of one rank, ``steps``, ``residual``)
+        and ``ways``: of each ``way``, ``grid``, ``seconds`` and ``set_up`` (of each turn; the slowest rank's),
+        ``phases`` (of each turn ``mean`` and ``max`` over the ranks), ``steps`` and ``difference``, the largest of
+        any component in any iterate from what one rank computed; None where it had another number of steps.
+
+    Raises
+    ------
+    BenchError
+        When the ranks do not come to an end; the message has their last words.
+    """
+    with workplace(launcher, order.processes) as folder:
+        record, result, log = (folder / name for name in ("order.json", "result.json", "ranks.log"))
+        disk.write_text(record, json.dumps(order.to_json()))
+        mpicc = compiler(installation.mpiexec)
+        native = (str(build(mpicc, SOURCE, folder / FILE)),) if mpicc else ()
+        own = installation.library.environment(one_node=launcher.one_node(order.processes), graphs=False)
+        program = (sys.executable, *_RANKS, str(record), str(result), *native)
+        job = Job(folder, order.processes, program, {**_ONE_THREAD, **added(own)}, seconds, log)
+        handle, began = start_job(launcher, job), time.monotonic()
+        try:
+            while (now := launcher.status(handle)).state in ("queued", "running"):
+                if progress is not None:
+                    progress(min(0.99, (time.monotonic() - began) / seconds), f"{order.application} in turns")
+                time.sleep(_LOOK_S)
+        except BaseException:
+            launcher.cancel(handle)
+            raise
+        if now.state != "finished" or not result.exists():
+            text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+            said = [line.strip() for line in text.splitlines() if any(word in line for word in _TELLING)]
+            raise BenchError(f"{order.application}: {now.state}: {said[-1][:200] if said else now.reason}")
+        answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+    for way in answer["ways"]:
+        # JSON knows no infinity.
+        way["difference"] = way["difference"] if way["difference"] < float("inf") else None
+    return answer

@@ -1,0 +1,221 @@
+"""``colltune orthogonal run``: applications whose collectives are the original ones or run in phases over a grid."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import launching as cli_launching
+from dashboard.commands import text as cli_text
+from dashboard.commands import values as cli_values
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.benchmarks.applications.order import Order
+    from dashboard.models.published import Runtime
+
+_ABOUT = "Run an application with original collectives and with such that run in phases over a grid, in turns."
+#: Options that are as in an order, where they were given.
+_NAMED = ("stages", "iterations", "steps", "step_size", "tolerance", "repetitions", "seed")
+
+
+def add_parser(
+    add: Callable[..., argparse.ArgumentParser], hints: argparse.ArgumentParser, machine: str
+) -> argparse.ArgumentParser:
+    """Add ``run``; `machine` is the help of ``--machine``."""
+    parser = add("run", _ABOUT, hints)
+    parser.add_argument("application", metavar="jacobi|pab|pabm", help="the program")
+    parser.add_argument("--ranks", required=True, dest="processes", type=cli_values.count, metavar="P")
+    parser.add_argument("--size", required=True, type=cli_values.count, metavar="N", help="unknowns of the system")
+    parser.add_argument(
+        "--variant", metavar="NAME", help="jacobi: row, column, reduce_bcast, gather_scatter; pab, pabm: data, task"
+    )
+    parser.add_argument(
+        "--ways",
+        action=cli_values.Names,
+        default=[],
+        metavar="WAY[,WAY…]",
+        help="original, orthogonal (the balanced grid; of tasks: columns only) or grids such as 4x4 "
+        "(default original,orthogonal)",
+    )
+    parser.add_argument(
+        "--inner",
+        action="append",
+        default=[],
+        metavar="[COLLECTIVE=]METHOD",
+        help="what runs in the original and in each phase: library (default), or an own method with its parameters, "
+        "such as gather_bcast:gather=linear:bcast=linear; may be given again",
+    )
+    group = parser.add_argument_group("pab and pabm")
+    group.add_argument("--stages", type=cli_values.count, metavar="K", help="stages (default 4)")
+    group.add_argument("--iterations", type=cli_values.count, metavar="I", help="corrections of pabm (default 1)")
+    group.add_argument("--problem", metavar="NAME", help="sparse: Brusselator of 2 N² unknowns (default); dense")
+    group.add_argument("--step-size", type=_above_zero, metavar="H", help="of time (default 0.002)")
+    group = parser.add_argument_group("how long")
+    group.add_argument("--steps", type=cli_values.count, metavar="N", help="of time (10); iterations of jacobi at most")
+    group.add_argument("--tolerance", type=_above_zero, metavar="X", help="jacobi ends by this change (default 1e-10)")
+    group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
+    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
+    group.add_argument("--time-limit", type=_above_zero, default=600.0, metavar="S", help="(default 600)")
+    group = parser.add_argument_group("prediction beside")
+    group.add_argument("--machine", metavar="NAME|RESULTS", help=machine)
+    group.add_argument(
+        "--method",
+        action="append",
+        default=[],
+        metavar="[COLLECTIVE=]LABEL",
+        help="of the results: what runs inside (default: 'default'); may be given again",
+    )
+    cli_launching.add_options(parser)
+    cli_arguments.start_command(parser)
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="write the answer there as well")
+    # Results may hold any number of them.
+    parser.set_defaults(collective=None)
+    return parser
+
+
+def _above_zero(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed are numbers above 0")
+    return value
+
+
+def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> None:
+    """Run it and print times, gains and whether all computed the same; `runtime` of a collective and a method."""
+    from dashboard.benchmarks.applications.run import run as run_order
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.benchmarks.libraries.library import at
+    from loaders import disk
+
+    output = Path(args.output) if args.output else None
+    if output is not None and not output.resolve().parent.is_dir():
+        raise Usage(f"-o {output}: there is no such folder")
+    try:
+        order = _order(args)
+        installation = at(args.mpiexec)
+        launcher = cli_launching.launcher_of(args, installation)
+        with Working() as progress:
+            answer = run_order(order, installation, launcher, seconds=args.time_limit, progress=progress)
+    except BenchError as error:
+        raise Usage(str(error)) from error
+    _compare(answer, _predictions(args, answer, runtime))
+    if output is not None:
+        disk.write_text(output, json.dumps(answer, indent=1) + "\n")
+    show(args, answer, lambda: _lines(answer))
+    if not all(_same(way) for way in answer["ways"]):
+        raise Usage("not all ways computed what one process computes alone")
+
+
+def _order(args: argparse.Namespace) -> Order:
+    from dashboard.benchmarks.applications.order import JACOBI, VARIANTS, Order
+    from loaders.collectives import COLLECTIVES
+
+    given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(args, name)) is not None}
+    if args.application == JACOBI:
+        given.setdefault("steps", 1000)
+    if args.problem:
+        given["system"] = args.problem
+    if args.ways:
+        given["ways"] = tuple(args.ways)
+    variant = args.variant or VARIANTS.get(args.application, ("",))[0]
+    given["inner"] = _by_collective(args.inner, tuple(COLLECTIVES))
+    return Order(args.application, variant, args.processes, args.size, **given)
+
+
+def _by_collective(words: Sequence[str], collectives: Sequence[str]) -> dict[str, str]:
+    """What is given by collective; under the empty name what is for all."""
+    given = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        given.update({name: value} if equals and name in collectives else {"": word})
+    return given
+
+
+def _predictions(
+    args: argparse.Namespace, answer: Mapping[str, Any], runtime: Callable[[str, str], Runtime]
+) -> Iterator[float | None]:
+    """Seconds of a step of each way; None without a machine, or where it is not known."""
+    from dashboard.models.applications import predicted
+    from dashboard.models.errors import ModelError
+    from dashboard.models.grids import CARRIES_BLOCKS
+
+    methods = _by_collective(args.method, tuple(CARRIES_BLOCKS))
+    alone = answer["alone"]["seconds"] / answer["alone"]["steps"]
+    for way in answer["ways"]:
+        if args.machine is None:
+            yield None
+            continue
+        try:
+            yield predicted(
+                answer["order"],
+                way["way"],
+                way["grid"],
+                lambda name: runtime(name, methods.get(name, methods.get("", "default"))),
+                alone,
+            )
+        except ModelError as error:
+            say(f"note: {way['way']} is not predicted: {error}")
+            yield None
+
+
+def _compare(answer: Mapping[str, Any], predictions: Iterator[float | None]) -> None:
+    """Add to each way the seconds of a step, measured and predicted, and the gain over the first way."""
+    from dashboard.models.applications import gain
+
+    first = answer["ways"][0]
+    for way, prediction in zip(answer["ways"], predictions, strict=True):
+        step = sorted(way["seconds"])[len(way["seconds"]) // 2] / max(way["steps"], 1)
+        way["step"] = step
+        if prediction is not None:
+            way |= {"predicted": prediction, "deviation": 100 * (step - prediction) / step}
+        if way is not first:
+            figures = gain(first["seconds"], way["seconds"])._asdict()
+            way["gain"] = {name: None if math.isnan(value) else value for name, value in figures.items()}
+
+
+def _same(way: Mapping[str, Any]) -> bool:
+    """Whether every iterate is that of one process, to rounding."""
+    return way["difference"] is not None and way["difference"] < 1e-9
+
+
+def _lines(answer: Mapping[str, Any]) -> list[str]:
+    order, alone = answer["order"], answer["alone"]
+    ways = answer["ways"]
+    head = f"{order['application']} {order['variant']}, {order['size']} unknowns, {order['processes']} processes on "
+    head += f"{answer['nodes']} node{'s' if answer['nodes'] > 1 else ''}; {ways[0]['steps']} steps, "
+    head += (
+        f"{len(ways[0]['seconds'])} turns; one process alone {cli_text.time(alone['seconds'] / alone['steps'])} a step"
+    )
+    rows = []
+    for way in ways:
+        figures = way.get("gain") or {}
+        ends = [figures.get(name) for name in ("low", "high")]
+        between = f"{ends[0]:.1f} to {ends[1]:.1f}" if None not in ends and figures else ""
+        rows.append(
+            [
+                way["way"] + (f" {way['grid']}" if way["grid"] not in ("", way["way"]) else ""),
+                cli_text.time(way["step"]),
+                f"{figures['mean']:.1f}" if figures else "",
+                between,
+                cli_text.time(way["predicted"]) if "predicted" in way else "",
+                "no" if not _same(way) else f"{way['difference']:.0e}",
+            ]
+        )
+    columns = ["way", "a step", "gain (%)", "95 %", "predicted", "differs by"]
+    lines = [head, *cli_text.table(columns, rows, (1, 2, 3, 4, 5)), ""]
+    shares = [
+        [way["way"], name, cli_text.time(sum(each["mean"] for each in turns) / len(turns) / max(way["steps"], 1))]
+        for way in ways
+        for name, turns in way["phases"].items()
+    ]
+    return [*lines, *cli_text.table(["way", "phase", "mean of ranks, a step"], shares, (2,))]

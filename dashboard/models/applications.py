@@ -1,0 +1,112 @@
+"""Predicted and measured time of applications: computing, and the collectives of a step as runtime functions (K 5).
+
+Equations 1 to 5 with rows of p2 ranks first, as section 2.1 has it; (4) is printed with p1 and p2 exchanged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dashboard.models.grids import phases
+from dashboard.models.published import Runtime
+from dashboard.schedules.layout import Grid
+
+_DOUBLE = 8
+
+
+class Use(NamedTuple):
+    """A collective that each step calls so often, by so many processes, with bytes of the vector or of each block."""
+
+    collective: str
+    processes: int
+    message_size: int
+    times: int = 1
+
+
+def uses(order: Mapping[str, Any], way: str) -> list[Use]:
+    """Collectives of one step of an application.
+
+    Parameters
+    ----------
+    order
+        As `dashboard.benchmarks.applications.order.Order.to_json` writes it.
+    way
+        One of its ways.
+    """
+    n, p, variant = order["size"], order["processes"], order["variant"]
+    block = _DOUBLE * math.ceil(n / p)
+    if order["application"] == "jacobi":
+        allgather = Use("allgather", p, block)
+        return {
+            "row": [allgather],
+            "column": [Use("allreduce", p, _DOUBLE * n), allgather],
+            "reduce_bcast": [Use("reduce", p, _DOUBLE * n), Use("bcast", p, _DOUBLE * n)],
+            "gather_scatter": [Use("gather", p, _DOUBLE * n), Use("scatter", p, block + _DOUBLE)],
+        }[variant]
+    stages = order["stages"]
+    evaluations = 1 + (order["iterations"] if order["application"] == "pabm" else 0)
+    if variant == "data":
+        return [Use("allgather", p, block, stages * evaluations)]
+    group = p // stages
+    part = _DOUBLE * math.ceil(n / group)
+    inside = [Use("allgather", group, part, evaluations)] if group > 1 else []
+    return [*inside, Use("allgather", p if way == "original" else stages, 2 * part)]
+
+
+def predicted(
+    order: Mapping[str, Any], way: str, grid: str, runtime: Callable[[str], Runtime], computing: float
+) -> float:
+    """Seconds of one step.
+
+    Parameters
+    ----------
+    order, way
+        As for `uses`.
+    grid
+        Whose phases the collectives run in; empty: as they are.
+    runtime
+        Runtime function of a collective.
+    computing
+        Seconds that one process takes to compute a step alone.
+
+    Raises
+    ------
+    ModelError
+        When a runtime function is not known.
+    """
+    total = computing / order["processes"]
+    for use in uses(order, way):
+        function = runtime(use.collective)
+        if grid:
+            each = sum(phases(function, use.collective, Grid.of(grid), use.message_size))
+        else:
+            each = function.seconds(use.processes, use.message_size)
+        total += use.times * each
+    return float(total)
+
+
+class Gain(NamedTuple):
+    """Percent that a way takes less time than another one: mean of the logarithms, its interval of 95 %, and p."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def gain(original: Sequence[float], other: Sequence[float]) -> Gain:
+    """Compare the seconds of turns by Welch's test on their logarithms; NaN where one turn leaves nothing to test."""
+    from scipy.stats import ttest_ind  # noqa: PLC0415 - takes most of a second to import
+
+    first, second = np.log(original), np.log(other)
+    mean = 100 * (1 - math.exp(second.mean() - first.mean()))
+    if min(first.size, second.size) < 2:
+        return Gain(mean, math.nan, math.nan, math.nan)
+    tested = ttest_ind(second, first, equal_var=False)
+    interval = tested.confidence_interval(0.95)
+    ends = [100 * (1 - math.exp(float(end))) for end in (interval.high, interval.low)]
+    return Gain(mean, ends[0], ends[1], float(tested.pvalue))

@@ -1,0 +1,91 @@
+"""Simulated times of grids, message by message, with nodes of several processes: what layouts of SMP clusters cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from dashboard.models.errors import ModelError, NotApplicableError
+from dashboard.models.grids import Predicted
+from dashboard.models.p2p import PointToPointModel
+from dashboard.models.programs import programs_of_schedule
+from dashboard.models.published import improvement
+from dashboard.models.simulator import Nodes, simulate
+from dashboard.schedules import Call, ScheduleError, schedule
+from dashboard.schedules.layout import Grid, layouts
+from dashboard.schedules.orthogonal import NAME, worded
+
+Placement = Literal["block", "cyclic"]
+#: Simulations of more processes take minutes.
+MOST_PROCESSES = 512
+
+
+def nodes_of(processes: int, ppn: int, placement: Placement = "block") -> list[int]:
+    """Node of each rank: `ppn` consecutive ones on each, or one after the other in turn (K's Xeon cluster)."""
+    count = -(-processes // ppn)
+    return [rank // ppn if placement == "block" else rank % count for rank in range(processes)]
+
+
+def shares(grid: Grid, nodes: Sequence[int]) -> list[float]:
+    """For each phase the share of the pairs within its groups that are on one node."""
+    made = []
+    for phase in range(len(grid.factors)):
+        groups = {grid.group(rank, phase) for rank in range(grid.processes)}
+        pairs = [(a, b) for group in groups for a in group for b in group if a < b]
+        made.append(sum(nodes[a] == nodes[b] for a, b in pairs) / len(pairs))
+    return made
+
+
+def follows(grid: Grid, nodes: Sequence[int]) -> bool:
+    """Whether a grid follows the machine: each of its phases stays within nodes, or goes between them only."""
+    made = shares(grid, nodes)
+    return set(made) == {0.0, 1.0}
+
+
+def simulated(
+    collective: str,
+    processes: int,
+    message_size: int,
+    inner: str,
+    parameters: PointToPointModel,
+    nodes: Nodes | None = None,
+    dimensions: int | None = None,
+) -> tuple[float, list[Predicted]]:
+    """Simulate an algorithm alone and inside of all grids.
+
+    Parameters
+    ----------
+    collective, processes, message_size
+        As for `dashboard.models.grids.predict`.
+    inner
+        Own algorithm, as `dashboard.schedules.orthogonal.worded` reads it.
+    parameters, nodes
+        As for `dashboard.models.simulator.simulate`.
+    dimensions
+        Of the grids; None: any.
+
+    Returns
+    -------
+    tuple
+        Seconds of the algorithm alone; the grids.
+
+    Raises
+    ------
+    ModelError
+        When there is no such algorithm, it cannot serve, or there are too many processes.
+    """
+    if not 2 <= processes <= MOST_PROCESSES:
+        raise ModelError(f"{processes} processes: expected 2 to {MOST_PROCESSES}")
+    name, given = worded(inner)
+    options: dict[str, Any] = dict(given)
+    call = Call(collective, processes, message_size)
+    try:
+        alone = simulate(programs_of_schedule(schedule(call, name, **options)), parameters, nodes).time
+        runs = []
+        for grid in layouts(processes, dimensions):
+            made = schedule(call, NAME, grid=str(grid), inner=inner)
+            time = simulate(programs_of_schedule(made), parameters, nodes).time
+            runs.append(Predicted(grid, time, improvement(alone, time)))
+    except ScheduleError as error:
+        raise NotApplicableError(str(error)) from error
+    return alone, runs
