@@ -65,6 +65,11 @@ class Work:
         return path
 
     @property
+    def across(self) -> bool:
+        """Whether ranks are on several nodes, where HAN answers before tuned and both are told by rules."""
+        return self.asked.across(self.installation.library, one_node=self.launcher.one_node(self.asked.ranks))
+
+    @property
     def cores(self) -> int | None:
         """Of this machine, where all ranks run on it."""
         return os.cpu_count() if self.launcher.one_node(self.asked.ranks) else None
