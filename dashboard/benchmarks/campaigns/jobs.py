@@ -13,7 +13,6 @@ from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
-from dashboard.benchmarks.libraries import openmpi
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.mpicc import build, compiler
@@ -95,8 +94,7 @@ def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
 
 def counter_of(campaign: Campaign, installation: Installation) -> Path | None:
     """What counts messages where Open MPI hides its counters, compiled into the campaign's folder; None: not needed."""
-    library = installation.library
-    hidden = library.name == openmpi.NAME and library.version.startswith("4.")
+    hidden = counting.hidden(installation.library)
     return counting.compiled(campaign.folder) if hidden and campaign.plan().graph_counters else None
 
 

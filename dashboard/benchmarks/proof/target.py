@@ -225,7 +225,7 @@ def open_mpi(library: OpenMpi, han: Path | None = None) -> OnOpenMpi:
     """
     if han is not None:
         return AcrossNodes(library, han=han)
-    if library.version.startswith("4."):
+    if counting.hidden(library):
         with TemporaryDirectory(prefix="colltune-") as aside:
             counts = counting.compiled(Path(aside)) is not None
         own = OnOpenMpi(library, preloads=True) if counts else OnOpenMpi(library, "sockets", ())

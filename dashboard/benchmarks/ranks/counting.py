@@ -12,12 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.mpicc import build
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 
 #: The function, and how its library is called.
 SOURCE, FILE = Path(__file__).with_name("counter.c"), "libcolltune_counter.so"
 _NAMES = ("colltune_messages", "colltune_bytes")
+
+
+def hidden(library: Library) -> bool:
+    """Whether a library counts messages and does not let its counters be read."""
+    return bool(library.graph_counters) and library.version.startswith("4.")
 
 
 def compiled(folder: Path) -> Path | None:
