@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.tuning import answer, beside, tune
@@ -29,7 +28,7 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
     work = across_nodes(tmp_path / "t")
     found = answer(work.folder, tune(work))
     plan = Campaign(tmp_path / "t" / "measure").plan()
-    assert {"han", "tuned", "basic", "adapt"} <= {method.algorithm for method in plan.methods["bcast"]}
+    assert {"tuned", "basic", "adapt"} <= {method.algorithm for method in plan.methods["bcast"]}
     assert found["outcome"] == "proven"
     assert {(one["collective"], one["method"]) for one in found["compared"] if one["kept"]} >= {("bcast", "basic")}
     bundle = tmp_path / "t" / "bundle"
@@ -59,6 +58,11 @@ def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, 
     assert "bcast: slower where HAN decides" in (tmp_path / "bundle" / "README.md").read_text()
 
 
-@pytest.mark.parametrize("asked", [{"collectives": ["alltoall"]}, {"ranks": 3}])
-def test_rules_of_han_are_only_where_it_answers(tmp_path: Path, asked: dict[str, object]) -> None:
-    assert across_nodes(tmp_path, **asked).across == ("ranks" in asked)
+def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_last(tmp_path: Path) -> None:
+    asked, library = across_nodes(tmp_path).asked, across_nodes(tmp_path).installation.library
+    assert asked.across(library, nodes=2)
+    assert not asked.across(library, nodes=1)
+    assert not replace(asked, collectives=("alltoall",)).across(library, nodes=2)
+    assert asked.components(library, nodes=3) == ("basic", "tuned", "adapt")
+    # One process on each of six nodes: HAN hands all calls on as soon as it has answered one by itself.
+    assert asked.components(library, nodes=6) == ()

@@ -80,10 +80,10 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
     wanted_choice = _choice(method, collective, version)
     component = TUNED if wanted_choice == NOTHING else method.algorithm
     # What is left to tuned is its own decision, which across nodes is not the library's.
-    if (component_method := _component(component, measured)) is not None:
-        return component_method
     if component == HAN:
         return next((candidate for candidate in measured if component_of(candidate, collective) == HAN), method)
+    if (component_method := _component(component, measured)) is not None:
+        return component_method
     if wanted_choice is None:
         return method
     return next(

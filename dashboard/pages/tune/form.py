@@ -145,7 +145,7 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
         slurm = request and request.record()
         asked = Asked.of({}, {**Asked.named(chosen), "slurm": slurm, "launch": "" if slurm else "here"})
         nodes = request.nodes_for(asked.ranks) if request else allocated_nodes()
-        plan = plan_of(asked, installation, across=asked.across(installation.library, one_node=nodes == 1))
+        plan = plan_of(asked, installation, nodes=nodes or 1)
     except (BenchError, OptionError, ValueError) as error:
         return Offered(wanted, None, name, str(error))
     methods = sum(map(len, plan.methods.values()))
