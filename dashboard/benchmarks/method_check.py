@@ -78,11 +78,9 @@ def check_methods(
     with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
         folder = Path(name)
         order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
-        counters = installation.library.graph_counters
-        preloaded: dict[str, str] = {}
-        if counting.hidden(installation.library):
-            counter = counting.compiled(folder)
-            counters, preloaded = (counters, {"LD_PRELOAD": str(counter)}) if counter else ((), {})
+        hidden = counting.hidden(installation.library)
+        preloaded = counting.preloaded(folder) if hidden else {}
+        counters = () if hidden and not preloaded else installation.library.graph_counters
         mpicc = compiler(installation.mpiexec)
         native = str(build(mpicc, SOURCE, folder / FILE)) if mpicc else ""
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}

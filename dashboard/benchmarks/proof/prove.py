@@ -372,8 +372,7 @@ class _Runner:
         order.save(order_file)
         program = (str(self._wish.python), *_WORKER, str(order_file), str(results))
         environment = {**_ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
-        if self._target.preloads and (counter := counting.compiled(folder)):
-            environment["LD_PRELOAD"] = str(counter)
+        environment |= counting.preloaded(folder) if self._target.preloads else {}
         seconds = max(1.0, self._until - time.monotonic())
         job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
         handle = start_job(self.launcher, job)

@@ -7,6 +7,7 @@ too. A preloaded library (`SOURCE`) answers that call first. Nothing here import
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,12 @@ def compiled(folder: Path) -> Path | None:
         return build(Path(compiler), SOURCE, folder.resolve() / FILE) if compiler else None
     except BenchError:
         return None
+
+
+def preloaded(folder: Path) -> dict[str, str]:
+    """Variable that preloads it before all that is preloaded anyway; nothing where it cannot be compiled."""
+    counter = compiled(folder)
+    return {"LD_PRELOAD": ":".join(filter(None, (str(counter), os.environ.get("LD_PRELOAD"))))} if counter else {}
 
 
 class OwnCounters:
