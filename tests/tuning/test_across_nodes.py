@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.tuning import answer, beside, tune
+from dashboard.tuning import again, answer, beside, tune
 from tests.tuning.machine import Machine, across_nodes, better, rules_at
 
 _SLOWER = 2.0
@@ -66,3 +66,22 @@ def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_l
     assert asked.components(library, nodes=3) == ("basic", "tuned", "adapt")
     # One process on each of six nodes: HAN hands all calls on as soon as it has answered one by itself.
     assert asked.components(library, nodes=6) == ()
+
+
+def test_a_month_later_both_files_are_checked_and_what_does_not_hold_is_measured_anew(
+    tmp_path: Path, machine: Machine
+) -> None:
+    machine.times = seconds
+    tune(across_nodes(tmp_path))
+
+    def later(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        worse = 10.0 if (collective, algorithm) == ("bcast", "basic") else 1.0
+        return worse * seconds(collective, algorithm, comm_size, message_size)
+
+    machine.times = later
+    checked = again(across_nodes(tmp_path))
+    assert checked["anew"] == ["bcast"]
+    assert checked["checked"]["allreduce"]["holds"]
+    rules = rules_at(tmp_path / "bundle" / "rules.conf", tmp_path / "bundle" / "rules-han.conf")
+    assert "basic" not in {method.algorithm for method in rules.decisions["bcast"].methods}
+    assert "ring" in {method.algorithm for method in rules.decisions["allreduce"].methods}
