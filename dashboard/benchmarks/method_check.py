@@ -15,6 +15,7 @@ from dashboard.benchmarks.launchers.launch import Job, start_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from loaders import disk
 
@@ -74,16 +75,19 @@ def check_methods(
         When the ranks cannot be started, or the native executor cannot be compiled though there is an ``mpicc``.
     """
     installation = library.find()
-    counters = installation.library.graph_counters
     with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
         folder = Path(name)
         order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
+        hidden = counting.hidden(installation.library)
+        preloaded = counting.preloaded(folder) if hidden else {}
+        counters = () if hidden and not preloaded else installation.library.graph_counters
         mpicc = compiler(installation.mpiexec)
         native = str(build(mpicc, SOURCE, folder / FILE)) if mpicc else ""
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         record["native"] = native
         disk.write_text(order, json.dumps({**record, "results": str(results)}))
         environment = {**_ONE_THREAD, **installation.library.environment(one_node=True, graphs=bool(counters))}
+        environment |= preloaded
         if not eager:
             environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
         program = (sys.executable, *_RANKS, str(order))

@@ -202,7 +202,7 @@ def _preview(args: argparse.Namespace, work: Work) -> None:
     from dashboard.tuning.look import look, plan_of
 
     looked = look(work)
-    plan = plan_of(work.asked, work.installation)
+    plan = plan_of(work.asked, work.installation, nodes=work.nodes)
     with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
         campaign = Campaign.create(Path(aside) / "measure", plan)
         text = control.preview(campaign, work.launcher, work.installation, work.asked.measuring)

@@ -40,14 +40,20 @@ HINT = "ompi_comm_coll_preference"
 _SELECTED = {"coll_adapt_priority": "11"}
 
 
-def parameters(tuned: str, han: str) -> dict[str, str]:
-    """Parameters with which rules of tuned and HAN's act together, by the names of their files."""
+def parameters(tuned: str, han: str, *, adapt: bool = True) -> dict[str, str]:
+    """Parameters with which rules of tuned and HAN's act together, by the names of their files.
+
+    Parameters
+    ----------
+    adapt
+        Whether HAN's rules may name adapt, which then answers ``MPI_Ibcast`` and ``MPI_Ireduce``, too.
+    """
     return {
         "coll_tuned_use_dynamic_rules": "1",
         "coll_tuned_dynamic_rules_filename": tuned,
         "coll_han_use_dynamic_file_rules": "1",
         "coll_han_dynamic_rules_filename": han,
-        **_SELECTED,
+        **(_SELECTED if adapt else {}),
     }
 
 

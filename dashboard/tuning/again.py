@@ -15,7 +15,7 @@ from dashboard.export.provenance import today
 from dashboard.tuning.compare import Compared, against, settled
 from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.order import STAGES, tune
-from dashboard.tuning.rules import NAMES, facts_of, proven, read, rewritten, target_of
+from dashboard.tuning.rules import NAMES, facts_of, proven, read, rewritten, target_of, text_of
 from dashboard.tuning.stages import Work, run
 from loaders import disk
 
@@ -49,7 +49,7 @@ def again(work: Work) -> dict[str, Any]:
         number = len(history(work.folder)) + 1
         before = work.facts("compare").get("gain", {})
         run(work, STAGES, until="look")
-        rules = read(work, disk.read_text(file))
+        rules = read(work, text_of(work, file))
         proof = proven(work, file, "prove")
         work.tell("prove", None, facts_of(proof)["said"])
         compared = against(work, rules, f"again {number}")
@@ -105,7 +105,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
     tune(part, until="compare")
     decisions = [decision for name, decision in kept.items() if name not in names and not is_default(decision)]
     if named := part.facts("compare").get("rules"):
-        decisions += read(part, disk.read_text(inner.path / named)).decisions.values()
+        decisions += read(part, text_of(part, inner.path / named)).decisions.values()
     facts: dict[str, Any] = {**part.facts("compare"), "rules": None}
     files: list[Path] = []
     if decisions:

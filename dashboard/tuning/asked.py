@@ -11,9 +11,11 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.libraries.methods import Library
 from dashboard.domain.tuning import BUDGET, COLLECTIVES, MESSAGE_SIZES, RULES
 from dashboard.domain.units import parse_duration
 from dashboard.export import TARGETS
+from dashboard.export.components import HAN, SERVES
 from loaders import disk
 
 #: Every communicator size up to here; of more, powers of two and halfway between them.
@@ -115,6 +117,21 @@ class Asked:
     def to_json(self) -> dict[str, Any]:
         """As it stands in the folder."""
         return asdict(self)
+
+    def across(self, library: Library, *, nodes: int) -> bool:
+        """Whether HAN takes part, which answers before tuned on several nodes and is told by rules of its own (5.x)."""
+        served = any(name in SERVES[HAN] for name in self.collectives)
+        return served and nodes > 1 and HAN in library.components and library.version.startswith("5.")
+
+    def components(self, library: Library, *, nodes: int) -> tuple[str, ...]:
+        """Components that are methods beside the library's own decision, which is HAN's where that takes part.
+
+        None with one process on each node: there HAN hands all calls on once it has answered one by itself, and its
+        rules act no more.
+        """
+        if not self.across(library, nodes=nodes) or self.ranks <= nodes:
+            return ()
+        return tuple(name for name in library.components if name not in (HAN, "sm"))
 
     @property
     def rows(self) -> tuple[int, ...]:

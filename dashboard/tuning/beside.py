@@ -9,8 +9,10 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.decisions.grown.default import FAMILY as DEFAULT
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.domain.errors import OptionError
+from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.rules.over import costs
+from dashboard.export.usage import han_name
 from dashboard.session.prepared import prepare
 from dashboard.tuning.folder import Folder
 from loaders import open_results
@@ -66,5 +68,9 @@ def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     except ValueError:
         version = DEFAULT_VERSION
     version = version if version in VERSIONS else DEFAULT_VERSION
-    rules = read_rules(Path(folder.path / named), version=version)
+    file = Path(folder.path / named)
+    if folder.facts("look").get("across"):
+        _, rules = read_beside(file, Path(han_name(str(file))), version)
+    else:
+        rules = read_rules(file, version=version)
     return {cost.name: cost.acted.mean for cost in costs(rules, cubes, version, {})[0] if cost.acted is not None}

@@ -17,14 +17,14 @@ from dashboard.export.provenance import generator
 from dashboard.export.usage import BUILD
 from dashboard.tuning import switches
 from dashboard.tuning.folder import Result
-from dashboard.tuning.rules import NAMES, read, target_of, version_of
+from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
 from loaders import disk
 
 _SCRIPT, _LMOD, _TCL, _MCA = "colltune.sh", "colltune.lua", "colltune", "mca-params.conf"
 _PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json", "README.md"
 #: Files that later users of the bundle go by.
-RULES_KEY = "rules"
+RULES_KEY, HAN_KEY = "rules", "rules_of_han"
 
 
 def bundled(work: Work) -> Result:
@@ -49,11 +49,11 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
     compared, look, target = work.facts("compare"), work.facts("look"), target_of(work)
     summary = _summary(work, compared, look)
     if named := compared.get("rules"):
-        text = disk.read_text(work.folder.path / named)
-        name = NAMES[target]
-        disk.write_text(folder / name, text)
-        summary[RULES_KEY] = name
-        said = switches.variables(target, name, nodes=look["nodes"] or 2)
+        text, name = text_of(work, work.folder.path / named), NAMES[target]
+        summary[RULES_KEY], *beside = (path.name for path in put(folder / name, text))
+        summary[HAN_KEY] = beside[0] if beside else None
+        used = {method.algorithm for each in read(work, text).decisions.values() for method in each.methods}
+        said = switches.variables(target, name, nodes=look["nodes"] or 2, adapt="adapt" in used)
         words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {look['system']}"
         disk.write_text(folder / _SCRIPT, switches.environment_script(said))
         disk.write_text(folder / _LMOD, switches.lmod(said, words))
@@ -73,7 +73,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
 
 def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
     """Write the same decisions as a library to preload; None where that cannot be."""
-    if target_of(work) != "openmpi":
+    if target_of(work) not in ("openmpi", ACROSS):
         return None
     try:
         source = WRITERS["preload"].write(list(read(work, text).decisions.values()), None, version=version_of(work))
@@ -114,9 +114,11 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "message_sizes": [min(asked.columns), max(asked.columns)],
         "workload": asked.workload,
         RULES_KEY: None,
+        HAN_KEY: None,
         "gain": compared["gain"],
         "compared": compared["compared"],
         "proof": compared.get("proof") or work.facts("prove"),
+        "harmed": compared.get("harmed", []),
         "not_as_decided": work.facts("export").get("notes", []),
         "excluded": records,
         "decided": work.facts("decide")["collectives"],
@@ -206,6 +208,10 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
         f"{'no faster beyond noise' if record['verdict'] == 'same' else record['verdict']}"
         for record in dropped
+    ]
+    lines += [
+        f"- left to the library: {name}: slower where HAN decides, whose own calls follow the rules, too"
+        for name in summary["harmed"]
     ]
     lines += [f"- excluded as unsafe: {method['collective']} {method['why']}" for method in summary["excluded"]]
     lines += [

@@ -7,7 +7,7 @@ no faster beyond noise is left to the library, as is all that was not compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,23 @@ from dashboard.domain.units import format_count, format_percent
 from dashboard.tuning.folder import Result, digest
 from dashboard.tuning.launches import between_launches
 from dashboard.tuning.measure import finish
-from dashboard.tuning.rules import NAMES, Rules, facts_of, file_of, linted, proven, read, rewritten, target_of
+from dashboard.tuning.rules import (
+    ACROSS,
+    NAMES,
+    Rules,
+    facts_of,
+    file_of,
+    han_of,
+    linted,
+    proven,
+    put,
+    read,
+    rewritten,
+    target_of,
+    text_of,
+)
 from dashboard.tuning.stages import Work
-from loaders import disk, open_results
+from loaders import open_results
 
 #: Times that rules are compared, at most.
 _ROUNDS = 4
@@ -103,7 +117,7 @@ def compare(work: Work) -> Result:
     if not work.facts("prove")["holds"]:
         said = "not compared: the rules are not proven"
         return Result({"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": said})
-    facts, files = settled(work, read(work, disk.read_text(file)), work.facts("prove"))
+    facts, files = settled(work, read(work, text_of(work, file)), work.facts("prove"))
     return Result(facts, files)
 
 
@@ -130,11 +144,12 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         first = against(work, rules, mark)
     except PlanError as error:
         return {"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": str(error)}, []
-    if _own(first) and all(verdict.outcome == "faster" and not verdict.slower for verdict in _own(first)):
+    own = _own(first)
+    if own and all(verdict.outcome == "faster" and not verdict.slower for verdict in own) and not _harmed(work, first):
         file = _file(work, 0)
-        disk.write_text(file, rules.text)
+        put(file, rules.text)
         return _left(work, file, proof, (first, first), "proven")
-    kept, last = _kept(rules, first, only_faster=True), first
+    kept, last = _kept(rules, first, _harmed(work, first), only_faster=True), first
     for turn in range(1, _ROUNDS):
         if not kept:
             break
@@ -144,9 +159,10 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         if not new_proof.holds or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
         last = against(work, left, mark)
-        if not any(map(_refuted, _own(last))):
+        harmed = _harmed(work, last)
+        if not harmed and not any(map(_refuted, _own(last))):
             return _left(work, _file(work, turn), proof, (first, last), "proven")
-        kept = _kept(left, last, only_faster=False)
+        kept = _kept(left, last, harmed, only_faster=False)
     return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide else "nothing")
 
 
@@ -166,7 +182,8 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     folder = work.room("compare") / digest(
         [rules.text, work.asked.comparing, work.asked.launches, work.facts("look"), mark]
     )
-    given = tune_check.with_rules(work.installation, tune_check.rules_of(folder))
+    across = target_of(work) == ACROSS
+    given = tune_check.with_rules(work.installation, tune_check.rules_of(folder), han=across)
     campaign = tune_check.prepare(folder, rules.text, _plan(work, tune_check.measurable(named), given))
     finish(work, "compare", campaign, given, work.asked.comparing + _AROUND_S)
     spread = between_launches(campaign.results, DEFAULT, TUNED)
@@ -237,14 +254,29 @@ def _own(compared: Compared) -> list[Verdict]:
     return [verdict for each in compared.verdicts.values() for verdict in each if not verdict.default]
 
 
-def _kept(rules: Rules, compared: Compared, *, only_faster: bool) -> list[DecisionFunction]:
+def _harmed(work: Work, compared: Compared) -> set[str]:
+    """Collectives that are slower where they are left to HAN.
+
+    Its own calls, inside of nodes and between them, follow the rules of tuned at their sizes.
+    """
+    if target_of(work) != ACROSS:
+        return set()
+    return {
+        name
+        for name, each in compared.verdicts.items()
+        if any(verdict.default and (verdict.outcome == "slower" or verdict.slower) for verdict in each)
+    }
+
+
+def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_faster: bool) -> list[DecisionFunction]:
     """The decisions without what a later comparison refutes; `only_faster`, of the first: without what is not faster.
 
-    Of a rule that is not faster as a whole the cells that are by themselves are kept then.
+    Of a rule that is not faster as a whole the cells that are by themselves are kept then. Those of collectives that
+    are `harmed` where they are left to the library are not kept.
     """
     kept = []
     for name, decision in rules.decisions.items():
-        if name not in compared.improvements:
+        if name not in compared.improvements or name in harmed:
             continue
         comparison, verdicts = compared.improvements[name], compared.verdicts[name]
         if only_faster:
@@ -295,8 +327,10 @@ def _left(
         "compared": judged,
         "gain": {} if file is None else {name: last.gain(name) for name in last.improvements},
         "outcome": outcome,
+        "harmed": sorted(_harmed(work, first) | _harmed(work, last)),
     }
-    return {**facts, "said": _said(outcome, facts)}, [] if file is None else [file]
+    files = [] if file is None else [path for path in (file, han_of(work, file)) if path]
+    return {**facts, "said": _said(outcome, facts)}, files
 
 
 def _records(compared: Compared, *, kept: bool) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.libraries.methods import Fixed, Variants
 from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, kept
 from dashboard.domain.units import format_count, format_duration
 from dashboard.tuning.asked import Asked
@@ -24,8 +24,13 @@ _SHORTEST_POINT, _LONGEST_POINT, _POINTS = 0.3, 5.0, 60
 _BUSY = 0.5
 
 
-def plan_of(asked: Asked, installation: Installation) -> Plan:
+def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan:
     """Plan the campaign of what was asked: a grid of sizes to choose from, and the time to do it in.
+
+    Parameters
+    ----------
+    nodes
+        That the ranks are on: on several, components of the library are methods, too (`Asked.components`).
 
     Raises
     ------
@@ -42,6 +47,7 @@ def plan_of(asked: Asked, installation: Installation) -> Plan:
         message_sizes=asked.columns,
         protocol=Protocol(min_repetitions=9, max_repetitions=45, seconds=seconds, race=True),
         checked=asked.checked,
+        variants=Variants(components=asked.components(installation.library, nodes=nodes)),
         goal=Goal(seconds=asked.measuring),
     )
     return control.make_plan(wish, installation)
@@ -49,7 +55,7 @@ def plan_of(asked: Asked, installation: Installation) -> Plan:
 
 def look(work: Work) -> Result:
     """Look at library, machine and launcher, and plan."""
-    library, plan = work.installation.library, plan_of(work.asked, work.installation)
+    library, plan = work.installation.library, plan_of(work.asked, work.installation, nodes=work.nodes)
     own = library.environment(one_node=work.launcher.one_node(work.asked.ranks), graphs=True)
     estimate = plan.estimate(cores=work.cores)
     methods = {name: len(each) for name, each in plan.methods.items()}
@@ -61,6 +67,7 @@ def look(work: Work) -> Result:
         "system": platform.node() if work.launcher.name == "local" else work.launcher.name,
         "cores": len(os.sched_getaffinity(0)),
         "nodes": allocated_nodes() if work.launcher.name == "local" else None,
+        "across": work.across,
         "environment": kept(own),
         "added": added(own),
         "methods": methods,

@@ -27,7 +27,7 @@ _UNDER_WAY = ("queued", "running")
 
 def measure(work: Work) -> Result:
     """Measure what is missing of the campaign; one that runs already is waited for."""
-    campaign = campaign_for(work.folder.path, plan_of(work.asked, work.installation))
+    campaign = campaign_for(work.folder.path, plan_of(work.asked, work.installation, nodes=work.nodes))
     finish(work, "measure", campaign, work.installation, work.asked.measuring + _AROUND_S)
     done, chosen = campaign.done(), read_json(campaign.chosen)
     unsafe = [

@@ -11,11 +11,14 @@ from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.grown.default import is_default
-from dashboard.export import ExportError, bundle, form
+from dashboard.export import ExportError, bundle, form, usage
+from dashboard.export.components import HAN, named
 from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
+from dashboard.export.targets.openmpi.nodes import joined
 from dashboard.tuning.decide import decisions_of, prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.stages import Work
@@ -23,9 +26,13 @@ from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
 
 #: Of the file, in the stage's folder and in the bundle.
-NAMES = {"openmpi": "rules.conf", "mpich": "rules.json"}
+NAMES = {"openmpi": "rules.conf", "openmpi-nodes": "rules.conf", "mpich": "rules.json"}
 #: So many processes are proven at most: more of them show nothing else on the cores of one machine.
 _PROVEN_RANKS = 16
+#: Across nodes fewer of them may all be on the first ones.
+_PROVEN_ACROSS = 256
+#: Target of the two files, tuned's and HAN's.
+ACROSS = "openmpi-nodes"
 _PROOF_S = 300.0
 
 
@@ -39,13 +46,13 @@ class Rules:
 
 def target_of(work: Work) -> str:
     """Target that rules of the library are written as; empty where there is none."""
-    return READ_BY.get(work.facts("look")["library"], "")
+    return form_of(work).target if work.facts("look")["library"] in READ_BY else ""
 
 
 def form_of(work: Work) -> Form:
     """The form of rules that the library reads; `ExportError` where there is none."""
     look = work.facts("look")
-    return form.form_of(look["library"], look["library_version"])
+    return form.form_of(look["library"], look["library_version"], nodes=bool(look.get("across")))
 
 
 def version_of(work: Work) -> str:
@@ -80,7 +87,7 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
         made = bundle.write(order_of(work, kept, target))
     except ExportError as error:
         return None, {"losses": {}, "notes": [str(error)]}
-    disk.write_text(file, made.text)
+    put(file, made.text)
     facts = {
         "losses": {part.source.collective: round(part.loss, 4) for part in made.parts if part.loss},
         "notes": [f"{part.source.collective}: {note}" for part in made.parts for note in part.notes]
@@ -94,13 +101,42 @@ def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> 
     measured = {"library_version": work.facts("look")["library_version"]}
     note = f"What is faster than the library's own decision, compared on {today()}; the rest is left to it."
     text = form_of(work).write(decisions, provenance=measured, note=note)
-    disk.write_text(file, text)
+    put(file, text)
     return read(work, text)
 
 
+def put(file: Path, text: str) -> list[Path]:
+    """Write rules, which across nodes are two files; which they are."""
+    files = [(Path(name), part) for name, part in bundle.files_of(str(file), text)]
+    for path, part in files:
+        disk.write_text(path, part)
+    return [path for path, _ in files]
+
+
+def han_of(work: Work, file: Path) -> Path | None:
+    """HAN's rules that `put` wrote beside a file; None where there are none."""
+    return Path(usage.han_name(str(file))) if target_of(work) == ACROSS else None
+
+
+def text_of(work: Work, file: Path) -> str:
+    """The text that `put` wrote."""
+    han = han_of(work, file)
+    return disk.read_text(file) if han is None else joined(disk.read_text(file), disk.read_text(han))
+
+
 def read(work: Work, text: str) -> Rules:
-    """Rules as the library reads them."""
-    return Rules(text, form_of(work).read(text).decisions)
+    """Rules as the library reads them; what they leave to HAN, which decides by itself, is left to the library."""
+    decisions = form_of(work).read(text).decisions
+    return Rules(text, {name: _left_to_han(each) for name, each in decisions.items()})
+
+
+def _left_to_han(decision: DecisionFunction) -> DecisionFunction:
+    methods = [LEFT_ALONE if named(method) == HAN else method for method in decision.methods]
+    if tuple(methods) == tuple(decision.methods):
+        return decision
+    return DecisionFunction(
+        decision.collective, methods, decision.tree, kind=decision.kind, provenance=decision.provenance
+    )
 
 
 def linted(work: Work, text: str) -> dict[str, Any]:
@@ -111,8 +147,9 @@ def linted(work: Work, text: str) -> dict[str, Any]:
 
 def proven(work: Work, file: Path, stage: str) -> Proof:
     """Run the library with the file, as far as processes and time go."""
-    ranks = max(2, min(work.asked.ranks, _PROVEN_RANKS))
-    wish = Wish(file, work.installation.mpiexec, launcher=work.launcher, ranks=ranks, seconds=_PROOF_S)
+    most = _PROVEN_ACROSS if work.across else _PROVEN_RANKS
+    ranks, han = max(2, min(work.asked.ranks, most)), han_of(work, file)
+    wish = Wish(file, work.installation.mpiexec, launcher=work.launcher, ranks=ranks, seconds=_PROOF_S, han=han)
     return prove(wish, lambda share, words: work.at(stage, share, words))
 
 
@@ -126,14 +163,15 @@ def export(work: Work) -> Result:
     decided = {name: decision.leaves for name, decision in rules.decisions.items() if not is_default(decision)}
     lost = "; ".join(f"{name} loses {points:.2f} points" for name, points in facts["losses"].items())
     said = f"{sum(decided.values())} rules for {', '.join(decided)}" + (f"; {lost}" if lost else "")
-    return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, [file])
+    files = [path for path in (file, han_of(work, file)) if path]
+    return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, files)
 
 
 def lint(work: Work) -> Result:
     """Stage *lint*."""
     if (file := file_of(work)) is None:
         return Result({"errors": 0, "faults": [], "said": "no rules"})
-    facts = linted(work, disk.read_text(file))
+    facts = linted(work, text_of(work, file))
     others = len(facts["faults"]) - facts["errors"]
     return Result({**facts, "said": f"{facts['errors']} errors, {others} warnings and notes"})
 
@@ -144,9 +182,6 @@ def prove_stage(work: Work) -> Result:
         return Result({"holds": None, "said": "no rules"})
     if work.facts("lint")["errors"]:
         return Result({"holds": False, "said": "not run: the rules have errors"})
-    if work.launcher.name != "local":
-        why = f"not run: run 'colltune prove {file}' inside an allocation"
-        return Result({"holds": False, "said": why})
     proof = proven(work, file, "prove")
     report = work.room("prove") / "proof.txt"
     disk.write_text(report, "\n".join(lines_of(proof)) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.tuning.asked import Asked
 from dashboard.tuning.folder import Folder, Result, digest
 
@@ -63,6 +65,19 @@ class Work:
         path = self.folder.path / name
         path.mkdir(exist_ok=True)
         return path
+
+    @property
+    def across(self) -> bool:
+        """Whether ranks are on several nodes, where HAN answers before tuned and both are told by rules."""
+        return self.asked.across(self.installation.library, nodes=self.nodes)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that the ranks are on; 2 where there are several and nothing says how many."""
+        ranks, ppn = self.asked.ranks, self.launcher.ppn
+        if self.launcher.one_node(ranks):
+            return 1
+        return math.ceil(ranks / ppn) if ppn else max(2, allocated_nodes())
 
     @property
     def cores(self) -> int | None:

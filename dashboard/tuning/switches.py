@@ -4,34 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.export.usage import mpich_parameters
+from dashboard.export.components import parameters
+from dashboard.export.usage import han_name, mpich_parameters
 
 #: Stands for the folder that the bundle is installed in.
 HERE = "@HERE@"
 
 
-def variables(target: str, name: str, *, nodes: int) -> dict[str, str]:
+def variables(target: str, name: str, *, nodes: int, adapt: bool = False) -> dict[str, str]:
     """Environment variables under which a library heeds a rules file; empty of a target that has none.
 
     Parameters
     ----------
     target
-        ``openmpi`` or ``mpich``.
+        ``openmpi``, ``openmpi-nodes`` or ``mpich``.
     name
         Of the file, in the folder `HERE`.
     nodes
-        That it was compared on: on several, Open MPI's tuned component must be asked before HAN, as it was then.
+        That it was compared on: on several, Open MPI's tuned component must be asked before others, as it was then.
+    adapt
+        Whether HAN's rules name adapt.
     """
     file = f"{HERE}/{name}"
     if target == "mpich":
         return mpich_parameters(file)
+    if target == "openmpi-nodes":
+        pair = parameters(file, f"{HERE}/{han_name(name)}", adapt=adapt)
+        return {f"OMPI_MCA_{each}": value for each, value in pair.items()}
     if target != "openmpi":
         return {}
-    parameters = {
+    said = {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_dynamic_rules_filename": file,
     }
-    return parameters if nodes == 1 else {**parameters, "OMPI_MCA_coll_tuned_priority": "100"}
+    return said if nodes == 1 else {**said, "OMPI_MCA_coll_tuned_priority": "100"}
 
 
 def environment_script(said: Mapping[str, str]) -> str:

@@ -24,6 +24,7 @@ NODES = 4
 PATIENCE_S = 60.0
 #: The same Open MPI as without a cluster.
 installation = bench.installation
+mpirun_environment = bench.mpirun_environment
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,18 +12,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.launchers.local import LocalLauncher
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Variants
 from dashboard.benchmarks.ranks.selection import Selection
+from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.export.rules.given import read_beside
+from dashboard.export.targets.preload.library import to_preload
+from dashboard.measuring import launching
 from loaders import open_results
-from tests.cluster.conftest import NODES, until
+from tests.cluster.conftest import NODES, asked, until
 from tests.cluster.machines import Network
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
 from tests.conftest import ROOT
@@ -43,6 +49,13 @@ exec nsenter --target $pid --mount --uts --net --pid -- sh -c "$*"
 """
 
 
+@pytest.fixture
+def slurm_of_all(slow: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands first on the PATH, and nothing known of another Slurm."""
+    monkeypatch.setenv("PATH", str(slow.commands), prepend=os.pathsep)
+    monkeypatch.setattr(launching, "_FOUND", type(launching._FOUND)(1, 1 << 20))
+
+
 @pytest.fixture(scope="module")
 def slow(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     """Four nodes behind wires so slow that they, and not the cores, say how long a broadcast takes."""
@@ -51,11 +64,15 @@ def slow(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def in_an_allocation(slurm: Slurm, folder: Path, *words: str) -> str:
-    """Run a command in a job of all nodes, two ranks on each; what it printed."""
+    """Run a command of colltune in a job of all nodes, two ranks on each; what it printed."""
+    return in_a_job(slurm, folder, f"{sys.executable} -m dashboard.cli {' '.join(words)}")
+
+
+def in_a_job(slurm: Slurm, folder: Path, command: str) -> str:
+    """Run a command in such a job; what it printed."""
     log, script, ended = folder / "job.txt", folder / "job.sh", folder / "ended"
     ended.unlink(missing_ok=True)
-    command = f"{sys.executable} -m dashboard.cli {' '.join(words)} 2>&1"
-    script.write_text(f"#!/bin/sh\ncd {ROOT} && {command}\necho $? >{ended}.new && mv {ended}.new {ended}\n")
+    script.write_text(f"#!/bin/sh\ncd {ROOT} && {command} 2>&1\necho $? >{ended}.new && mv {ended}.new {ended}\n")
     order = [f"--nodes={NODES}", "--ntasks-per-node=2", f"--output={log}", str(script)]
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT)}
     # Slurm's own --wait looks every ten seconds and less often.
@@ -120,6 +137,75 @@ def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: 
     assert abs(cell["measured"] - cell["decided"]) < 20, told
 
 
+@pytest.mark.soak
+def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_path: Path) -> None:
+    results, rules = str(tmp_path / "c" / "results.jsonl"), tmp_path / "rules.conf"
+    grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "64KiB,1MiB"]
+    how = ["--repetitions", "5-7", "--rounds", "1"]
+    methods = ["--algorithms", "default,pipeline,basic_linear", "--segment-sizes", "8KiB", "--unchecked"]
+    in_an_allocation(slow, tmp_path, "bench", "run", str(tmp_path / "c"), *grid, *how, *methods)
+    rules.write_text(TUNED)
+    rules.with_name("rules-han.conf").write_text(HAN.replace("1\n0 tuned", "2\n0 han\n100000 tuned"))
+    files = [str(rules), "--han", str(rules.with_name("rules-han.conf"))]
+    order = [sys.executable, "-m", "dashboard.cli", "lint", *files, "--over", results, "--json"]
+    said = json.loads(subprocess.run(order, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    used = ["--folder", str(tmp_path / "used"), *grid, *how, "--launches", "1", "--json"]
+    in_an_allocation(slow, tmp_path, "tune-check", *files, *used)
+    cubes = [open_results([path])["bcast"].to_dataset() for path in (results, tmp_path / "used" / "results.jsonl")]
+    times, used_times = (
+        dict(zip(cube["algorithm"].values.tolist(), cube["time"].sel(comm_size=RANKS).values, strict=True))
+        for cube in cubes
+    )
+    # By what the library does by itself, which is the same in both.
+    scaled = used_times["tuned"] * times["default"] / used_times["default"]
+    penalty = 100 * (scaled / np.min(list(times.values()), axis=0) - 1)
+    acted = said["penalty"]["bcast"]["acted"]
+    assert acted["unmeasured"] == 0
+    assert acted["max"] > 100
+    assert penalty.max() == pytest.approx(acted["max"], rel=0.25)
+    assert abs(penalty.min() - acted["min"]) < 20
+
+
+@pytest.mark.soak
+def test_tuned_across_nodes_both_files_are_proven_compared_and_kept(slow: Slurm, tmp_path: Path) -> None:
+    grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--sizes", "8-1MiB:x32"]
+    told = in_an_allocation(
+        slow, tmp_path, "tune", str(tmp_path / "t"), *grid, "--budget", "60s", "--launches", "2", "--unchecked"
+    )
+    assert "proven: " in told
+    bundle = tmp_path / "t" / "bundle"
+    _, kept = read_beside(bundle / "rules.conf", bundle / "rules-han.conf")
+    # HAN's broadcast of much is slower by far than a pipeline over so slow wires.
+    assert kept.decisions["bcast"].methods[kept.decisions["bcast"].predict_one(RANKS, 1 << 18)].algorithm != "han"
+    assert kept.decisions["bcast"].methods[kept.decisions["bcast"].predict_one(RANKS, 1 << 25)].algorithm == "han"
+
+
+@pytest.mark.soak
+def test_what_is_preloaded_leaves_the_communicators_that_han_makes_for_others_as_they_are(
+    slow: Slurm, installation: Installation, mpirun_environment: dict[str, str], tmp_path: Path
+) -> None:
+    source, library = tmp_path / "decide.c", tmp_path / "libdecide.so"
+    source.write_text(to_preload(DecisionFunction("bcast", [Method("adapt", "adapt")], Leaf(0)), version="5.0"))
+    build = [installation.mpiexec.with_name("mpicc"), "-std=c99", "-shared", "-fPIC", "-pthread", "-o", library, source]
+    subprocess.run(build, check=True)
+    program = "from mpi4py import MPI; MPI.COMM_WORLD.Bcast(bytearray(8)); MPI.COMM_WORLD.Barrier()"
+    words = ["env", *(f"{name}={value}" for name, value in mpirun_environment.items() if "ALLOW" in name)]
+    words += [str(installation.mpiexec), "-n", str(RANKS), "-x", f"LD_PRELOAD={library}:$LD_PRELOAD"]
+    words += ["-x", "COLLTUNE_REPORT=1", "--mca", "coll_base_verbose", "10", sys.executable, "-c", f"'{program}'"]
+    told = in_a_job(slow, tmp_path, " ".join(words))
+    assert f"colltune: bcast: {RANKS} by adapt" in told
+    # Only the one that the library makes for the decided calls.
+    made: dict[str, str] = {}
+    raised = set()
+    for line in told.splitlines():
+        rank = line.split("]")[0]
+        if match := re.search(r"new communicator: (.*) \(cid", line):
+            made[rank] = match[1]
+        if re.search(r"selecting +adapt, priority +100, ", line):
+            raised.add(re.sub(r" \d+ ", " ", made[rank]))
+    assert raised == {"MPI COMMUNICATOR CREATE FROM 0"}, told
+
+
 def ended(now: dict[str, Any]) -> dict[str, Any] | None:
     """A status of a campaign that has ended."""
     return None if now["state"] in ("queued", "running") else now
@@ -168,6 +254,67 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
     attrs = open_results([campaign.results])["bcast"].attrs
     assert attrs["nodes"] == NODES
     assert campaign.state()["launcher"]["ppn"] == 2
+
+
+def form_of(value: Any) -> Any:
+    """What a record looks like, whatever its figures are."""
+    if isinstance(value, dict):
+        return {name: form_of(each) for name, each in value.items()}
+    return type(value).__name__
+
+
+def forms_of(campaign: Campaign) -> tuple[Any, Any]:
+    """The header of a run, and the points by method."""
+    records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()]
+    points: dict[str, Any] = {}
+    for record in records:
+        if "algorithm" in record:
+            # Where clocks or times are not as they should be a point says so.
+            form = {name: each for name, each in form_of(record).items() if name not in ("starts", "late", "again")}
+            assert points.setdefault(record["algorithm"], form) == form, record
+    return form_of(records[0]), points
+
+
+@pytest.mark.soak
+def test_one_plan_is_cancelled_gone_on_with_and_recorded_alike_here_by_a_template_and_on_slurm(
+    slow: Slurm, slurm_of_all: None, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = Protocol(min_repetitions=3, max_repetitions=3, warm_up=1, seconds=1.0)
+    wish = control.Wish(
+        ranks=NODES,
+        collectives=("bcast",),
+        comm_sizes=(NODES,),
+        message_sizes=tuple(range(1000, 41000, 1000)),
+        algorithms=("default", "binomial", "basic"),
+        variants=Variants(segment_sizes=(0,), components=("basic",)),
+        protocol=quick,
+        checked=False,
+    )
+    there = LocalLauncher(template(slow.network, installation, tmp_path), 1)
+    places = {
+        "here": (LocalLauncher((str(installation.mpiexec),)), {}),
+        "template": (there, ENVIRONMENT),
+        "slurm": (SlurmLauncher(asked(NODES), str(installation.mpiexec)), {}),
+    }
+    forms = {}
+    for name, (launcher, environment) in places.items():
+        campaign = Campaign.create(tmp_path / name, control.make_plan(wish, installation))
+        with monkeypatch.context() as patch:
+            for variable, value in environment.items():
+                patch.setenv(variable, value)
+            control.start(campaign, launcher, installation, 120.0)
+            until(lambda campaign=campaign: campaign.done().measured or ended(control.status(campaign)), campaign.tail)
+            assert control.cancel(campaign)["state"] == "cancelled", (name, campaign.tail())
+            before = len(campaign.done().measured)
+            assert 0 < before < 120, name
+            now = measured(campaign, installation, launcher)
+        assert (now["state"], now["measured"], now["attempt"]) == ("finished", 120, 2), (name, now, campaign.tail())
+        forms[name] = forms_of(campaign)
+        facets = open_results([campaign.results])["bcast"].attrs
+        assert facets["nodes"] == (1 if name == "here" else NODES)
+    for name in ("template", "slurm"):
+        assert forms[name][0] == forms["here"][0], name
+        assert forms[name][1] == forms["here"][1], name
 
 
 def test_across_nodes_messages_are_not_counted_where_han_answers(

@@ -127,9 +127,18 @@ def test_an_export_across_nodes_says_and_costs_what_was_decided() -> None:
     assert alone.costs
 
 
+def test_what_han_does_not_answer_is_left_to_the_rules_of_tuned() -> None:
+    drawn = random_decision("alltoall", 1)
+    for decisions in ([drawn], [drawn, mixed("bcast", 1)]):
+        read = read_text(to_openmpi_nodes(decisions))
+        assert not read.faults
+        comm, message = random_sizes(1, 1000)
+        assert meant(read.decisions["alltoall"], comm, message) == meant(drawn, comm, message)
+    alone = read_text(to_openmpi_nodes(drawn)).decisions
+    assert [method.algorithm for method in alone["bcast"].methods] == ["han"]
+
+
 def test_what_cannot_be_said_is_refused() -> None:
-    with pytest.raises(ExportError, match="HAN does not answer alltoall, so tuned does; write openmpi for it"):
-        to_openmpi_nodes(random_decision("alltoall", 1))
     with pytest.raises(ExportError, match=r"only in Open MPI 5\.0, not 4\.1"):
         to_openmpi_nodes(mixed("bcast", 1), version="4.1")
 

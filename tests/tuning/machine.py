@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from dashboard.benchmarks.proof.prove import Wish
 from dashboard.benchmarks.proof.regions import regions_of
 from dashboard.benchmarks.proof.verdict import Proof, State, Verdict
 from dashboard.benchmarks.tune_check import TUNED, WithRules
-from dashboard.export.rules.lint import read_rules, read_text
+from dashboard.export.rules import RulesFile
+from dashboard.export.rules.given import read_beside
+from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import Asked, Folder, Work, measure, rules
 from loaders import RunWriter
 
@@ -40,6 +42,9 @@ LIBRARY = OpenMpi(
     },
 )
 INSTALLATION = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+#: The same with the components that answer across nodes.
+WITH_HAN = replace(INSTALLATION, library=replace(LIBRARY, components=("basic", "tuned", "adapt", "han")))
+ALONE, SEVERAL_NODES = LocalLauncher(("/nowhere/mpiexec",)), LocalLauncher(("/nowhere/mpiexec", "--hostfile", "hosts"))
 #: Seconds of an algorithm at a communicator and message size.
 Times = Callable[[str, str, int, int], float]
 
@@ -77,6 +82,8 @@ class Machine:
         Folders of those that measured anything, each time that they did.
     fails
         Names of stages, measure or compare, whose next campaign ends half-way.
+    harms
+        Whether HAN is slower beside rules, so that what it decides takes the times of ``with rules``.
     """
 
     times: Times = better
@@ -85,6 +92,7 @@ class Machine:
     proves: bool = True
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
+    harms: bool = False
 
     def finished(
         self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any
@@ -99,12 +107,13 @@ class Machine:
             return
         self.campaigns.append(campaign.folder.name)
         assert isinstance(library, WithRules)
-        decisions = read_text(Path(library.rules).read_text(encoding="utf-8"), version="5.0").decisions
+        decisions = rules_at(library.rules, library.han).decisions
 
         def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
             if algorithm == TUNED:
                 decision = decisions[collective]
                 algorithm = decision.methods[decision.predict_one(comm_size, message_size)].algorithm
+                algorithm = "with rules" if algorithm == "han" and self.harms else algorithm
             return (self.fresh or self.times)(collective, algorithm, comm_size, message_size)
 
         if "compare" in self.fails:
@@ -147,7 +156,7 @@ class Machine:
     def prove(self, wish: Wish, _progress: Any) -> Proof:
         """See what is asked for in every region, or something else, as `dashboard.benchmarks.proof.prove.prove`."""
         state: State = "proven" if self.proves else "other"
-        decisions = read_rules(wish.rules, version="5.0").decisions
+        decisions = rules_at(wish.rules, wish.han).decisions
         regions = [one for each in decisions.values() for one in regions_of(each, wish.ranks, wish.memory)]
         verdicts = tuple(Verdict(one, "not run" if one.why_not else state) for one in regions)
         return Proof(str(wish.rules), "", LIBRARY.name, "", wish.ranks, "yes" if self.proves else "no", verdicts)
@@ -159,8 +168,18 @@ class Machine:
         return self
 
 
+def rules_at(file: str | Path, han: str | Path | None) -> RulesFile:
+    """Rules, with HAN's where there are any."""
+    return read_beside(Path(file), Path(han))[1] if han else read_rules(Path(file))
+
+
+def across_nodes(folder: Path, **asked: Any) -> Work:
+    """The same work on several nodes."""
+    return replace(work_in(folder, **asked), installation=WITH_HAN, launcher=SEVERAL_NODES)
+
+
 def work_in(folder: Path, **asked: Any) -> Work:
     """Ask for two collectives of six ranks, where nothing else is."""
     given = {"collectives": ["bcast", "allreduce"], "ranks": 6, "seconds": 60.0, "message_sizes": "64-1MiB:x8"}
     kept = Folder(folder)
-    return Work(kept, Asked.of(kept.asked() or given, asked), INSTALLATION, LocalLauncher(("/nowhere/mpiexec",)))
+    return Work(kept, Asked.of(kept.asked() or given, asked), INSTALLATION, ALONE)

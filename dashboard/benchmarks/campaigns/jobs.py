@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
-from dashboard.benchmarks.libraries import openmpi
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.mpicc import build, compiler
@@ -96,16 +94,8 @@ def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
 
 def counter_of(campaign: Campaign, installation: Installation) -> Path | None:
     """What counts messages where Open MPI hides its counters, compiled into the campaign's folder; None: not needed."""
-    library = installation.library
-    hidden = library.name == openmpi.NAME and library.version.startswith("4.")
-    # Not by mpicc, which would have every program that it is preloaded into load MPI as well.
-    compilers = [Path(path) for name in ("cc", "gcc") if (path := shutil.which(name))]
-    if not (hidden and campaign.plan().graph_counters and compilers):
-        return None
-    try:
-        return build(compilers[0], counting.SOURCE, campaign.folder.resolve() / counting.FILE)
-    except BenchError:
-        return None
+    hidden = counting.hidden(installation.library)
+    return counting.compiled(campaign.folder) if hidden and campaign.plan().graph_counters else None
 
 
 def _starts(campaign: Campaign, library: Library, *, listen: bool) -> tuple[tuple[Start, ...], tuple[Start, ...]]:

@@ -12,6 +12,7 @@ from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.benchmarks.libraries.openmpi import LINEAR, NAME, OpenMpi
+from dashboard.export.components import SERVES
 from loaders.openmpi import COLLECTIVE_IDS, VERSIONS, algorithms, series
 
 _NAMED = re.compile(r"(?i)open[\s-]?mpi[\s/-]*v?(\d+\.\d+(?:\.\d+)*)?\S*")
@@ -72,4 +73,4 @@ def open_mpi(version: str) -> OpenMpi:
         base = f"coll_tuned_{name}_algorithm"
         variables[base] = 0
         variables |= {base + suffix: value for suffix, (value, names) in _VARIABLES.items() if name in names}
-    return OpenMpi(version, offered, variables, NAME)
+    return OpenMpi(version, offered, variables, NAME, components=tuple(SERVES))

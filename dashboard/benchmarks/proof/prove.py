@@ -24,6 +24,7 @@ from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.benchmarks.proof.who import by_word, taken_by_word
+from dashboard.benchmarks.ranks import counting
 from dashboard.decisions.grown.default import is_default
 from dashboard.export.components import TUNED
 from dashboard.export.rules.given import read_beside
@@ -42,9 +43,8 @@ _ITS_OWN = "with the library's own parameters"
 _COMPARED_BYTES = 1 << 18
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.proof.worker")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-_LOOK_S = 0.05
 #: A job that writes nothing for so long hangs in a call.
-_QUIET_S = 60.0
+_LOOK_S, _QUIET_S = 0.05, 60.0
 #: So many calls may take a job down before the proof is given up.
 _MOST_DEATHS = 12
 #: Words of a line of the log that says what went wrong.
@@ -372,6 +372,7 @@ class _Runner:
         order.save(order_file)
         program = (str(self._wish.python), *_WORKER, str(order_file), str(results))
         environment = {**_ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
+        environment |= counting.preloaded(folder) if self._target.preloads else {}
         seconds = max(1.0, self._until - time.monotonic())
         job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
         handle = start_job(self.launcher, job)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
 from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
@@ -12,6 +13,7 @@ from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.proof.order import Call, Evidence
+from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.selection import EVERY_CALL
 from dashboard.export.components import TUNED, named, parameters
 from dashboard.export.library_names import takes_fan_out
@@ -60,6 +62,10 @@ class Target(Protocol):
         """Whether a method can be forced in a job that holds a rules file; else the rules go first."""
 
     @property
+    def preloads(self) -> bool:
+        """Whether what counts messages is preloaded (`dashboard.benchmarks.ranks.counting`)."""
+
+    @property
     def listens(self) -> bool:
         """Whether the library says of every call which part of it answers."""
 
@@ -95,6 +101,7 @@ class OnOpenMpi:
     own_beside_rules: bool = True
     forced_beside_rules: bool = True
     listens: bool = False
+    preloads: bool = False
 
     @property
     def name(self) -> str:
@@ -106,13 +113,22 @@ class OnOpenMpi:
         """What kind of evidence it is."""
         if self.evidence == "sockets":
             return (
-                "by effect: this Open MPI does not let its message counters be read, so all messages go through TCP "
-                "and the bytes that each process sends to each other are read from Linux, and compared with those of "
-                "the method forced in a second job without the file, which it heeds first (HAN switched off)"
+                "by bytes alone: this Open MPI does not let its message counters be read, and there is no C compiler "
+                "(cc, gcc) to build one in their place; so all messages go through TCP and the bytes that each process "
+                "sends to each other are read from Linux, and compared with those of the method forced in a second job "
+                "without the file, which it heeds first (HAN switched off). Methods that send the same bytes in other "
+                "messages are not told apart"
+            )
+        graphs = "message graphs: messages and bytes from each process to each other, counted "
+        if self.preloads:
+            return (
+                f"{graphs}by a preloaded function in the place of that of the library's monitoring layer, which hides "
+                "its counters, compared with those of the method forced in a second job without the file, which it "
+                "heeds first (HAN switched off)"
             )
         return (
-            "message graphs: messages and bytes from each process to each other, counted by the library's monitoring "
-            "layer, compared with those of the method forced in the same job (HAN switched off)"
+            f"{graphs}by the library's monitoring layer, compared with those of the method forced in the same job "
+            "(HAN switched off)"
         )
 
     def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
@@ -209,8 +225,11 @@ def open_mpi(library: OpenMpi, han: Path | None = None) -> OnOpenMpi:
     """
     if han is not None:
         return AcrossNodes(library, han=han)
-    if library.version.startswith("4."):
-        return OnOpenMpi(library, "sockets", (), own_beside_rules=False, forced_beside_rules=False)
+    if counting.hidden(library):
+        with TemporaryDirectory(prefix="colltune-") as aside:
+            counts = counting.compiled(Path(aside)) is not None
+        own = OnOpenMpi(library, preloads=True) if counts else OnOpenMpi(library, "sockets", ())
+        return replace(own, own_beside_rules=False, forced_beside_rules=False)
     return OnOpenMpi(library)
 
 
@@ -233,6 +252,7 @@ class OnMpich:
     own_beside_rules: bool = False
     forced_beside_rules: bool = True
     listens: bool = False
+    preloads: bool = False
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from dashboard.benchmarks.proof.target import RULES
 from dashboard.benchmarks.proof.verdict import Taken, Verdict, at
 from dashboard.export.components import HAN, SERVES, TUNED
 
-_NOT_ASKED = "HAN is asked where processes are on several nodes, equally many on each, and these are not"
+_NOT_ASKED = "HAN is asked where several nodes hold equally many processes, two at least, and these do not"
 
 
 def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdict:
@@ -58,6 +58,10 @@ def taken_by_word(results: Mapping[Key, Seen], otherwise: Taken) -> Taken:
 
 
 def _asked(collective: str, seen: Seen) -> bool:
-    """Whether HAN is to be asked; it takes itself out of a communicator whose nodes hold different numbers of ranks."""
+    """Whether HAN is to be asked.
+
+    Where nodes hold different numbers of ranks, or one each, it takes itself out of a communicator at the first call
+    that it would make by itself, and all is answered by those below it from then on.
+    """
     spread = collective in SERVES[HAN] and len(seen.placed) > 1
-    return spread and (len(set(seen.placed)) == 1 or bool(seen.who))
+    return spread and ((len(set(seen.placed)) == 1 and seen.placed[0] > 1) or bool(seen.who))

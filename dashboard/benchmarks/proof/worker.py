@@ -22,7 +22,8 @@ from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
 from dashboard.benchmarks.ranks.cellrun import graph_of
-from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface
+from dashboard.benchmarks.ranks.counting import Counters, counters_of
+from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.selection import answered, heard
 from dashboard.benchmarks.ranks.subset import subset
@@ -70,7 +71,7 @@ class Worker:
         address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
         counted = order.evidence == "messages"
         size = int(self._world.Get_size())
-        self._counters = PeerCounters(self._tools, order.counters, address, size) if counted else None
+        self._counters = counters_of(self._tools, order.counters, address, size) if counted else None
 
     def run(self) -> None:
         """Make all calls, one communicator size after the other."""
@@ -144,9 +145,9 @@ class Counts:
 
 
 class Messages(Counts):
-    """Counted by the library's monitoring."""
+    """Counted by the library's monitoring, or in its place."""
 
-    def __init__(self, counters: PeerCounters) -> None:
+    def __init__(self, counters: Counters) -> None:
         self._counters = counters
 
     def around(self, call: Callable[[], None]) -> Sent:

@@ -7,14 +7,40 @@ too. A preloaded library (`SOURCE`) answers that call first. Nothing here import
 from __future__ import annotations
 
 import ctypes
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.libraries.methods import Library
+from dashboard.benchmarks.libraries.mpicc import build
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 
 #: The function, and how its library is called.
 SOURCE, FILE = Path(__file__).with_name("counter.c"), "libcolltune_counter.so"
 _NAMES = ("colltune_messages", "colltune_bytes")
+
+
+def hidden(library: Library) -> bool:
+    """Whether a library counts messages and does not let its counters be read."""
+    return bool(library.graph_counters) and library.version.startswith("4.")
+
+
+def compiled(folder: Path) -> Path | None:
+    """What counts messages, compiled into a folder that all nodes see; None where there is no C compiler that can."""
+    # Not by mpicc, which would have every program that it is preloaded into load MPI as well.
+    compiler = next((path for name in ("cc", "gcc") if (path := shutil.which(name))), None)
+    try:
+        return build(Path(compiler), SOURCE, folder.resolve() / FILE) if compiler else None
+    except BenchError:
+        return None
+
+
+def preloaded(folder: Path) -> dict[str, str]:
+    """Variable that preloads it before all that is preloaded anyway; nothing where it cannot be compiled."""
+    counter = compiled(folder)
+    return {"LD_PRELOAD": ":".join(filter(None, (str(counter), os.environ.get("LD_PRELOAD"))))} if counter else {}
 
 
 class OwnCounters:

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface
+from dashboard.benchmarks.ranks.counting import Counters, counters_of
+from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.native import Native
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
@@ -62,12 +63,12 @@ class _Ranks:
         self._element = mpi.INT64_T.Create_contiguous(4).Commit()
         self._native = Native(Path(order["native"]), mpi._addressof) if order["native"] else None  # noqa: SLF001 - see below
         self._ops = {commutes: mpi.Op.Create(_called(each), commutes) for commutes, each in _OPERATIONS.items()}
-        self._counters: PeerCounters | None = None
+        self._counters: Counters | None = None
         self._tools: ToolInterface | None = None
         if order["counters"]:
             address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
             self._tools = ToolInterface()
-            self._counters = PeerCounters(self._tools, order["counters"], address, int(self._world.Get_size()))
+            self._counters = counters_of(self._tools, order["counters"], address, int(self._world.Get_size()))
 
     def run(self) -> None:
         """Verify with one number of processes after the other; those left over wait without using the processor."""

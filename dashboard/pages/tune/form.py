@@ -14,6 +14,7 @@ from panel.viewable import Viewer
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.domain.errors import OptionError
 from dashboard.domain.tuning import OPTIONS, RULES
 from dashboard.domain.units import format_count, format_duration
@@ -138,11 +139,13 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
     if wanted.fault:
         return Offered(wanted, None, name, wanted.fault)
     try:
-        slurm = None if wanted.place.slurm is None else Request(**wanted.place.slurm).record()
-        if slurm is None:
+        request = None if wanted.place.slurm is None else Request(**wanted.place.slurm)
+        if request is None:
             check_ranks(wanted.ranks)
+        slurm = request and request.record()
         asked = Asked.of({}, {**Asked.named(chosen), "slurm": slurm, "launch": "" if slurm else "here"})
-        plan = plan_of(asked, installation)
+        nodes = request.nodes_for(asked.ranks) if request else allocated_nodes()
+        plan = plan_of(asked, installation, nodes=nodes or 1)
     except (BenchError, OptionError, ValueError) as error:
         return Offered(wanted, None, name, str(error))
     methods = sum(map(len, plan.methods.values()))

@@ -100,7 +100,7 @@ def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_pa
 
 
 def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wrong_results(
-    open_mpi: Path, tmp_path: Path
+    open_mpi: Path, sparbit: None, tmp_path: Path
 ) -> None:
     path = tmp_path / "unsafe.conf"
     path.write_text("1\n0\n1\n2\n1\n0 7 0 0\n")

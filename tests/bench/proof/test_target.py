@@ -84,15 +84,32 @@ def test_a_rule_s_chain_without_a_fan_out_is_not_the_forced_one_without(open_mpi
     assert open_mpi.forced("bcast", Method("unknown 99", "unknown 99", 0, {"library_id": 99})) is None
 
 
-def test_open_mpi_4_1_shows_its_messages_on_tcp_and_is_forced_apart_from_the_rules() -> None:
+def test_open_mpi_4_1_is_counted_by_a_preloaded_function_and_forced_apart_from_the_rules() -> None:
     # Its tool interface lacks pml_monitoring_messages_count, and rules go before a forced algorithm (seen with 4.1.4).
     old, new = (target.open_mpi(named.open_mpi(version)) for version in ("4.1.4", "5.0.11"))
-    assert (old.evidence, old.counters, old.forced_beside_rules, old.own_beside_rules) == ("sockets", (), False, False)
-    assert (new.evidence, new.forced_beside_rules) == ("messages", True)
+    assert (old.evidence, old.preloads, old.forced_beside_rules, old.own_beside_rules) == (
+        "messages",
+        True,
+        False,
+        False,
+    )
+    assert (new.evidence, new.preloads, new.forced_beside_rules) == ("messages", False, True)
+    said = old.environment(Path("/rules"))
+    assert said["OMPI_MCA_pml_monitoring_enable"] == "1"
+    assert "in the place of" in old.how
+
+
+def test_without_a_c_compiler_open_mpi_4_1_is_proven_by_bytes_alone_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(target.counting, "compiled", lambda _folder: None)
+    old = target.open_mpi(named.open_mpi("4.1.4"))
+    assert (old.evidence, old.counters, old.preloads) == ("sockets", (), False)
     said = old.environment(Path("/rules"))
     assert said["OMPI_MCA_btl"] == "self,tcp"
     assert "OMPI_MCA_pml_monitoring_enable" not in said
-    assert "TCP" in old.how
+    assert old.how.startswith("by bytes alone")
+    assert "are not told apart" in old.how
 
 
 def test_open_mpi_4_1_runs_what_a_file_asks_for(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from dashboard.benchmarks.proof.who import by_word, taken_by_word
 from dashboard.benchmarks.ranks.selection import answered
 from dashboard.decisions import Method
 
-ONE_NODE, EVEN, UNEVEN = (Cell("bcast", size, 10) for size in (2, 8, 5))
-PLACED = {ONE_NODE: (2,), EVEN: (2, 2, 2, 2), UNEVEN: (2, 2, 1)}
+ONE_NODE, EVEN, UNEVEN, ALONE = (Cell("bcast", size, 10) for size in (2, 8, 5, 4))
+PLACED = {ONE_NODE: (2,), EVEN: (2, 2, 2, 2), UNEVEN: (2, 2, 1), ALONE: (1, 1, 1, 1)}
 #: As Open MPI 5.0.11 prints them with coll_han_verbose 100, on four nodes.
 SEARCHED = "[node01:01110] coll:han:get_dynamic_rule HAN searched"
 FOUND = (
@@ -55,6 +55,10 @@ def test_a_component_is_proven_where_it_answered_on_several_nodes() -> None:
     assert (found.state, found.seen) == ("proven", "han")
     assert found.why.startswith("1 of 2 sizes")
     assert judged("han", {ONE_NODE: "", UNEVEN: ""}).state == "not run"
+    # One process on each node: from its first own call on HAN asks nobody, and its rules act no more.
+    assert judged("han", {ALONE: ""}).state == "not run"
+    assert judged("tuned", {ALONE: ""}, "proven").state == "proven"
+    assert judged("basic", {ALONE: "tuned"}).state == "other"
 
 
 @pytest.mark.parametrize("before", ["not run", "proven", "same graph"])

@@ -23,8 +23,7 @@ RANKS = range(2, 6)
 
 
 @pytest.fixture(scope="module")
-def report(installation: Installation) -> Report:
-    need(installation.library.version.startswith("5.0"), "the faults are those of Open MPI 5.0")
+def report(installation: Installation, sparbit: None) -> Report:
     collectives = ("allgather", "allreduce", "barrier", "scatter", "scan")
     return check(installation, order_of(installation.library, methods_of(installation.library, collectives), RANKS))
 
@@ -62,7 +61,9 @@ def test_a_component_goes_through_the_same_cases_where_it_answers_and_nowhere_el
     assert found.cases == 2 * sum(len(cases("bcast", size)) for size in (4, 5)) + len(refused["comm_sizes"])
 
 
-def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(tmp_path: Path, installation: Installation) -> None:
+def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(
+    tmp_path: Path, installation: Installation, sparbit: None
+) -> None:
     asked = {"collectives": ("allgather",), "algorithms": ("sparbit", "ring")}
     campaign = campaign_of(tmp_path / "campaign", installation, checked=True, **asked)
     assert run(campaign, installation)["state"] == "finished"
@@ -75,7 +76,7 @@ def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(tmp_path: Path, in
 
 
 def test_the_command_ends_with_3_where_a_method_must_not_be_chosen(
-    installation: Installation, capsys: pytest.CaptureFixture[str]
+    installation: Installation, sparbit: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     order = ["check-methods", "-c", "allgather", "--ranks", "3", "--json", "--algorithm"]
     assert main([*order, "sparbit"]) == 3
@@ -96,6 +97,8 @@ def test_the_program_shows_the_fault(
     source.write_text(PROGRAMS[name])
     subprocess.run([compiler, source, "-o", program], check=True)
     collective, number = forced.split()
+    if name == "allgather_in_place" and installation.library.version.startswith("4."):
+        pytest.skip("its fault came with 5.0")
 
     def ran(*options: str) -> str:
         start = [installation.mpiexec, "-n", "4", *options, program]

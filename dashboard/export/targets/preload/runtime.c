@@ -175,6 +175,10 @@ static MPI_Comm colltune_prepare(struct colltune_state *state, MPI_Comm comm, in
     int vote = 3, agreed = 0;
     MPI_Group group;
 
+    if (!state->made) {
+        /* HAN makes communicators of nodes and between them at the first call: before anything is set for another. */
+        PMPI_Allreduce(&vote, &agreed, 1, MPI_INT, MPI_MIN, comm);
+    }
     if (!colltune_has_tools) {
         vote = 0;
     } else if (__atomic_load_n(&colltune_made, __ATOMIC_RELAXED) >= COLLTUNE_MOST_IN_ALL) {

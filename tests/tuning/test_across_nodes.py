@@ -1,0 +1,87 @@
+"""A tuning across nodes: HAN and other components are methods, and its rules stand beside those of tuned."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.tuning import again, answer, beside, tune
+from tests.tuning.machine import Machine, across_nodes, better, rules_at
+
+_SLOWER = 2.0
+
+
+def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+    """HAN is the library's own decision, as it is across nodes; basic is the best of long broadcasts."""
+    if algorithm == "basic":
+        factor = 0.3 if collective == "bcast" and message_size > 65536 else 20.0
+        return factor * better(collective, "default", comm_size, message_size)
+    if algorithm == "with rules" and collective == "bcast":
+        return _SLOWER * better(collective, "default", comm_size, message_size)
+    return better(collective, "default" if algorithm in ("han", "with rules") else algorithm, comm_size, message_size)
+
+
+def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, machine: Machine) -> None:
+    machine.times = seconds
+    work = across_nodes(tmp_path / "t")
+    found = answer(work.folder, tune(work))
+    plan = Campaign(tmp_path / "t" / "measure").plan()
+    assert {"tuned", "basic", "adapt"} <= {method.algorithm for method in plan.methods["bcast"]}
+    assert found["outcome"] == "proven"
+    assert {(one["collective"], one["method"]) for one in found["compared"] if one["kept"]} >= {("bcast", "basic")}
+    bundle = tmp_path / "t" / "bundle"
+    rules = rules_at(bundle / "rules.conf", bundle / "rules-han.conf")
+    assert not rules.errors
+    for name, large, small in (("bcast", "basic", "han"), ("allreduce", "ring", "recursive_doubling")):
+        decision = rules.decisions[name]
+        chosen = [decision.methods[decision.predict_one(6, size)].algorithm for size in (262144, 64, 1 << 30)]
+        # What lies beyond is HAN's, as without rules.
+        assert chosen == [large, small, "han"]
+    script = (bundle / "colltune.sh").read_text()
+    assert 'OMPI_MCA_coll_han_dynamic_rules_filename="$colltune_here/rules-han.conf"' in script
+    # Raised priority would take from HAN what the rules do not name; adapt is not named.
+    assert "priority" not in script
+    assert not any(tune(across_nodes(tmp_path / "t"))[name] for name in ("measure", "export", "compare", "bundle"))
+    (row, *_) = beside(work.folder, work.folder)
+    assert row["own"] < 0.5 < row["default"]
+
+
+def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, machine: Machine) -> None:
+    machine.times, machine.harms = seconds, True
+    work = across_nodes(tmp_path)
+    found = answer(work.folder, tune(work))
+    assert found["gain"].keys() == {"allreduce"}
+    summary = json.loads((tmp_path / "bundle" / "summary.json").read_text())
+    assert summary["harmed"] == ["bcast"]
+    assert "bcast: slower where HAN decides" in (tmp_path / "bundle" / "README.md").read_text()
+
+
+def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_last(tmp_path: Path) -> None:
+    asked, library = across_nodes(tmp_path).asked, across_nodes(tmp_path).installation.library
+    assert asked.across(library, nodes=2)
+    assert not asked.across(library, nodes=1)
+    assert not replace(asked, collectives=("alltoall",)).across(library, nodes=2)
+    assert asked.components(library, nodes=3) == ("basic", "tuned", "adapt")
+    # One process on each of six nodes: HAN hands all calls on as soon as it has answered one by itself.
+    assert asked.components(library, nodes=6) == ()
+
+
+def test_a_month_later_both_files_are_checked_and_what_does_not_hold_is_measured_anew(
+    tmp_path: Path, machine: Machine
+) -> None:
+    machine.times = seconds
+    tune(across_nodes(tmp_path))
+
+    def later(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        worse = 10.0 if (collective, algorithm) == ("bcast", "basic") else 1.0
+        return worse * seconds(collective, algorithm, comm_size, message_size)
+
+    machine.times = later
+    checked = again(across_nodes(tmp_path))
+    assert checked["anew"] == ["bcast"]
+    assert checked["checked"]["allreduce"]["holds"]
+    rules = rules_at(tmp_path / "bundle" / "rules.conf", tmp_path / "bundle" / "rules-han.conf")
+    assert "basic" not in {method.algorithm for method in rules.decisions["bcast"].methods}
+    assert "ring" in {method.algorithm for method in rules.decisions["allreduce"].methods}
