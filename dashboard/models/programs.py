@@ -58,7 +58,12 @@ def programs_of(
         made = schedule_of(Call(collective, processes, count), algorithm, **parameters)
     except ScheduleError as error:
         raise NotApplicableError(str(error)) from error
-    return _Reader(made, alone=(collective, algorithm) in ALONE).programs()
+    return programs_from(made)
+
+
+def programs_from(made: Schedule) -> Programs:
+    """Programs for the simulator of any schedule, that of an algorithm without a model too."""
+    return _Reader(made, alone=(made.call.collective, made.algorithm.name) in ALONE).programs()
 
 
 class _Reader:
