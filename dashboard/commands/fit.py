@@ -29,12 +29,15 @@ def parameters(args: argparse.Namespace) -> None:
 
 
 def _is_table(paths: list[str]) -> bool:
-    """Whether it is one table of gaps and overheads, rather than results."""
-    if len(paths) != 1 or not paths[0].endswith(".csv") or not Path(paths[0]).is_file():
+    """Whether it is one table of gaps and overheads, or one that logp_test saved, rather than results."""
+    if len(paths) != 1 or not Path(paths[0]).is_file():
         return False
+    from dashboard.models.pingpong import LOGP_MPI
+
     with disk.opened(paths[0]) as file:
-        head = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
-    return b"gap_us" in head
+        first = file.readline(1 << 16)
+        head = next((line for line in (first, *file) if line.strip() and not line.startswith(b"#")), b"")
+    return first.startswith(LOGP_MPI.encode()) or (paths[0].endswith(".csv") and b"gap_us" in head)
 
 
 def _of_table(args: argparse.Namespace) -> ParameterSet:
