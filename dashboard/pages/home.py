@@ -145,10 +145,10 @@ class HomePage(Viewer):
         if not there:
             self.news.object = ""
             return
-        first = next((one for one in there if one.state == tunings.RUNNING), there[0])
+        first = next((tuning for tuning in there if tuning.state == tunings.RUNNING), there[0])
         at = f" in {first.stage.name}" if first.stage is not None and first.state == tunings.RUNNING else ""
-        told = f"{first.name}: {tunings.OUTCOMES.get(first.state, first.state)}{at}"
-        self.news.object = f"<small>{escape(told)}</small>"
+        latest = f"{first.name}: {tunings.OUTCOMES.get(first.state, first.state)}{at}"
+        self.news.object = f"<small>{escape(latest)}</small>"
 
 
 def _card(title: str, text: str, *more: Any) -> pn.Column:
@@ -171,14 +171,14 @@ def _facts(state: State) -> str:
     name = f"{title}: " if title else ""
     count = sum(collective != POINT_TO_POINT for collective in state.results.children)
     caption = f"Open now: {name}{format_count(count, 'collective')}"
-    return legend.table(caption, heads, rows) + _told(state)
+    return legend.table(caption, heads, rows) + _facets_of(state)
 
 
-def _told(state: State) -> str:
-    found: dict[str, dict[str, None]] = {}
+def _facets_of(state: State) -> str:
+    facets: dict[str, dict[str, None]] = {}
     for node in state.results.children.values():
         for name in _FACETS:
             if value := str(node.attrs.get(name, "") or node.to_dataset().attrs.get(name, "")):
-                found.setdefault(name, {})[value] = None
-    parts = [f"{name.replace('_', ' ')} {', '.join(map(escape, values))}" for name, values in found.items()]
+                facets.setdefault(name, {})[value] = None
+    parts = [f"{name.replace('_', ' ')} {', '.join(map(escape, values))}" for name, values in facets.items()]
     return f"<p style='font-size: 13px; max-width: 75ch'>{'; '.join(parts)}</p>" if parts else ""

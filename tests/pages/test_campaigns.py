@@ -47,7 +47,7 @@ def test_the_other_is_chosen_among_those_loaded_in_this_session() -> None:
 def test_what_is_shown_is_what_the_decisions_cost() -> None:
     state, view = shown(campaign(1, "frodo"), campaign(2, "grig"))
     state.against = next(iter(state.loaded))
-    found = view._found.ported
+    found = view._comparison.ported
     table = found.table.set_index(["made", "judged"])["mean"]
     assert view.maps.scene.cube.attrs["system"] == "frodo"
     assert f"{table['A', 'B'] - table['B', 'B']:+.2f} points" in view.penalties.object

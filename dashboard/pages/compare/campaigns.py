@@ -39,7 +39,7 @@ _EMPTY = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Comparison:
     """What the page shows of two campaigns."""
 
     facts: pd.DataFrame
@@ -60,7 +60,7 @@ class CampaignsView(Viewer):
         super().__init__()
         use_bokeh()
         self.state = state
-        self._found: _Found | None = None
+        self._comparison: _Comparison | None = None
         self._asked: Any = None
         self.other = Select(
             label="Campaign B",
@@ -130,7 +130,7 @@ class CampaignsView(Viewer):
         self.other.param.update(options={"choose …": "", **others}, value=known)
         if not state.on_show(PAGE) or not self.visible or self._asked == self._key():
             return
-        self._asked, self._found = self._key(), None
+        self._asked, self._comparison = self._key(), None
         self.background.stop()
         if state.view.cube() is None or not others:
             self._tell(_EMPTY if state.results is not None else "No results are loaded; the page Data loads some.")
@@ -154,9 +154,9 @@ class CampaignsView(Viewer):
             self._tell(str(error), "error")
             return
 
-        def take(found: _Found) -> None:
+        def take(comparison: _Comparison) -> None:
             if key == self._key():
-                self._found = found
+                self._comparison = comparison
                 self._tell("")
                 self._write()
 
@@ -179,27 +179,27 @@ class CampaignsView(Viewer):
         second = Problem.of(results.tree[state.collective].to_dataset(), ppn=first.slices[0].given.get("ppn"))
         family, learn = FAMILIES[choice.family], state.view.needed().learn
 
-        def work(progress: Progress | None) -> _Found:
+        def work(progress: Progress | None) -> _Comparison:
             cubes = first.slices[0].cube, second.slices[0].cube
             grow = lambda part: family.grow(learn(part), progress=progress, **choice.options)  # noqa: E731
             ported = portability(first, second, grow, common=common)
-            return _Found(campaign_facts(*cubes), time_ratios(*cubes), ported)
+            return _Comparison(campaign_facts(*cubes), time_ratios(*cubes), ported)
 
         return work
 
     def _write(self) -> None:
-        found = self._found
-        if found is None:
+        comparison = self._comparison
+        if comparison is None:
             return
-        self.penalties.object = drawn.penalties_table(found.ported.table) + _words(found.ported)
-        self.facts.object = drawn.facts_table(found.facts)
-        self.ratios.object = drawn.ratios_table(found.ratios)
+        self.penalties.object = drawn.penalties_table(comparison.ported.table) + _words(comparison.ported)
+        self.facts.object = drawn.facts_table(comparison.facts)
+        self.ratios.object = drawn.ratios_table(comparison.ratios)
         self._draw()
 
     def _draw(self, *_: Any) -> None:
-        if self._found is None:
+        if self._comparison is None:
             return
-        ported, judged = self._found.ported, self.judged.value
+        ported, judged = self._comparison.ported, self.judged.value
         part = ported.problems[SIDES.index(judged)].slices[0]
         axes = Axes.of(part.dmap)
         data = (self._key(), self.state.collective, judged, self.state.scheme)
@@ -211,9 +211,9 @@ class CampaignsView(Viewer):
 
 def _words(ported: Portability) -> str:
     costs = ported.mean("A", "B") - ported.mean("B", "B"), ported.mean("B", "A") - ported.mean("A", "A")
-    told = [
+    sentences = [
         f"On {there} the decision of {here} costs {gap:+.2f} points more than one made from {there} itself."
         for here, there, gap in (("A", "B", costs[0]), ("B", "A", costs[1]))
         if math.isfinite(gap)
     ]
-    return f"<p>{escape(' '.join(told))}</p>"
+    return f"<p>{escape(' '.join(sentences))}</p>"

@@ -132,8 +132,8 @@ class ComparePage(Viewer):
             return
         self.comparing.start("Comparing", work, self._show_all)
 
-    def _show_all(self, found: Any) -> None:
-        self.approaches.object = comparison.approaches_table(found)
+    def _show_all(self, approaches: Any) -> None:
+        self.approaches.object = comparison.approaches_table(approaches)
 
     def _follow(self, *_: Any) -> None:
         names = [name for name in self.state.param.collective.objects if name is not None]
@@ -156,17 +156,17 @@ class ComparePage(Viewer):
         self.first.refresh()
         self.second.refresh()
         try:
-            found = self._found()
+            pair = self._pair()
         except DecisionError as error:
             self._tell(str(error), "error")
             return
-        if found is None:
+        if pair is None:
             loaded = state.view.prepared is not None
-            told = "One of the trees is still to be grown." if loaded else "No results are loaded."
-            self._tell(told, "info")
+            reason = "One of the trees is still to be grown." if loaded else "No results are loaded."
+            self._tell(reason, "info")
             return
         self._tell("", "info")
-        scene, tables = found
+        scene, tables = pair
         with hold(pn.state.curdoc):
             choices = self._choices()
             trees = [state.view.decision(choice) for choice in choices]
@@ -180,7 +180,7 @@ class ComparePage(Viewer):
     def _choices(self) -> tuple[Any, Any]:
         return self.state.shown, self.state.other
 
-    def _found(self) -> tuple[Scene, tuple[xr.Dataset, xr.Dataset]] | None:
+    def _pair(self) -> tuple[Scene, tuple[xr.Dataset, xr.Dataset]] | None:
         scene = Scene.of(self.state.view)
         tables = [None if choice is None else self.state.view.penalty(choice) for choice in self._choices()]
         if scene is None or tables[0] is None or tables[1] is None:

@@ -80,8 +80,8 @@ class PairMaps(Viewer):
             else:
                 self._redraw(scene, tables, segments)
             if names:
-                told = (*names, f"{names[1]} against {names[0]}")
-                for head, name in zip(self.heads.values(), told, strict=True):
+                titles = (*names, f"{names[1]} against {names[0]}")
+                for head, name in zip(self.heads.values(), titles, strict=True):
                     head.param.update(object=f'<strong title="{escape(name)}">{escape(name)}</strong>', visible=True)
             self.legend.object = difference.difference_legend(_gaps(tables)[0])
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)

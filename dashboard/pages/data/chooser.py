@@ -41,8 +41,8 @@ class FileChooser(Viewer):
         self.start = start
         self.uploads = Uploads()
         self.listed: list[Listed] = []
-        self._whole: list[int] = []
-        self._found = 0
+        self._top_level: list[int] = []
+        self._count = 0
         super().__init__(**{"kind": SAMPLE if start.sample else FOLDER, **params})
         self.switch = RadioButtonGroup(
             label="Source of the files", options=[SAMPLE, FOLDER, UPLOAD], value=self.kind, sizing_mode="stretch_width"
@@ -75,7 +75,7 @@ class FileChooser(Viewer):
             return list(self.sample.paths)
         if self.kind == UPLOAD:
             return self.uploads.paths
-        if self._ticked and self._ticked == self._whole:
+        if self._ticked and self._ticked == self._top_level:
             # Of a folder as a whole, files that are no results are reported and do no harm.
             return [path for path in self.start.paths if path.exists()]
         # A file may have become a link since it was listed.
@@ -114,8 +114,10 @@ class FileChooser(Viewer):
 
     def _sample(self) -> list[Any]:
         about = SAMPLES[self.campaign.value].about
-        told = f"{about} {format_count(len(self.paths), 'file')}; the README beside says how far to trust the figures."
-        return [self.campaign, _text(told)]
+        summary = (
+            f"{about} {format_count(len(self.paths), 'file')}; the README beside says how far to trust the figures."
+        )
+        return [self.campaign, _text(summary)]
 
     def _folder(self) -> list[Any]:
         if self.start.sample:
@@ -129,9 +131,9 @@ class FileChooser(Viewer):
         if self.table is None:
             self._list()
         remarks = [f"There is no {plain(str(path))}." for path in missing]
-        if self._found > len(self.listed):
+        if self._count > len(self.listed):
             remarks.append(
-                f"The first {len(self.listed):,} of {self._found:,} files are listed; "
+                f"The first {len(self.listed):,} of {self._count:,} files are listed; "
                 "start with a folder further down to see the others."
             )
         if not self.listed:
@@ -139,15 +141,15 @@ class FileChooser(Viewer):
         return [*([_text(" ".join(remarks))] if remarks else []), self.table]
 
     def _list(self) -> None:
-        self.listed, self._found = list_files([path for path in self.start.paths if path.exists()])
+        self.listed, self._count = list_files([path for path in self.start.paths if path.exists()])
         # As at the start: the files of the folders themselves, not those further down.
-        self._whole = [index for index, each in enumerate(self.listed) if len(Path(each.name).parts) == 1]
-        self._whole = self._whole or list(range(len(self.listed)))
+        self._top_level = [index for index, each in enumerate(self.listed) if len(Path(each.name).parts) == 1]
+        self._top_level = self._top_level or list(range(len(self.listed)))
         self.table = table(
             pd.DataFrame(
                 {"file": [each.name for each in self.listed], "size": [format_room(each.size) for each in self.listed]}
             ),
-            selection=list(self._whole),
+            selection=list(self._top_level),
             selectable="checkbox",
             height=320,
             layout="fit_columns",

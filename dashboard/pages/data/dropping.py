@@ -119,8 +119,8 @@ class Dropper(JSComponent):
 """
     ]
 
-    def __init__(self, uploads: Uploads, told: Callable[[str, str | None], None], **params: Any) -> None:
-        self._uploads, self._told = uploads, told
+    def __init__(self, uploads: Uploads, report: Callable[[str, str | None], None], **params: Any) -> None:
+        self._uploads, self._report = uploads, report
         super().__init__(**params)
 
     def _handle_msg(self, data: Any) -> None:
@@ -129,7 +129,7 @@ class Dropper(JSComponent):
         name = str(data.get("name", ""))[:_LONGEST_NAME]
         if data.get("removed"):
             self._uploads.remove(name)
-            self._told(name, None)
+            self._report(name, None)
             return
         chunk, chunks, piece = data.get("chunk"), data.get("total_chunks"), data.get("data")
         if not (
@@ -140,4 +140,4 @@ class Dropper(JSComponent):
         refused = refused or self._uploads.add(name, bytes(piece), last=chunk >= chunks)
         # The last piece of a file that was refused before says nothing new.
         if refused or self._uploads.holds(name):
-            self._told(name, refused)
+            self._report(name, refused)

@@ -60,8 +60,8 @@ class FacetChooser(Viewer):
     def _widget(name: str, there: Sequence[str], before: Mapping[str, str | None]) -> Select:
         value = before.get(name, "")
         # What was said at the start may be written in other letters.
-        same = next((one for one in there if value and one.casefold() == value.casefold()), value)
-        options = {_OPEN: "", **{one: one for one in there}, _TOGETHER: None}
+        same = next((label for label in there if value and label.casefold() == value.casefold()), value)
+        options = {_OPEN: "", **{label: label for label in there}, _TOGETHER: None}
         return Select(
             label=name.capitalize(),
             options=options,

@@ -48,18 +48,18 @@ def list_files(roots: Sequence[Path], most: int = MOST_FILES) -> tuple[list[List
     """
     allowed = [root.resolve() for root in roots]
     listed: list[Listed] = []
-    found = 0
+    count = 0
     for root in roots:
         for path in _below(root):
             if not is_inside(path, allowed) or not (
                 path.is_file() or (_is_store(path) and not _leads_out(path, allowed))
             ):
                 continue
-            found += 1
-            if found <= most:
+            count += 1
+            if count <= most:
                 name = path.name if path == root else str(path.relative_to(root))
                 listed.append(Listed(path, name, _size(path)))
-    return listed, found
+    return listed, count
 
 
 def confined(paths: Sequence[Path]) -> list[Path]:

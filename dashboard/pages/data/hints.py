@@ -84,9 +84,9 @@ class HintForm(Viewer):
                 placeholder=example,
                 value=given.get(name, ""),
                 sizing_mode="stretch_width",
-                description=told,
+                description=meaning,
             )
-            for name, (label, example, told) in _FIELDS.items()
+            for name, (label, example, meaning) in _FIELDS.items()
         }
         self.facets = FacetChooser(hints)
         # Said by who starts the server: what a scheduler sends is trusted.
@@ -129,7 +129,7 @@ class HintForm(Viewer):
 
     def values(self) -> dict[str, str]:
         """Hints as for `loaders.open_results`; what is left empty is not among them."""
-        told = {
+        values = {
             "pattern": self.pattern.value_input or self.pattern.value,
             **{name: box.value_input or box.value for name, box in self.fields.items()},
             "format": self.format.value,
@@ -137,7 +137,7 @@ class HintForm(Viewer):
             **self.facets.values(),
             SCHEDULER.name: self._scheduler,
         }
-        return {name: value.strip() for name, value in told.items() if value and value.strip()}
+        return {name: value.strip() for name, value in values.items() if value and value.strip()}
 
     def check(self) -> str:
         """What is wrong with the hints; empty: nothing."""
@@ -176,6 +176,6 @@ class HintForm(Viewer):
 def _preview_html(shown: Sequence[tuple[str, str]], matching: int, names: int, error: str) -> str:
     if error:
         return f'<small role="alert">{escape(error)}</small>'
-    rows = "".join(f"<tr><td><code>{escape(name)}</code></td><td>{escape(told)}</td></tr>" for name, told in shown)
+    rows = "".join(f"<tr><td><code>{escape(name)}</code></td><td>{escape(value)}</td></tr>" for name, value in shown)
     count = f"{matching:,} of {names:,} file names match" if names else "no file is chosen yet"
     return f"<small>{count}<table>{rows}</table></small>"

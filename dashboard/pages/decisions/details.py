@@ -85,10 +85,10 @@ class Statistics(Viewer):
     def _write(self) -> None:
         statistics, choice = self._state.view.statistics(), self._state.shown
         held = None if choice is None else self._state.view.known_heldout(choice)
-        told = None if held is None else held.figures._asdict()
+        figures = None if held is None else held.figures._asdict()
         shown = self._state.view.map_summary()
         own = None if shown is None else shown._asdict()
-        self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, told, own)
+        self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, figures, own)
         self.judge.visible = statistics is not None and held is None
         notes = [] if held is None else [f"{len(held.folds)} folds by lines of the grid", *held.notes]
         self.note.param.update(object=f"<p>Held out: {escape('; '.join(notes))}.</p>", visible=bool(notes))
@@ -155,8 +155,8 @@ class Source(Viewer):
             return "", "", f"The source cannot be generated: {error}"
         return text, source.highlighted(text) if text else "", ""
 
-    def _show(self, found: tuple[str, str, str]) -> None:
-        text, html, error = found
+    def _show(self, exported: tuple[str, str, str]) -> None:
+        text, html, error = exported
         if error:
             self._state.error = error
         self.holder.value, self.view.object = text, html
@@ -241,8 +241,8 @@ class Table(Viewer):
         except ValueError as error:
             return frame, str(error)
 
-    def _show(self, found: tuple[pd.DataFrame, str]) -> None:
-        frame, wrong = found
+    def _show(self, listing: tuple[pd.DataFrame, str]) -> None:
+        frame, wrong = listing
         self._frame = frame
         self.filter.param.update(error_state=bool(wrong), helper_text=wrong)
         count = max(-(-len(frame) // ROWS), 1)

@@ -131,5 +131,5 @@ class Noise(Viewer):
         table = self._state.view.outliers()
         return "" if table is None else outlier_table(table, left_out=self._state.outliers)
 
-    def _show(self, told: str) -> None:
-        self.table.object = told
+    def _show(self, html: str) -> None:
+        self.table.object = html

@@ -131,16 +131,16 @@ class DecisionsPage(Viewer):
 
     def _show_message(self, *_: Any) -> None:
         if self.state.error:
-            told, severity = self.state.error, "error"
+            message, severity = self.state.error, "error"
         elif self.state.busy:
-            told, severity = self.state.busy, "info"
+            message, severity = self.state.busy, "info"
         elif self._fault:
-            told, severity = self._fault, "error"
+            message, severity = self._fault, "error"
         elif self.maps.scene is None:
-            told, severity = _EMPTY, "info"
+            message, severity = _EMPTY, "info"
         else:
-            told, severity = self._caution(), "info" if self.state.view.decision() is None else "warning"
-        self.message.param.update(object=told, severity=severity, visible=bool(told))
+            message, severity = self._caution(), "info" if self.state.view.decision() is None else "warning"
+        self.message.param.update(object=message, severity=severity, visible=bool(message))
 
     def _caution(self) -> str:
         return "  \n".join(self._cautions())

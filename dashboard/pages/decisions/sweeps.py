@@ -125,8 +125,8 @@ class Sweeps(Viewer):
         state = self._state
         return self._data(), state.view.sweeps(), state.view.statistics(), state.depth, float(state.threshold)
 
-    def _show(self, found: tuple[Any, ...]) -> None:
-        data, swept, statistics, depth, threshold = found
+    def _show(self, sweep: tuple[Any, ...]) -> None:
+        data, swept, statistics, depth, threshold = sweep
         if swept is None or statistics is None or self._state.family != QUADTREE:
             return
         sweeps = {"depths": swept[0], "thresholds": swept[1]}

@@ -112,18 +112,18 @@ class TreeDiagram(Viewer):
             leaf = self._clicked[1]
         path = [] if leaf is None else tree.path_to(decision.tree, leaf)
         drawing = tree.tree_svg(decision, scene.key, depth=depth, path=path)
-        told = [f"{decision.leaves:,} leaves, {decision.depth} levels."]
+        notes = [f"{decision.leaves:,} leaves, {decision.depth} levels."]
         if depth < self.depth.value < decision.depth or (depth < decision.depth and depth == most):
-            told.append(f"Below level {depth} there are too many to be read: branches are closed there.")
-        told.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")
+            notes.append(f"Below level {depth} there are too many to be read: branches are closed there.")
+        notes.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")
         lit = np.empty((0, 4)) if leaf is None else leaf_border(decision, leaf, scene.axes, scene.given)
-        return decision, drawing, " ".join(filter(None, [*told, *_pruned(decision)])), lit
+        return decision, drawing, " ".join(filter(None, [*notes, *_pruned(decision)])), lit
 
-    def _show(self, found: tuple[DecisionFunction, str, str, NDArray[np.float64]] | None) -> None:
-        if found is None:
+    def _show(self, grown: tuple[DecisionFunction, str, str, NDArray[np.float64]] | None) -> None:
+        if grown is None:
             self.view.html, self.note.object = "", "There is no tree to draw yet."
             return
-        decision, self.view.html, self.note.object, lit = found
+        decision, self.view.html, self.note.object, lit = grown
         self.depth.param.update(end=max(decision.depth, 1), disabled=decision.depth < 2)
         self._light(lit)
 
@@ -140,7 +140,7 @@ class RulesTable(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self._found: tuple[DecisionFunction, MethodKey, list[Rule]] | None = None
+        self._listing: tuple[DecisionFunction, MethodKey, list[Rule]] | None = None
         self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
         self.pages = Pagination(count=1, value=0, visible=False)
         self._made = Rested(self._show, 0.0, self._make)
@@ -159,17 +159,17 @@ class RulesTable(Viewer):
             return None
         return decision, scene.key, decision.rules() if decision.leaves <= MOST_RULES else []
 
-    def _show(self, found: tuple[DecisionFunction, MethodKey, list[Rule]] | None) -> None:
-        self._found = found
-        count = max(-(-len(found[2]) // ROWS), 1) if found is not None else 1
+    def _show(self, listing: tuple[DecisionFunction, MethodKey, list[Rule]] | None) -> None:
+        self._listing = listing
+        count = max(-(-len(listing[2]) // ROWS), 1) if listing is not None else 1
         self.pages.param.update(count=count, value=min(self.pages.value, count - 1), visible=count > 1)
         self._show_page()
 
     def _show_page(self, *_: Any) -> None:
-        if self._found is None:
+        if self._listing is None:
             self.rules.object = ""
             return
-        decision, key, rules = self._found
+        decision, key, rules = self._listing
         first = self.pages.value * ROWS
         if rules:
             self.rules.object = rules_page(decision, rules, key, first, first + ROWS)

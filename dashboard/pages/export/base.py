@@ -22,8 +22,8 @@ MOST_BYTES = 4 << 20
 
 @cache
 def _installed() -> tuple[str, str] | None:
-    found = mpich_base.installed()
-    return None if found is None else (found[0].name, found[1])
+    compiled = mpich_base.installed()
+    return None if compiled is None else (compiled[0].name, compiled[1])
 
 
 class BaseFile(Viewer):
@@ -68,8 +68,8 @@ class BaseFile(Viewer):
     @property
     def text(self) -> str | None:
         """The file; None while there is none."""
-        found = self._uploaded or _installed()
-        return None if found is None else found[1]
+        base = self._uploaded or _installed()
+        return None if base is None else base[1]
 
     def _take(self, event: Any) -> None:
         if not event.new:
@@ -91,8 +91,8 @@ class BaseFile(Viewer):
     def _tell(self) -> None:
         if self._uploaded is not None:
             self.note.object = f"Made from {escape(self._uploaded[0])}."
-        elif (found := _installed()) is not None:
-            self.note.object = f"Made from what is compiled into the {escape(found[0])} here; another can be given."
+        elif (compiled := _installed()) is not None:
+            self.note.object = f"Made from what is compiled into the {escape(compiled[0])} here; another can be given."
         else:
             self.note.object = "MPICH reads complete files only: give the one of its version."
 

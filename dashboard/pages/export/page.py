@@ -166,12 +166,12 @@ class ExportPage(Viewer):
             self._tell(made, "info" if lacking else "error", empty=True)
             return
         self.file.show(made)
-        told = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
+        losses = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
         if self.file.rules > MANY_RULES:
-            told.append(
+            losses.append(
                 f"The file has up to {self.file.rules:,} rules for a collective; limit them, or take a smaller tree."
             )
-        self._tell("\n".join(told), "warning", empty=False)
+        self._tell("\n".join(losses), "warning", empty=False)
 
     def _tell(self, text: str, severity: str, *, empty: bool) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))

@@ -78,10 +78,10 @@ class ProveFile(Viewer):
             self.working.stop()
             self._of, self.proof, self.report.object = "", None, ""
             self._tell("", "info")
-        told = "" if written is None or written.order.target in PROVABLE else _NOT_PROVABLE
-        self.button.disabled = written is None or bool(told)
-        if told or not self._of:
-            self._tell(told, "info")
+        obstacle = "" if written is None or written.order.target in PROVABLE else _NOT_PROVABLE
+        self.button.disabled = written is None or bool(obstacle)
+        if obstacle or not self._of:
+            self._tell(obstacle, "info")
 
     def further(self) -> list[tuple[str, str]]:
         """What a bundle of the file is to hold beside: the report, if there is one."""
@@ -104,15 +104,15 @@ class ProveFile(Viewer):
         ranks = min(max(int(self.ranks.value or _RANKS), 2), MOST_RANKS)
         self.working.start("Proving", lambda progress: proven(written, ranks, progress), self._show)
 
-    def _show(self, found: Proof | str) -> None:
-        if isinstance(found, str):
+    def _show(self, proof: Proof | str) -> None:
+        if isinstance(proof, str):
             self._of = ""
-            self._tell(found, "error")
+            self._tell(proof, "error")
             return
-        self.proof = found
-        told = "The library does what the file asks." if found.holds else "Not proven: the report says where."
-        self._tell(told, "success" if found.holds else "warning")
-        self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(found)))}</pre>'
+        self.proof = proof
+        verdict = "The library does what the file asks." if proof.holds else "Not proven: the report says where."
+        self._tell(verdict, "success" if proof.holds else "warning")
+        self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(proof)))}</pre>'
 
 
 def proven(written: Written, ranks: int, progress: Progress | None) -> Proof | str:
@@ -121,7 +121,7 @@ def proven(written: Written, ranks: int, progress: Progress | None) -> Proof | s
         path = Path(folder) / written.name
         disk.write_text(path, written.text)
         try:
-            found = prove(Wish(path, library.find().mpiexec, ranks=ranks, seconds=_SECONDS), progress)
+            proof = prove(Wish(path, library.find().mpiexec, ranks=ranks, seconds=_SECONDS), progress)
         except (BenchError, RulesError) as error:
             return str(error)
-    return replace(found, rules=written.name)
+    return replace(proof, rules=written.name)

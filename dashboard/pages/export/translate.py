@@ -144,17 +144,19 @@ def translate_job(
     for decision in rules.meant.values():
         chosen.setdefault(decision.collective, by_blocks(decision) if as_blocks else decision)
     measured = (
-        {} if state.results is None else {one: state.view.cube(one) for one in chosen if one in state.results.children}
+        {}
+        if state.results is None
+        else {collective: state.view.cube(collective) for collective in chosen if collective in state.results.children}
     )
-    flat = {one: select_ppn(cube)[0] for one, cube in measured.items() if cube is not None}
+    flat = {collective: select_ppn(cube)[0] for collective, cube in measured.items() if cube is not None}
 
     def make(progress: Progress | None) -> Written | str:
         """Fit the rules to the measurements and write them."""
         if progress is not None:
             progress(0.0, name)
         meant = tuple(
-            fitted(decision, flat[one], options["version"]) if one in flat else decision
-            for one, decision in chosen.items()
+            fitted(decision, flat[collective], options["version"]) if collective in flat else decision
+            for collective, decision in chosen.items()
         )
         order = Order(decisions=meant, cubes=flat, provenance={"translated_from": name}, **options)
         try:

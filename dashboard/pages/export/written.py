@@ -57,7 +57,7 @@ class WrittenFile(Viewer):
             "reader of its own.",
         )
         self.maps = PairMaps(MAPS, ("as decided", "in the file"))
-        self.told = pn.pane.HTML("", margin=(14, 10), sizing_mode="stretch_width")
+        self.unread = pn.pane.HTML("", margin=(14, 10), sizing_mode="stretch_width")
         self._drawn: Any = None
         self._of: Any = None
         self.part.param.watch(self._draw, "value")
@@ -86,7 +86,7 @@ class WrittenFile(Viewer):
         ]
         return pn.Column(
             pn.FlexBox(*halves, sizing_mode="stretch_width", align_items="start", margin=0),
-            pn.Row(self.part, self.told),
+            pn.Row(self.part, self.unread),
             self.maps,
             pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start"),
             sizing_mode="stretch_width",
@@ -124,9 +124,8 @@ class WrittenFile(Viewer):
 
     def _draw(self, *_: Any) -> None:
         written = self.written
-        part = (
-            next((one for one in written.parts if one.source.collective == self.part.value), None) if written else None
-        )
+        parts = written.parts if written else ()
+        part = next((each for each in parts if each.source.collective == self.part.value), None)
         if written is None or part is None or self._drawn == (id(written), self.part.value, self._state.scheme):
             return
         self._drawn = id(written), self.part.value, self._state.scheme
@@ -134,7 +133,7 @@ class WrittenFile(Viewer):
         known = self._state.view.data_key == self._of
         there = part.read is not None and part.source.collective in written.order.cubes and known
         self.maps.visible = self.maps.legend.visible = self.maps.methods.visible = there
-        self.told.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
+        self.unread.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
         if there:
             self._maps(written, part)
 

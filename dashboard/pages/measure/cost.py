@@ -74,14 +74,14 @@ class Cost(Viewer):
         seconds
             Time limit.
         """
-        self.estimate.object = "" if offered is None else _told(offered, seconds)
+        self.estimate.object = "" if offered is None else _sentence(offered, seconds)
         self.fault.param.update(object=escape(fault), visible=bool(fault))
-        self.fold.whole.visible = bool(script)
+        self.fold.disclosure.visible = bool(script)
         if script:
             self.script.object = f"<pre tabindex='0'>{escape(script)}</pre>"
 
 
-def _told(offered: Offer, seconds: float | None) -> str:
+def _sentence(offered: Offer, seconds: float | None) -> str:
     methods = ", ".join(f"{escape(name)} {count:,}" for name, count in offered.methods.items())
     rows = [
         ("Points", f"{offered.points:,} in {format_count(offered.cells, 'cell')}"),

@@ -45,12 +45,12 @@ class Doing(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self.message
 
-    async def do(self, work: Callable[[], Any], told: str) -> bool:
+    async def do(self, work: Callable[[], Any], doing: str) -> bool:
         """Do it on another thread; whether it was done.
 
         Parameters
         ----------
-        told
+        doing
             Is said meanwhile.
         """
         self.allowed = self._permission()
@@ -60,7 +60,7 @@ class Doing(Viewer):
         if self.busy:
             return False
         self.busy = True
-        self.say(told, "info")
+        self.say(doing, "info")
         self._before()
         try:
             await asyncio.to_thread(work)

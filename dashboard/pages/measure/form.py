@@ -87,7 +87,7 @@ class Form(Viewer):
         """Follow the collectives: which algorithms there are, which fields mean something."""
         fields, chosen = self.fields, tuple(self.fields["collectives"].value)
         methods = _methods(self._installation, chosen)
-        names = list(dict.fromkeys(each for found in methods.values() for each, _ in found))
+        names = list(dict.fromkeys(each for offered in methods.values() for each, _ in offered))
         self._filling = True
         try:
             kept = [name for name in fields["algorithms"].value if name in names]
@@ -117,10 +117,10 @@ class Fold(Viewer):
         super().__init__()
         self.button = Button(label=title, icon="expand_more", variant="text", size="small", on_click=self._turn)
         self.body = pn.Column(*objects, margin=0, visible=False)
-        self.whole = pn.Column(self.button, self.body, margin=0)
+        self.disclosure = pn.Column(self.button, self.body, margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self.whole
+        return self.disclosure
 
     def _turn(self, _: Any) -> None:
         self.body.visible = not self.body.visible
@@ -131,30 +131,30 @@ def _methods(installation: Installation | None, chosen: tuple[str, ...]) -> dict
     """Algorithms of each collective, and whether they cut messages into segments."""
     if installation is None:
         return {}
-    found = {}
+    choices = {}
     for collective in chosen:
         methods = installation.library.methods(collective, Variants(segment_sizes=(0, 1024)))
         cut = {method.algorithm for method in methods if method.segment_size}
-        found[collective] = [(name, name in cut) for name in dict.fromkeys(method.algorithm for method in methods)]
-    return found
+        choices[collective] = [(name, name in cut) for name in dict.fromkeys(method.algorithm for method in methods)]
+    return choices
 
 
 def _offered(installation: Installation | None, methods: Mapping[str, list[tuple[str, bool]]]) -> str:
     if installation is None:
         return ""
     library = installation.library
-    told = f"{escape(library.name)} {escape(library.version)}"
+    library_name = f"{escape(library.name)} {escape(library.version)}"
     if not methods:
-        return f"<small>{told}</small>"
+        return f"<small>{library_name}</small>"
     rows = "".join(
         f"<dt>{escape(collective)}</dt><dd>"
-        + ", ".join(escape(name) + (" (segments)" if cut else "") for name, cut in found)
+        + ", ".join(escape(name) + (" (segments)" if cut else "") for name, cut in offered)
         + "</dd>"
-        for collective, found in methods.items()
+        for collective, offered in methods.items()
     )
-    counts = sum(len([1 for name, _ in found if name != DEFAULT]) for found in methods.values())
+    counts = sum(len([1 for name, _ in offered if name != DEFAULT]) for offered in methods.values())
     return (
-        f"<details><summary><small>{told}: {counts} algorithms of {len(methods)} "
+        f"<details><summary><small>{library_name}: {counts} algorithms of {len(methods)} "
         f"collective{'' if len(methods) == 1 else 's'}, and its own decision</small></summary>"
         f'<dl style="font-size: 12px; margin: 4px 0">{rows}</dl></details>'
     )

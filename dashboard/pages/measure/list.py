@@ -73,8 +73,8 @@ class CampaignList(Viewer):
         lines = [f"Not listed: {plain(fault)}" for fault in faults[:_MOST_FAULTS]]
         if len(faults) > _MOST_FAULTS:
             lines.append(f"and {len(faults) - _MOST_FAULTS:,} more that cannot be read")
-        told = "  \n".join(lines)
-        self.faults.param.update(object=told, visible=bool(told))
+        text = "  \n".join(lines)
+        self.faults.param.update(object=text, visible=bool(text))
 
     def _click(self, item: Any) -> None:
         if isinstance(item, dict) and any(entry.name == item.get("label") for entry in self.entries):
@@ -93,5 +93,5 @@ def _item(entry: Entry) -> dict[str, Any]:
     refused = f", {entry.refused:,} refused" if entry.refused else ""
     started = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.started))
     where = {"local": "this machine", "": "not started"}.get(entry.where, entry.where.capitalize())
-    told = f"{entry.state}{reason} · {share}{refused} · {what} · {entry.ranks:,} ranks · {where} · {started}"
-    return {"label": entry.name, "secondary": told, "icon": icon, "color": color}
+    facts = f"{entry.state}{reason} · {share}{refused} · {what} · {entry.ranks:,} ranks · {where} · {started}"
+    return {"label": entry.name, "secondary": facts, "icon": icon, "color": color}

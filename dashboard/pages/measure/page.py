@@ -103,7 +103,9 @@ class MeasurePage(Watching):
         self.cost.named.param.watch(lambda _: self._ask_cost(), "value")
         self.list = CampaignList(self._choose)
         self.watch = Watch({"cancel": self.cancel, "resume": self.resume, "rerun": self.rerun, "open": self.open})
-        self.one = pn.Column(self.watch, self.map, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0)
+        self.campaign = pn.Column(
+            self.watch, self.map, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
+        )
         self._asked: tuple[Asked, Place | str, str] = (Asked(), Place(), "")
         self._watch()
 
@@ -118,7 +120,7 @@ class MeasurePage(Watching):
             pn.pane.Markdown("### What it costs", margin=(5, 10)),
             self.cost,
         ]
-        there = [self.doing, pn.pane.Markdown("### Campaigns", margin=(5, 10)), self.list, self.one]
+        there = [self.doing, pn.pane.Markdown("### Campaigns", margin=(5, 10)), self.list, self.campaign]
         return columns(plan, there, width=WIDTH + 24)
 
     # What there is to measure with, and what it would cost.
@@ -133,10 +135,10 @@ class MeasurePage(Watching):
         self.again.disabled = False
         self.form.offer(around.installation)
         self.where.offer(around.no_slurm, around.partitions)
-        told, severity = around.no_mpi, "error"
-        if not told and not self.doing.allowed:
-            told, severity = f"You can plan here, but not start. {self.doing.allowed.reason}", "warning"
-        self.standing.param.update(object=plain(told), severity=severity, visible=bool(told))
+        obstacle, severity = around.no_mpi, "error"
+        if not obstacle and not self.doing.allowed:
+            obstacle, severity = f"You can plan here, but not start. {self.doing.allowed.reason}", "warning"
+        self.standing.param.update(object=plain(obstacle), severity=severity, visible=bool(obstacle))
         self.again.visible = bool(around.no_mpi)
         self._ask_cost()
 
@@ -214,7 +216,7 @@ class MeasurePage(Watching):
         self.following, self.sight = seen.following, seen.sight
         with hold(pn.state.curdoc):
             self.list.show(seen.entries, seen.faults, seen.name)
-            self.one.visible = seen.sight is not None
+            self.campaign.visible = seen.sight is not None
             if anew:
                 self.map.offer(seen.following)
             if seen.sight is not None and seen.measured is not None:

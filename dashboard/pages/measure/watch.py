@@ -101,11 +101,11 @@ class Watch(Viewer):
         rows = [f"<p>{count:,} × {escape(why)}</p>" for why, count in sight.refused[:_MOST_REASONS]]
         if len(sight.refused) > _MOST_REASONS:
             rows.append(f"<p>and {len(sight.refused) - _MOST_REASONS} further reasons</p>")
-        told = f"<details><summary>Refused or wrong</summary>{''.join(rows)}</details>" if rows else ""
+        refusals = f"<details><summary>Refused or wrong</summary>{''.join(rows)}</details>" if rows else ""
         # Turned about, it shows its end without being scrolled there.
         body = f"<div class='log' tabindex='0'><pre>{escape(chr(10).join(sight.log))}</pre></div>"
         log = f"<p><strong>Log</strong></p>{body}" if sight.log else ""
-        for pane, text in ((self.refused, told), (self.log, log)):
+        for pane, text in ((self.refused, refusals), (self.log, log)):
             # A details element that is written anew closes under the reader's eyes.
             if pane.object != text:
                 pane.object = text

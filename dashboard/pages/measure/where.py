@@ -125,9 +125,9 @@ class Where(Viewer):
         self.said.object = "" if self.possible else f"<p>{escape(self._no_slurm)}</p>"
 
 
-def _partition(found: Mapping[str, Any]) -> str:
-    told = f"{found['name']}, {found['nodes']} × {found['cores']} cores"
-    return told if found.get("up", True) else f"{told} (down)"
+def _partition(partition: Mapping[str, Any]) -> str:
+    summary = f"{partition['name']}, {partition['nodes']} × {partition['cores']} cores"
+    return summary if partition.get("up", True) else f"{summary} (down)"
 
 
 def _words(name: str, text: str) -> list[str]:

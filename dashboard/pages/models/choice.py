@@ -77,11 +77,11 @@ class ModelChoice(param.Parameterized):
     def cube(self) -> xr.Dataset | None:
         """Measurements of the collective at one number of processes per node; None without any."""
         state = self._state
-        whole = state.view.cube(self.collective)
-        if whole is None:
+        cube = state.view.cube(self.collective)
+        if cube is None:
             return None
-        known = "ppn" in whole.dims and state.ppn in whole["ppn"].values
-        return select_ppn(whole, state.ppn if known else None)[0]
+        known = "ppn" in cube.dims and state.ppn in cube["ppn"].values
+        return select_ppn(cube, state.ppn if known else None)[0]
 
     @property
     def scheme(self) -> str:
@@ -143,12 +143,12 @@ class ModelChoice(param.Parameterized):
         """Set the parameters to those of a set."""
         self.param.update(name_of_set=name, parameters=dict(self.sets[name].parameters))
 
-    def add(self, name: str, found: ParameterSet, fits: Mapping[ModelName, Fit] | None = None) -> None:
+    def add(self, name: str, known: ParameterSet, fits: Mapping[ModelName, Fit] | None = None) -> None:
         """Offer a further set and take it; with what is known of its fits."""
-        self.sets[name] = found
+        self.sets[name] = known
         self.fits[name] = fits or {}
         self.take(name)
-        self.models = tuple(each for each in MODEL_NAMES if each in self.models or each in found.models)
+        self.models = tuple(each for each in MODEL_NAMES if each in self.models or each in known.models)
 
     def put(self, model: ModelName, **values: float) -> None:
         """Change single parameters.
@@ -160,9 +160,9 @@ class ModelChoice(param.Parameterized):
         """
         self.parameters = {**self.parameters, model: replace(self.parameters[model], **values)}
 
-    def put_parameters(self, found: PointToPointModel) -> None:
+    def put_parameters(self, model: PointToPointModel) -> None:
         """Replace the parameters of one model."""
-        self.parameters = {**self.parameters, found.name: found}
+        self.parameters = {**self.parameters, model.name: model}
 
     def current(self) -> ParameterSet:
         """The parameters as they are now, as a set; its provenance says whether they were changed by hand."""
@@ -213,10 +213,10 @@ class ModelChoice(param.Parameterized):
         known = self._effective
         # Parameters are replaced as a whole; converting them for each who asks would take longer than to draw a curve.
         if known is None or known[0] is not self.parameters:
-            found = dict(self.parameters)
-            if "plogp" not in found and (converted := self.converted()) is not None:
-                found["plogp"] = converted
-            known = self._effective = self.parameters, {name: found[name] for name in MODEL_NAMES if name in found}
+            models = dict(self.parameters)
+            if "plogp" not in models and (converted := self.converted()) is not None:
+                models["plogp"] = converted
+            known = self._effective = self.parameters, {name: models[name] for name in MODEL_NAMES if name in models}
         return known[1]
 
     def converted(self) -> PLogP | None:
@@ -239,7 +239,7 @@ class ModelChoice(param.Parameterized):
 def _first(offered: Sequence[ModelMethod]) -> tuple[ModelMethod, ...]:
     """One method of each of the first algorithms, the measured ones first."""
     known = [each for each in offered if each.measured] or list(offered)
-    one: dict[str, ModelMethod] = {}
+    first: dict[str, ModelMethod] = {}
     for each in known:
-        one.setdefault(each.algorithm, each)
-    return tuple(one.values())[:FEW]
+        first.setdefault(each.algorithm, each)
+    return tuple(first.values())[:FEW]

@@ -47,7 +47,7 @@ class Curves(Part):
         # Not the pane itself is hidden: it would hand its settings on to the plot, which has no such ones.
         self.below = pn.Column(self.residual, sizing_mode="stretch_width", margin=0)
         self.bar.objects = [self.axis, self.log, self.held]
-        self.found.objects = [self.title, self.time, self.below, self.legend]
+        self.results.objects = [self.title, self.time, self.below, self.legend]
 
     def update(self) -> None:
         """Follow the choice."""

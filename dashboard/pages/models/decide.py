@@ -111,7 +111,7 @@ class Deciding(Part):
         style = legend.STYLE + ties.STYLE
         self.methods.stylesheets = [style]
         self.bar.objects = [self.by, self.trust, self.candidates, self.encode, self.fill, self.take, self.beside]
-        self.found.objects = [
+        self.results.objects = [
             self.note,
             side_by_side(*self.columns.values(), margin=0),
             side_by_side(self.figures, self.methods, self.classes, align_items="start"),
@@ -123,7 +123,7 @@ class Deciding(Part):
         self.candidates.param.watch(self._set_candidates, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        body = [self.bar, self.taken, self.growing, self.message, self.found]
+        body = [self.bar, self.taken, self.growing, self.message, self.results]
         return pn.Column(*body, sizing_mode="stretch_width", margin=0)
 
     def update(self) -> None:
@@ -198,8 +198,8 @@ class Deciding(Part):
                 self._drawn = scene.data, key.labels
             self.note.object = self._note(decision)
             shares = legend.method_shares(key, scene.dmap["best"].values, chosen)
-            told = legend.method_legend(shares, len(key.labels), _SHARES)
-            self.methods.object = told + ("" if marks is None else model_decision.marks_legend(marks))
+            key_table = legend.method_legend(shares, len(key.labels), _SHARES)
+            self.methods.object = key_table + ("" if marks is None else model_decision.marks_legend(marks))
             self.classes.object = legend.penalty_legend(penalty.class_shares(table))
             self.figures.object = self._penalties()
 
@@ -240,17 +240,17 @@ class Deciding(Part):
     def _note(self, decision: DecisionFunction) -> str:
         about = decision.provenance["models"]
         size = f"{format_count(decision.leaves, 'leaf', 'leaves')}, {format_count(decision.depth, 'level')}"
-        told = [f"Parameters of {about['parameters_name']}; {size}"]
-        told += [f"no model covers {', '.join(about['not_covered'])}"] if about.get("not_covered") else []
-        told += [about["completion"]] if "completion" in about else []
-        return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in told) + ".")
+        sentences = [f"Parameters of {about['parameters_name']}; {size}"]
+        sentences += [f"no model covers {', '.join(about['not_covered'])}"] if about.get("not_covered") else []
+        sentences += [about["completion"]] if "completion" in about else []
+        return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences) + ".")
 
     def _penalties(self) -> str:
         choice, problem = self._choice, self._state.view.problem()
         if problem is None:
             return ""
-        found = model_penalties(problem, choice.current(), trust=read_trust(choice.trust), variant=choice.variant)
-        return model_decision.penalties_table(found)
+        penalties = model_penalties(problem, choice.current(), trust=read_trust(choice.trust), variant=choice.variant)
+        return model_decision.penalties_table(penalties)
 
     def _show_alone(self) -> None:
         choice = self._choice

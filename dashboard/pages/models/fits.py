@@ -27,7 +27,7 @@ class Fits(Part):
         self.chart = chart(model_fits.HEIGHT)
         self.intervals, self.methods = tables(2)
         self.bar.objects = [self.model]
-        self.found.objects = [self.chart, side_by_side(self.intervals, self.methods, align_items="start")]
+        self.results.objects = [self.chart, side_by_side(self.intervals, self.methods, align_items="start")]
 
     def update(self) -> None:
         """Follow the choice."""
@@ -37,10 +37,10 @@ class Fits(Part):
         self.tell("" if fits else _NONE)
         if value is None:
             return
-        found = fits[value]
-        if found is not self._drawn:
-            self._drawn = found
+        fit = fits[value]
+        if fit is not self._drawn:
+            self._drawn = fit
             with hold(pn.state.curdoc):
-                self.chart.object = model_fits.residual_chart(found)
-                self.intervals.object = model_fits.interval_table(found)
-                self.methods.object = model_fits.method_table(found)
+                self.chart.object = model_fits.residual_chart(fit)
+                self.intervals.object = model_fits.interval_table(fit)
+                self.methods.object = model_fits.method_table(fit)

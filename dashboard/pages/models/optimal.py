@@ -53,7 +53,7 @@ class Optimal(Part):
             label="Save the decision function", callback=self._save, filename="optimal.json", size="small"
         )
         self.bar.objects = [self.model, self.multiple, self.save]
-        self.found.objects = [
+        self.results.objects = [
             side_by_side(*columns, margin=0),
             side_by_side(self.algorithms, self.segments, align_items="start"),
         ]
@@ -91,21 +91,23 @@ class Optimal(Part):
             self.tell("")
             return
         try:
-            found = optimal_map(choice.collective, effective[model], *self._sizes(), multiple=int(self.multiple.value))
+            optimum = optimal_map(
+                choice.collective, effective[model], *self._sizes(), multiple=int(self.multiple.value)
+            )
         except ModelError as error:
             self.tell(str(error))
             return
         self.tell("")
-        self._drawn, self.optimal = key, found
-        axes = Axes.of(found)
-        raster, colors = Raster.of(axes), model_optimal.algorithm_key(found, choice.scheme)
+        self._drawn, self.optimal = key, optimum
+        axes = Axes.of(optimum)
+        raster, colors = Raster.of(axes), model_optimal.algorithm_key(optimum, choice.scheme)
         where = f"{choice.collective}, {MODEL_TITLES[model]}"
         with hold(pn.state.curdoc):
             for name, layers in (
-                ("algorithm", model_optimal.algorithm_layers(found, axes, raster, colors)),
-                ("segment", model_optimal.segment_layers(found, axes, raster)),
+                ("algorithm", model_optimal.algorithm_layers(optimum, axes, raster, colors)),
+                ("segment", model_optimal.segment_layers(optimum, axes, raster)),
             ):
                 title = f"Optimal {'algorithms' if name == 'algorithm' else 'segment sizes'}: {where}"
                 self.panes[name].object = stacked(title, axes, layers, self.live)
-            self.algorithms.object = model_optimal.algorithm_legend(found, colors)
-            self.segments.object = model_optimal.segment_legend(found)
+            self.algorithms.object = model_optimal.algorithm_legend(optimum, colors)
+            self.segments.object = model_optimal.segment_legend(optimum)

@@ -179,11 +179,11 @@ class ModelsPage(Viewer):
     def _read(self) -> None:
         """Take the view that an address tells."""
         self._written = self.state.model_view
-        told = self._quietly(lambda: read_view(self.choice, self._written))
+        notices = self._quietly(lambda: read_view(self.choice, self._written))
         if self.choice.collective in self.state.param.collective.objects:
             self.state.collective = self.choice.collective
-        if told:
-            self.state.notice = " ".join(filter(None, [self.state.notice, *told]))
+        if notices:
+            self.state.notice = " ".join(filter(None, [self.state.notice, *notices]))
 
     def _quietly(self, work: Any) -> Any:
         """Do what is no choice of the user's, and so does not belong into the address."""
@@ -213,11 +213,11 @@ class ModelsPage(Viewer):
         if not self.state.on_show(PAGE):
             return
         choice = self.choice
-        told = "" if choice.methods and choice.view().models else _NOTHING
+        obstacle = "" if choice.methods and choice.view().models else _NOTHING
         if self.models.value != list(choice.models):
             self._quietly(lambda: self.models.param.update(value=list(choice.models)))
         with hold(pn.state.curdoc):
             curves = self.tabs.active < _CURVES
-            self.message.param.update(object=told, visible=bool(told) and curves)
-            if not (told and curves):
+            self.message.param.update(object=obstacle, visible=bool(obstacle) and curves)
+            if not (obstacle and curves):
                 self.parts[self.tabs.active].update()

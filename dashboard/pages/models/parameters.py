@@ -160,7 +160,7 @@ class ParameterPanel(Viewer):
         self._quiet = True
         try:
             self.machine.param.update(options=self._titles(), value=choice.name_of_set)
-            self.source.object = _told(choice.sets[choice.name_of_set])
+            self.source.object = _provenance_of(choice.sets[choice.name_of_set])
             self.fit.visible = choice.cube() is not None
             self.pingpong.visible = self._state.results is not None and POINT_TO_POINT in self._state.results.children
             for name, group in self.groups.items():
@@ -259,17 +259,17 @@ class ParameterPanel(Viewer):
         def take() -> None:
             if len(content) > MOST_BYTES:
                 raise ParameterError(f"{name} has {len(content):,} bytes; parameters have at most {MOST_BYTES:,}")
-            found = _read(name, content)
+            read = _read(name, content)
             self._base = None
-            self.choice.add(found.name, found)
+            self.choice.add(read.name, read)
 
         self._guarded(take)
 
     def _pingpong(self, *_: Any) -> None:
         def take() -> None:
-            found = parameters_of_pingpong(pingpong_of(self._state.results[POINT_TO_POINT].to_dataset()))
+            read = parameters_of_pingpong(pingpong_of(self._state.results[POINT_TO_POINT].to_dataset()))
             self._base = None
-            self.choice.add(PINGPONG, found)
+            self.choice.add(PINGPONG, read)
 
         self._guarded(take)
 
@@ -287,9 +287,9 @@ class ParameterPanel(Viewer):
             except ModelError as error:
                 raise DecisionError(str(error)) from error
 
-        def show(found: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
+        def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
             self._base = None
-            self.choice.add(title, *found)
+            self.choice.add(title, *fitted)
 
         self.fitting.start("Fitting to the methods on show", work, show)
 
@@ -305,16 +305,16 @@ def _read(name: str, content: bytes) -> ParameterSet:
     return set_of_text(text, name)
 
 
-def _told(known: ParameterSet) -> str:
+def _provenance_of(known: ParameterSet) -> str:
     provenance = known.provenance
-    told = [str(provenance.get("how", "")), "; ".join(map(str, provenance.get("sources", ())))]
-    told += [str(provenance[name]) for name in ("note",) if name in provenance]
+    notes = [str(provenance.get("how", "")), "; ".join(map(str, provenance.get("sources", ())))]
+    notes += [str(provenance[name]) for name in ("note",) if name in provenance]
     fits = provenance.get("fits", {})
-    told += [
+    notes += [
         f"{MODEL_TITLES[name]}: median error {fits[name]['median_error_percent']:.3g} %"
         for name in MODEL_NAMES
         if name in fits
     ]
-    told += [str(each) for name in MODEL_NAMES if name in fits for each in fits[name]["assumed"]]
-    told += map(str, provenance.get("assumed", ()))
-    return f"<small>{escape('; '.join(dict.fromkeys(filter(None, told))))}</small>"
+    notes += [str(each) for name in MODEL_NAMES if name in fits for each in fits[name]["assumed"]]
+    notes += map(str, provenance.get("assumed", ()))
+    return f"<small>{escape('; '.join(dict.fromkeys(filter(None, notes))))}</small>"

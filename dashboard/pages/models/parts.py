@@ -37,10 +37,10 @@ class Part(Viewer):
         self.live = LiveSources()
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
-        self.found = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.results = pn.Column(sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.bar, self.message, self.found, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.bar, self.message, self.results, sizing_mode="stretch_width", margin=0)
 
     def update(self) -> None:
         """Follow the choice."""
@@ -49,7 +49,7 @@ class Part(Viewer):
     def tell(self, text: str) -> None:
         """Show a sentence instead of what there is to show; none shows it again."""
         self.message.param.update(object=escape(text), visible=bool(text))
-        self.found.visible = not text
+        self.results.visible = not text
 
     def menu(self, label: str, width: int, description: str) -> Select:
         """A menu that `offer` fills; what it chooses updates the tab."""

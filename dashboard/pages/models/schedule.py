@@ -54,7 +54,7 @@ class Scheduled(Part):
         ]
         style = {"flex": "1 1 340px"}
         columns = [pn.Column(pane, min_width=330, styles=style) for pane in (self.graph, self.held)]
-        self.found.objects = [self.counts, side_by_side(*columns, align_items="start")]
+        self.results.objects = [self.counts, side_by_side(*columns, align_items="start")]
         self.redraw = Newest(self._draw)
 
     def _slider(self, label: str, start: int, end: int, value: int, about: str) -> Any:

@@ -28,7 +28,7 @@ class OptimalSegments(Part):
         self.title, self.table = heading(), html()
         self.chart = chart(model_segments.HEIGHT)
         self.bar.objects = [self.algorithm, self.held]
-        self.found.objects = [self.title, self.chart, self.table]
+        self.results.objects = [self.title, self.chart, self.table]
 
     def update(self) -> None:
         """Follow the choice."""
@@ -37,13 +37,13 @@ class OptimalSegments(Part):
         pays = [name for name in cut if _has_optimum(choice.collective, name)]
         value = self.offer(self.algorithm, cut, *pays)
         self.held.refresh()
-        told = "" if cut else f"No algorithm of {choice.collective} is cut into segments of a size to choose."
+        obstacle = "" if cut else f"No algorithm of {choice.collective} is cut into segments of a size to choose."
         if cut and choice.message_size < 1:
-            told = "A message of no bytes has no segments."
+            obstacle = "A message of no bytes has no segments."
         if cut and choice.comm_size < 2:
-            told = "One process sends nothing."
-        self.tell(told)
-        if not told and value is not None:
+            obstacle = "One process sends nothing."
+        self.tell(obstacle)
+        if not obstacle and value is not None:
             self._draw(value)
 
     def _draw(self, algorithm: str) -> None:
@@ -51,11 +51,11 @@ class OptimalSegments(Part):
         view = choice.view(axis="segment_size")
         method, effective = ModelMethod(algorithm), choice.effective()
         sizes = view.comm_size, view.message_size, view.variant
-        found = {
+        curves = {
             name: model_segments.Segmentation.of(view.collective, algorithm, effective[name], *sizes)
             for name in view.models
         }
-        columns = model_segments.segment_columns(found, view, method, choice.cube())
+        columns = model_segments.segment_columns(curves, view, method, choice.cube())
         key = (view.collective, view.models)
         with hold(pn.state.curdoc):
             self.title.object = f"<strong>{model_segments.title(view, method)}</strong>"
@@ -65,7 +65,7 @@ class OptimalSegments(Part):
             else:
                 self.chart.object = model_segments.segment_chart(view, columns, self.live)
                 self._drawn = key
-            self.table.object = model_segments.segment_table(found)
+            self.table.object = model_segments.segment_table(curves)
 
 
 def _has_optimum(collective: str, algorithm: str) -> bool:

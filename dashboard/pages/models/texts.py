@@ -17,7 +17,7 @@ class Formulas(Part):
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
         self.text = html(stylesheets=[model_formulas.STYLE])
-        self.found.objects = [self.text]
+        self.results.objects = [self.text]
 
     def update(self) -> None:
         """Follow the choice."""
@@ -39,12 +39,12 @@ class Errata(Part):
         )
         self.text = html(stylesheets=[model_formulas.STYLE])
         self.bar.objects = [self.all]
-        self.found.objects = [self.text]
+        self.results.objects = [self.text]
         self.all.param.watch(self.again, "value")
 
     def update(self) -> None:
         """Follow the choice."""
-        found = [each for each in errata() if self.all.value or each.collective in (self._choice.collective, "")]
-        told = model_formulas.errata_list(found)
-        if told != self.text.object:
-            self.text.object = told
+        slips = [each for each in errata() if self.all.value or each.collective in (self._choice.collective, "")]
+        listing = model_formulas.errata_list(slips)
+        if listing != self.text.object:
+            self.text.object = listing

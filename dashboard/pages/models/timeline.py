@@ -64,7 +64,7 @@ class TimeLine(Part):
         self.chart = pn.pane.HoloViews(None, sizing_mode="stretch_width")
         self.table = html()
         self.bar.objects = [self.algorithm, self.model, self.processes, self.message_size, self.segments]
-        self.found.objects = [self.chart, self.table]
+        self.results.objects = [self.chart, self.table]
         self.redraw = Newest(self._draw)
         for widget in (self.processes, self.message_size, self.segments):
             widget.param.watch(self.again, "value")
@@ -86,8 +86,8 @@ class TimeLine(Part):
         self.segments.visible = bool(known.segmented)
         self.message_size.visible = choice.collective != "barrier"
         processes, size = int(self.processes.value), int(self.message_size.value)
-        whole = float(known.largest_segment(processes, size))
-        segment = max(-(-whole // self.segments.value), 1.0) if known.segmented and self.segments.value > 1 else 0
+        largest = float(known.largest_segment(processes, size))
+        segment = max(-(-largest // self.segments.value), 1.0) if known.segmented and self.segments.value > 1 else 0
         try:
             run = simulate(
                 programs_of(choice.collective, algorithm, processes, size, segment), effective[self.model.value]

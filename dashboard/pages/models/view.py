@@ -21,16 +21,16 @@ _PARAMETERS, _METHODS = "parameters", "methods"
 
 def write_view(choice: ModelChoice) -> str:
     """Write collective, sizes, methods, models, formulas, parameters and how they decide."""
-    told = {name: str(getattr(choice, name)) for name in (*_PLAIN, *_NUMBERS)}
-    told |= {name: str(getattr(choice, name)).lower() for name in _FLAGS}
-    told |= {name: ",".join(getattr(choice, name)) for name in _LISTS}
-    told[_METHODS] = ",".join(each.label for each in choice.methods)
-    told[_PARAMETERS] = write_set(choice.current())
+    settings = {name: str(getattr(choice, name)) for name in (*_PLAIN, *_NUMBERS)}
+    settings |= {name: str(getattr(choice, name)).lower() for name in _FLAGS}
+    settings |= {name: ",".join(getattr(choice, name)) for name in _LISTS}
+    settings[_METHODS] = ",".join(each.label for each in choice.methods)
+    settings[_PARAMETERS] = write_set(choice.current())
     defaults = {name: choice.param[name].default for name in (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS)}
     always = ("collective", "comm_size", "message_size")
     kept = {
         name: value
-        for name, value in told.items()
+        for name, value in settings.items()
         if name in always or name not in defaults or getattr(choice, name) != defaults[name]
     }
     return ";".join(f"{_SHORT.get(name, name)}:{value}" for name, value in kept.items())
@@ -85,12 +85,12 @@ def _set_methods(choice: ModelChoice, text: str) -> None:
 
 
 def _set_parameters(choice: ModelChoice, text: str) -> None:
-    found = read_set(text)
-    if found.name not in choice.sets:
-        choice.add(found.name, found)
+    read = read_set(text)
+    if read.name not in choice.sets:
+        choice.add(read.name, read)
     else:
-        choice.take(found.name)
-    choice.parameters = dict(found.parameters)
+        choice.take(read.name)
+    choice.parameters = dict(read.parameters)
 
 
 def _reader(name: str) -> Callable[[str], Any]:

@@ -151,8 +151,8 @@ class Charts(Viewer):
         self._put("coverage", online_grids.coverage_map(seen), f"<small>{len(seen):,} of {bins:,} bins</small>")
         beside = courses.beside_default(course, name)
         unknown = int(beside["ratio"].isna().sum())
-        told = f"; not known at {unknown:,}" if unknown else ""
-        words = f"<small>{len(beside):,} sizes that were called{told}. Below 1 takes less time.</small>"
+        aside = f"; not known at {unknown:,}" if unknown else ""
+        words = f"<small>{len(beside):,} sizes that were called{aside}. Below 1 takes less time.</small>"
         self._put("gain", online_grids.gain_map(beside), words)
         self.texts["table"].object = online.iterations_table(course.iterations)
         self._draw_place()
@@ -164,7 +164,7 @@ class Charts(Viewer):
         share = self._share()
         key = online.key_of(course.labels(self.collective.value), share, self._state.scheme)
         where = f"{format_bytes(self.size.value)} on {online_grids.place_words(*self.place.value)}"
-        numbers = [int(one["iteration"]) for one in course.iterations]
+        numbers = [int(iteration["iteration"]) for iteration in course.iterations]
         drawn = online.bands_chart(share, numbers, key, f"Tried at {where}")
         self._put("bands", drawn, online.bands_legend(key, share))
         self._draw_fits()

@@ -145,12 +145,12 @@ class OnlinePage(Viewer):
     def _read(self) -> None:
         """Take the view that the address tells, or the first one there is."""
         self._written = self.state.online
-        self.shown, told = read_view(self._written)
+        self.shown, notice = read_view(self._written)
         kind, name = self._fitting(self.source.options)
         if self.shown.name and (self.shown.kind, self.shown.name) != (kind, name):
-            told = f"There is no {self.shown.kind} {self.shown.name} here; {name} is shown. {told}".strip()
-        if told:
-            self.state.notice = " ".join(filter(None, [self.state.notice, told]))
+            notice = f"There is no {self.shown.kind} {self.shown.name} here; {name} is shown. {notice}".strip()
+        if notice:
+            self.state.notice = " ".join(filter(None, [self.state.notice, notice]))
         self.shown = replace(self.shown, kind=kind, name=name)
         self._fill()
 
@@ -314,9 +314,9 @@ class OnlinePage(Viewer):
 
     def _say_recipe(self, shown: Shown) -> None:
         results = list(origin_of(self.state.results_id).words()) if shown.name == _NEEDS_RESULTS else []
-        told = recipes(shown, self.root, results)
-        if self.state.recipes.get(PAGE) != told:
-            self.state.recipes = {**self.state.recipes, PAGE: told}
+        lines = recipes(shown, self.root, results)
+        if self.state.recipes.get(PAGE) != lines:
+            self.state.recipes = {**self.state.recipes, PAGE: lines}
 
     # What changes by itself.
 
@@ -351,8 +351,8 @@ class OnlinePage(Viewer):
 def folders(root: Any) -> list[str]:
     """Names of the folders of online tuning below a root, the newest first."""
     there = root.iterdir() if root.is_dir() else ()
-    found = [each for each in there if (each / "loop.json").exists() and not each.is_symlink()]
-    return [each.name for each in sorted(found, key=lambda each: (-(each / "loop.json").stat().st_mtime, each.name))]
+    loops = [each for each in there if (each / "loop.json").exists() and not each.is_symlink()]
+    return [each.name for each in sorted(loops, key=lambda each: (-(each / "loop.json").stat().st_mtime, each.name))]
 
 
 def _about(name: str) -> str:

@@ -61,11 +61,11 @@ def write_view(shown: Shown) -> str:
     for name in ("seed", "iterations"):
         if getattr(shown, name) != getattr(usual, name):
             parts[name] = str(getattr(shown, name))
-    told = [f"{name}:{value}" for name, value in parts.items()]
+    entries = [f"{name}:{value}" for name, value in parts.items()]
     if shown.blocked is not None:
-        told.append(f"blocked:{'|'.join(shown.blocked)}")
+        entries.append(f"blocked:{'|'.join(shown.blocked)}")
     learning = write_options(dict(shown.learning))
-    return ";".join([*told, *([learning] if learning else [])])
+    return ";".join([*entries, *([learning] if learning else [])])
 
 
 def read_view(text: str) -> tuple[Shown, str]:
@@ -74,15 +74,15 @@ def read_view(text: str) -> tuple[Shown, str]:
     kind = FOLDER if FOLDER in given else SCENARIO
     try:
         learning = read_values(OPTIONS, text)
-        seed = _whole("seed", given.get("seed", "1"), 0, (1 << 31) - 1)
-        iterations = _whole("iterations", given.get("iterations", "8"), 1, MOST_ITERATIONS)
+        seed = _integer("seed", given.get("seed", "1"), 0, (1 << 31) - 1)
+        iterations = _integer("iterations", given.get("iterations", "8"), 1, MOST_ITERATIONS)
     except OptionError as error:
         return Shown(kind, given.get(kind, "")), f"The address asks the page Online for something else: {error}."
     blocked = tuple(filter(None, given["blocked"].split("|"))) if "blocked" in given else None
     return Shown(kind, given.get(kind, ""), seed, iterations, learning, blocked), ""
 
 
-def _whole(name: str, text: str, low: int, high: int) -> int:
+def _integer(name: str, text: str, low: int, high: int) -> int:
     value = int(text) if text.isdecimal() else -1
     if not low <= value <= high:
         raise OptionError(f"{name} is {text[:20]!r}, expected a whole number from {low} to {high}")

@@ -39,7 +39,7 @@ class _Task:
     dropped: Callable[[], None] | None = None
     looked_at: Callable[[], bool] | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
-    told: float = field(default_factory=time.monotonic)
+    reported: float = field(default_factory=time.monotonic)
 
 
 class Background(Viewer):
@@ -162,8 +162,8 @@ class Background(Viewer):
         if gone:
             raise Cancelled
         now = time.monotonic()
-        if now - task.told >= TELL_SECONDS:
-            task.told = now
+        if now - task.reported >= TELL_SECONDS:
+            task.reported = now
             hand_over(self._session, partial(self._show, task, share, text))
 
     def _done(self, task: _Task, future: Future[Any]) -> None:
@@ -204,8 +204,8 @@ class Background(Viewer):
                 dropped()
 
     def _tell(self, text: str, *, running: bool, wrong: bool = False) -> None:
-        told = escape(text)
-        self.text.object = f'<span style="color: #e53935" role="alert">{told}</span>' if wrong else told
+        escaped = escape(text)
+        self.text.object = f'<span style="color: #e53935" role="alert">{escaped}</span>' if wrong else escaped
         self.bar.visible = self.cancel.visible = running
         self.again.visible = False
         self.line.visible = bool(text)

@@ -185,15 +185,15 @@ class OptionFields(Viewer):
 
     def changed(self) -> dict[str, Any]:
         """Values that are not at their defaults; what is not allowed counts as not there."""
-        found = {}
+        values = {}
         for name, option in self.options.items():
             try:
                 value = option.checked(value_of(self.widgets[name]))
             except OptionError:
                 continue
             if value != option.default:
-                found[name] = value
-        return found
+                values[name] = value
+        return values
 
     def show(self, given: Mapping[str, Any]) -> None:
         """Show these values; what is not given goes to its default."""

@@ -110,8 +110,8 @@ def skipped_text(reports: Sequence[Report], listed: int) -> str:
     reasons: Counter[str] = Counter()
     for report in reports:
         reasons.update(report.get("reasons", {}))
-    told = "; ".join(f"{count:,} × {reason}" for reason, count in reasons.most_common(8))
-    text = f"{format_count(skipped, 'row was', 'rows were')} not loaded: {told}."
+    causes = "; ".join(f"{count:,} × {reason}" for reason, count in reasons.most_common(8))
+    text = f"{format_count(skipped, 'row was', 'rows were')} not loaded: {causes}."
     return f"{text} {listed:,} of them are listed." if listed < skipped else text
 
 
@@ -169,10 +169,10 @@ def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[
     others: list[tuple[str, str]] = []
     for name in names:
         try:
-            told = hints.of(PurePath(name))
+            hinted = hints.of(PurePath(name))
         except LoadError:
             others.append((name, "does not match"))
         else:
-            matched.append((name, ", ".join(f"{key} {value}" for key, value in told.items())))
+            matched.append((name, ", ".join(f"{key} {value}" for key, value in hinted.items())))
     shown = others[: most // 2]
     return [*shown, *matched[: most - len(shown)]], len(matched), ""

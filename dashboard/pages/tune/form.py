@@ -53,7 +53,7 @@ class Offered:
     asked: Asked | None = None
     name: str = ""
     fault: str = ""
-    told: str = ""
+    summary: str = ""
 
 
 class TuneForm(Viewer):
@@ -78,7 +78,7 @@ class TuneForm(Viewer):
             label="Name", value="", description=f"Of its folder: {NAME_RULE}.", width=WIDTH, size="small"
         )
         self.named.param.watch(lambda _: changed(), "value")
-        self.told = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10))
+        self.summary = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10))
         self.fault = Alert(object="", severity="warning", width=WIDTH, visible=False, margin=(4, 10))
         self.start = Button(label="Start", color="primary", variant="contained", on_click=start, disabled=True)
         self._suggested = ""
@@ -87,7 +87,7 @@ class TuneForm(Viewer):
         fields = self.fields.widgets
         more = [widget for name, widget in fields.items() if name not in _FIRST]
         first = [fields[name] for name in _FIRST]
-        last = [self.told, self.fault, pn.Row(self.start, margin=0)]
+        last = [self.summary, self.fault, pn.Row(self.start, margin=0)]
         return pn.Column(
             *first, self.where, Fold("More settings", *more, self.named), *last, width=WIDTH + 20, margin=0
         )
@@ -124,7 +124,7 @@ class TuneForm(Viewer):
         """Show what was worked out."""
         if self.named.value in ("", self._suggested) and offered.name:
             self._suggested = self.named.value = offered.name
-        self.told.object = offered.told
+        self.summary.object = offered.summary
         self.fault.param.update(object=escape(offered.fault), visible=bool(offered.fault))
         self.start.disabled = not may_start or offered.asked is None or not self.where.possible
 
@@ -149,8 +149,8 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
     library = installation.library
     counts = [format_count(methods, "method"), format_count(len(plan.methods), "collective")]
     grid = format_count(len(plan.cells()), "size")
-    told = [
+    lines = [
         f"{escape(library.name)} {escape(library.version)}: {' of '.join(counts)}, {grid} to choose from.",
         f"{format_duration(asked.seconds)} of measuring at most. {_AROUND}",
     ]
-    return Offered(wanted, asked, name, "", "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in told))
+    return Offered(wanted, asked, name, "", "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in lines))

@@ -88,8 +88,8 @@ class TuneWatch(Viewer):
         state = "" if seen is None else seen.state
         running = state == kept.RUNNING
         self._put(self.title, _EMPTY if seen is None else _title(seen))
-        told = _SAID.get(state, "") if seen is None or not seen.reason else seen.reason
-        said = {"object": escape(told), "severity": _SEVERITY.get(state, "warning"), "visible": bool(told)}
+        reason = _SAID.get(state, "") if seen is None or not seen.reason else seen.reason
+        said = {"object": escape(reason), "severity": _SEVERITY.get(state, "warning"), "visible": bool(reason)}
         if self._drawn.get("outcome") != said:
             self._drawn["outcome"] = said
             self.outcome.param.update(**said)
@@ -119,14 +119,14 @@ class TuneWatch(Viewer):
     def _show_result(self, seen: kept.Tuning | None) -> None:
         over = seen is not None and seen.over
         gain = dict(seen.facts["gain"]) if seen is not None and over else {}
-        gain = {name: one for name, one in gain.items() if one["mean"] is not None}
+        gain = {name: share for name, share in gain.items() if share["mean"] is not None}
         compared = list(seen.facts["compared"]) if seen is not None and over else []
         if self._drawn.get("result") != (gain, compared):
             self._drawn["result"] = gain, compared
             self.gain.objects = [_chart(tuning.gain_chart(gain), tuning.gain_height(len(gain)))] if gain else []
             self.rules.object = tuning.rules_table(compared)
         text = kept.readme(seen.path) if seen is not None and seen.bundle is not None else ""
-        self.fold.whole.visible = bool(text)
+        self.fold.disclosure.visible = bool(text)
         self._put(self.readme, f"<pre tabindex='0'>{escape(text)}</pre>")
         log = [] if seen is None or over else kept.tail(seen.path)
         body = f"<div class='log' tabindex='0'><pre>{escape(chr(10).join(log))}</pre></div>"

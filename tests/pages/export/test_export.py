@@ -122,7 +122,7 @@ def test_options_are_those_of_the_target(page: ExportPage, state: State) -> None
     assert not page.version.visible
     assert not page.most.visible
     assert "colltune_bcast" in page.file.written.text
-    assert "no independent reader" in page.file.told.object
+    assert "no independent reader" in page.file.unread.object
 
 
 def test_what_a_target_needs_is_one_clear_sentence(page: ExportPage, state: State) -> None:

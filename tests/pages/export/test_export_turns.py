@@ -105,7 +105,7 @@ def test_maps_of_a_file_are_of_the_measurements_it_was_made_from(
     other = next(name for name in ("reduce", "bcast") if name != page.file.part.value)
     page.file.part.value = other
     assert not page.file.maps.visible
-    assert "have changed since" in page.file.told.object
+    assert "have changed since" in page.file.unread.object
     ends[-1]()
     assert page.file.maps.visible
-    assert page.file.told.object == ""
+    assert page.file.unread.object == ""

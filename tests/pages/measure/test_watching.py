@@ -18,7 +18,7 @@ SIZES = (8, 64, 512)
 
 def test_before_the_first_campaign_it_says_what_to_do(page: MeasurePage) -> None:
     assert page.list.empty.visible
-    assert not page.one.visible
+    assert not page.campaign.visible
     assert not page.doing.message.visible
 
 

@@ -63,7 +63,7 @@ def test_bad_weights_are_told(page: ModelsPage) -> None:
     assert "weights above 0" in part.message.object
     part.trust.value = "hockney=2,loggp=1,plogp=1"
     part.by.value = "weight"
-    assert part.found.visible
+    assert part.results.visible
 
 
 def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: State) -> None:

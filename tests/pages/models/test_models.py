@@ -142,9 +142,9 @@ def test_the_time_line_says_where_an_algorithm_does_not_work(page: ModelsPage) -
     part = open_tab(page, "Time line")
     part.algorithm.value = "recursive_doubling"
     assert "powers of two" in part.message.object
-    assert not part.found.visible
+    assert not part.results.visible
     part.processes.value = 8
-    assert part.found.visible
+    assert part.results.visible
 
 
 def test_too_many_messages_are_not_drawn(page: ModelsPage) -> None:

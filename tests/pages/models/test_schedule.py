@@ -59,9 +59,9 @@ def test_what_an_algorithm_cannot_serve_is_said_and_the_next_picture_comes(tab: 
     tab.algorithm.value = "orthogonal"
     tab.processes.value = 5
     assert "no grid of 5 processes" in tab.message.object
-    assert not tab.found.visible
+    assert not tab.results.visible
     tab.processes.value = 6
-    assert tab.found.visible
+    assert tab.results.visible
     assert [menu.label for menu in tab.parameters.objects] == ["Grid", "Inner"]
 
 
@@ -71,5 +71,5 @@ def test_every_algorithm_of_every_collective_offered_has_a_picture(page: ModelsP
         tab.update()
         for name in ALGORITHMS[collective]:
             tab.algorithm.value = name
-            assert tab.found.visible, (collective, name, tab.message.object)
+            assert tab.results.visible, (collective, name, tab.message.object)
             assert arrows(tab.graph.object)[0] >= 7
