@@ -291,6 +291,7 @@ def parameters_of_table(
         "assumed": notes,
         "sizes": trip.size.tolist(),
         "hockney_residuals": residuals.tolist(),
+        **({"reduced": table["reduce_local"].tolist()} if "reduce_local" in table else {}),
     }
     return ParameterSet(name or "LogP-style measurement", parameters, provenance)
 

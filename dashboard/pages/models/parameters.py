@@ -275,7 +275,7 @@ class ParameterPanel(Viewer):
 
     def _fit(self, *_: Any) -> None:
         cube, collective, models = self.choice.cube(), self.choice.collective, tuple(self.choice.models)
-        labels = [each.measured for each in self.choice.methods if each.measured]
+        labels = [each.measured for each in self.choice.methods if each.measured and each.modelled]
         if cube is None or not models:
             return
 

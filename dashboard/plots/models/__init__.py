@@ -1,3 +1,17 @@
 """Plots of communication models."""
 
-__all__ = ["chart", "curves", "decision", "fits", "formulas", "legend", "methods", "optimal", "segments", "timeline"]
+__all__ = [
+    "chart",
+    "curves",
+    "decision",
+    "fits",
+    "formulas",
+    "legend",
+    "methods",
+    "optimal",
+    "parameters",
+    "pays",
+    "processes",
+    "segments",
+    "timeline",
+]
