@@ -85,10 +85,12 @@ def pays_chart(ratios: Mapping[str, Ratio]) -> hv.Overlay:
         points = hv.Scatter(tuple(ratios["measured"]), _X, _Y, label="measured")
         layers.append(points.opts(color="#888888", size=9, tools=["hover"], backend="bokeh"))
     hooks = follow_data, size_ticks("message_size", log=True)
+    # A range padded as on a linear axis would reach below 0.
+    least = min((float(np.nanmin(each.ratio)) for each in ratios.values() if each.at.size), default=1.0)
     options = {
         "xlabel": _X.label,
         "ylabel": _Y.label,
-        "padding": 0,
+        "ylim": (least / 1.1, None),
         "logx": True,
         "logy": True,
         "show_legend": True,
