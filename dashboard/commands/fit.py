@@ -176,7 +176,7 @@ def runtime(args: argparse.Namespace) -> None:
 def decide(args: argparse.Namespace) -> None:
     """Show what deciding by each model, and by their vote, costs."""
     from dashboard.decisions.measured.problem import Problem
-    from dashboard.models.deciding import model_penalties
+    from dashboard.models.deciding import decision_times, model_penalties
     from dashboard.models.family import read_trust
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.predicting import Covered
@@ -193,6 +193,7 @@ def decide(args: argparse.Namespace) -> None:
             "not_covered": list(covered.missing),
             "penalty": {by: _penalty(fair) for by, (fair, _) in penalties.items()},
             "penalty_of_all": {by: _penalty(every) for by, (_, every) in penalties.items()},
+            "decision_time": decision_times(problem, network),
         }
     result = {"parameters": network.name, "variant": variant, "collectives": answers}
     show(args, result, lambda: _decide_lines(answers))
@@ -222,6 +223,8 @@ def _decide_lines(answers: Mapping[str, Any]) -> list[str]:
     lines = ["penalty against the best measured method that models cover, and against the best of all", ""]
     lines += cli_text.table(head, rows, range(2, len(head)))
     for name, answer in answers.items():
+        times = [f"{by} {cli_text.time(seconds)}" for by, seconds in answer["decision_time"].items()]
+        lines.append(f"{name}: one decision takes {', '.join(times)}")
         if answer["not_covered"]:
             lines.append(f"{name}: no model covers {', '.join(answer['not_covered'])}")
     return lines
