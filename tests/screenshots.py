@@ -1,7 +1,8 @@
-"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …]``.
+"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …|film]``.
 
 Every page in light and in dark, 1280 and 1920 pixels wide, on the sample data; needs Chromium. The page Measure shows
-a small campaign on this machine, where there is an MPI.
+a small campaign on this machine, where there is an MPI. ``film`` is the moving picture of the README: leaves are added
+to the best tree, a leaf is clicked, the page turns dark.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from tests.serving import Served
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "dashboard" / "docs" / "screenshots"
 WIDTHS = {1280: 900, 1920: 1080}
+#: The moving picture: its name in the command, its file, milliseconds of each of its pictures, and the leaves shown.
+FILM, FILM_FILE, FILM_MS = "film", ROOT / ".readme" / "decisions.gif", 1100
+FILM_LEAVES = (1, 2, 3, 5, 8, 12, 15)
 THEMES = ("light", "dark")
 #: Views that show more than a page's first one.
 VIEWS = {
@@ -82,6 +86,26 @@ def small(picture: bytes) -> Image.Image:
     return Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
 
 
+def film(page: Page, address: str) -> None:
+    """Play with the page *Decisions* and keep what is seen."""
+    query = {"page": "Decisions", "tree": "optimal", "options": f"leaves:{FILM_LEAVES[0]}", "collective": "bcast"}
+    page.goto(f"{address}?{urlencode(query)}")
+    slider = page.get_by_role("slider", name="Most leaves").first
+    slider.wait_for()
+    pictures: list[Image.Image] = []
+    for before, leaves in zip((FILM_LEAVES[0], *FILM_LEAVES), FILM_LEAVES, strict=False):
+        for _ in range(leaves - before):
+            slider.press("ArrowRight")
+        pictures.append(small(at_rest(page)))
+    page.locator("[data-leaf]").first.click()
+    pictures.append(small(at_rest(page)))
+    page.get_by_role("button", name="Toggle theme").click()
+    page.mouse.move(0, 0)
+    pictures.append(small(at_rest(page)))
+    pictures[0].save(FILM_FILE, save_all=True, append_images=pictures[1:], duration=FILM_MS, loop=0, optimize=True)
+    sys.stdout.write(f"{FILM_FILE.relative_to(ROOT)}\n")
+
+
 def main(names: list[str]) -> None:
     """Take the pictures of these pages; of all without any."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -91,7 +115,7 @@ def main(names: list[str]) -> None:
             command = [sys.executable, "-m", "dashboard.cli", "bench", "run", f"{root}/bcast", *CAMPAIGN]
             # Without an MPI it fails and says so; the page then shows that there is none.
             subprocess.run(command, cwd=ROOT, check=False)
-        take(names or list(PAGES))
+        take(names or [*PAGES, FILM])
 
 
 def take(names: list[str]) -> None:
@@ -101,6 +125,9 @@ def take(names: list[str]) -> None:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium())
+            if FILM in names:
+                film(browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme="light"), served.url)
+                names = [name for name in names if name != FILM]
             for width, height in WIDTHS.items():
                 for theme in THEMES:
                     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="light")

@@ -1,4 +1,4 @@
-"""The README: what it tells to type works."""
+"""The README and the page on the command line: what they tell to type works, and prints what they show."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,20 @@ from dashboard.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMAND_LINE = (ROOT / "dashboard/docs/command_line.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, text: str = README) -> list[str]:
     """Code blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def typed(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a page, with the lines shown below it; ``…`` stands for lines left out."""
+    for block in blocks("console", text):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *shown = part.splitlines()
+            yield command, [line for line in shown if line != "…"]
 
 
 @pytest.fixture
@@ -61,14 +71,16 @@ def test_the_tour_of_the_command_line_can_be_typed(
     beside_the_samples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(beside_the_samples)
-    lines = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
-    assert len(lines) == 16
-    printed = {}
-    for line in lines:
+    lines = [*typed(README), *typed(COMMAND_LINE)]
+    assert len(lines) == 20
+    printed: dict[str, str] = {}
+    for line, shown in lines:
         program, _, arguments = line.partition(" ")
         assert program == "colltune"
-        assert main(shlex.split(arguments)) == 0, line
-        printed[line] = capsys.readouterr().out
+        if line not in printed:
+            assert main(shlex.split(arguments)) == 0, line
+            printed[line] = capsys.readouterr().out
+        assert [each for each in shown if each not in printed[line].splitlines()] == [], line
     shallow = next(text for line, text in printed.items() if "--max-depth 3" in line)
     assert "46 leaves" in shallow
     assert "10.76 %" in shallow
@@ -91,5 +103,6 @@ def test_the_python_example_runs_with_warnings_as_errors(beside_the_samples: Pat
 
 
 def test_what_it_links_to_is_there() -> None:
-    linked = re.findall(r"\]\((?!http)([^)#]+)\)", README)
-    assert [path for path in linked if not (ROOT / path).exists()] == []
+    for folder, text in ((ROOT, README), (ROOT / "dashboard/docs", COMMAND_LINE)):
+        linked = re.findall(r"\]\((?!http)([^)#]+)\)", text)
+        assert [path for path in linked if not (folder / path).exists()] == []

@@ -46,12 +46,12 @@ def answer(text: str) -> None:
         raise Usage(f"the answer cannot be written to standard output: {error.strerror or error}") from error
 
 
-def write(path: str | Path, text: str) -> None:
+def write(path: str | Path, content: str | bytes) -> None:
     """Write a file, whole or not at all; Usage when it cannot be written."""
     from loaders import disk
 
     try:
-        disk.write_text(path, text)
+        disk.write_bytes(path, content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error
 

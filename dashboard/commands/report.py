@@ -1,4 +1,4 @@
-"""``colltune report``: one HTML file that anyone can open."""
+"""``colltune report``: one HTML file that anyone can open, or its pictures for a paper."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ from dashboard.commands.usage import Usage
 if TYPE_CHECKING:
     from dashboard.session.state import State
 
-_ENDINGS = (".html", ".htm")
+_ENDINGS, PICTURES = (".html", ".htm", ".zip"), ".zip"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``report``, all but the hints, those of measurements, of trees and of what is held out."""
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="name ending in .html")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="name ending in .html; in .zip: the pictures alone, as SVG, PDF and PNG, with captions",
+    )
     cli_arguments.collectives(parser, "report on this collective")
     parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
     parser.add_argument(
@@ -39,7 +45,7 @@ def report(args: argparse.Namespace) -> None:
         raise Usage(f"-o {args.output}: the name must end in {' or '.join(_ENDINGS)}")
     state = _view(args)
     from dashboard.export import TARGETS
-    from dashboard.report import Contents, to_html
+    from dashboard.report import Contents, to_html, to_story
 
     if args.to not in TARGETS:
         raise Usage(f"--to {args.to}: no such target; there are {', '.join(TARGETS)}")
@@ -50,10 +56,15 @@ def report(args: argparse.Namespace) -> None:
         target=args.to,
         models=args.models,
     )
+    pictures = Path(args.output).suffix.lower() == PICTURES
     with Working() as progress:
-        text = to_html(state.view, contents, title=args.title, progress=progress)
-    write(args.output, text)
-    say(f"wrote {args.output}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser, without a network")
+        if pictures:
+            content = to_story(state.view, contents.collectives or state.view.collectives, progress=progress)
+        else:
+            content = to_html(state.view, contents, title=args.title, progress=progress).encode()
+    write(args.output, content)
+    about = "the pictures with their captions" if pictures else "opens in any browser, without a network"
+    say(f"wrote {args.output}: {len(content) / 1e6:.1f} MB, {about}")
 
 
 def _view(args: argparse.Namespace) -> State:

@@ -1,4 +1,4 @@
-"""Pure functions from labelled arrays to HoloViews elements, and what they share.
+"""Pure functions from labelled arrays to HoloViews elements (for paper to Matplotlib figures), and what they share.
 
 Every map, chart and legend takes its colours from `colors`, its axes from `axes` and its units
 from `units`, so that one method has one colour and one size one spelling everywhere.
@@ -34,6 +34,7 @@ __all__ = [
     "sizes",
     "source",
     "statistics",
+    "story",
     "sweeps",
     "table",
     "table_filter",

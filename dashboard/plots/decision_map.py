@@ -94,10 +94,19 @@ def method_image(methods: NDArray[np.integer[Any]], raster: Raster, key: MethodK
     return code_image(paint_codes(methods, raster, len(key.labels)), raster, "method", list(key.colors))
 
 
-def unmeasured_ground(axes: Axes) -> hv.Rectangles:
-    """Hatched ground of a map, seen wherever nothing was measured."""
-    (left, right), (bottom, top) = axes.x.limits, axes.y.limits
-    return hv.Rectangles([(left, bottom, right, top)], kdims=[X, Y, "message_size_to", "comm_size_to"]).opts(
+def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> hv.Rectangles:
+    """Hatched ground of a map, seen wherever nothing was measured.
+
+    Parameters
+    ----------
+    axes
+        Of the map.
+    boxes
+        What is hatched, shape (boxes, 4): left, bottom, right, top; None: all of the map.
+    """
+    if boxes is None:
+        boxes = np.array([[*axes.x.limits, *axes.y.limits]])[:, [0, 2, 1, 3]]
+    return hv.Rectangles(boxes, kdims=[X, Y, "message_size_to", "comm_size_to"]).opts(
         fill_color="#c8c8c8",
         line_alpha=0,
         backend_opts={

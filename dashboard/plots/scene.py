@@ -113,7 +113,7 @@ class MapScene:
         """
         percent = penalties["penalty"].values
         layers: dict[str, hv.Element] = {
-            "penalty ground": drawn.unmeasured_ground(self.axes),
+            "penalty ground": drawn.unmeasured_ground(self.axes, ties.tie_boxes(np.isnan(percent), self.axes)),
             "penalty": penalty.penalty_image(percent, self.raster),
             "penalty counted": ties.tie_hatch(penalties["unmeasured"].values, self.axes, "dot"),
         }

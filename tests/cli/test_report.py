@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,12 @@ def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> Non
 )
 def test_bad_usage_is_one_clear_line(colltune: Run, results: Path, arguments: list[str], words: list[str]) -> None:
     assert_one_clear_line(colltune("report", results, *arguments), *words)
+
+
+def test_pictures_come_as_an_archive(colltune: Run, results: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pictures.zip"
+    answer = colltune("report", results, "-c", "bcast", "--tree", "cart", "--max-leaves", "4", "-o", path)
+    assert answer.status == 0, answer.err
+    with zipfile.ZipFile(path) as archive:
+        assert "bcast-4-times.pdf" in archive.namelist()
+        assert "CART, most leaves 4" in archive.read("captions.md").decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -66,6 +67,10 @@ def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> 
     state.max_depth = 1
     assert not report.download.visible
     assert "write the report again" in report.message.object
+    report._draw()
+    assert report.download.visible
+    assert report.download.filename.endswith(".zip")
+    assert zipfile.is_zipfile(report.download.callback())
 
 
 def test_the_table_is_filtered_and_taken_away_in_three_formats(state: State, tmp_path: Path) -> None:

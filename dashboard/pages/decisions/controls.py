@@ -17,8 +17,8 @@ from dashboard.session.state import DATA, TREE, State
 
 #: Stands for the number of processes per node measured most.
 _MOST = 0
-#: Pixels: of each control, and the least height of the options of a family, so that what is below them stays in place.
-WIDTH, OPTIONS_HEIGHT = 250, 230
+#: Pixels: of each control, and the least height of a family's options and source, so that what is below stays in place.
+WIDTH, OPTIONS_HEIGHT = 250, 310
 #: In a narrow window the rail lies above the maps, its controls beside each other.
 _RAIL = """
 :host { flex: 0 0 auto; }
@@ -142,7 +142,7 @@ class Controls(Viewer):
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        tree = (self.tree.family, self.options, self.tree.source)
+        tree = (self.tree.family, self.options)
         always = (self.without, self.together, self.regions, self.beside, self.scheme)
         for control in (self.collective, self.ppn, self.tree.family, *always):
             control.width = WIDTH
@@ -179,6 +179,7 @@ class Controls(Viewer):
         shown = [*own, *self.tree.widgets.values()]
         for control in shown:
             control.param.update(width=WIDTH, min_width=None)
+        shown.append(self.tree.source)
         if shown != list(self.options.objects):
             self.options.objects = shown
 

@@ -244,6 +244,7 @@ class Maps(Viewer):
                 self._paint_tree(scene, scene.raster, penalties)
                 self._paint_penalty(scene, scene.raster, penalties)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
+            self.live.update("penalty ground", ties.hatch_columns(np.isnan(penalties["penalty"].values), scene.axes))
             self.live.update("penalty counted", ties.hatch_columns(penalties["unmeasured"].values, scene.axes))
             self.figures.offer(
                 partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.untrusted())

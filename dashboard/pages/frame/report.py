@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions.grown.family import Progress
-from dashboard.domain.units import format_count
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
-from dashboard.report import Contents, to_html
+from dashboard.report import Contents, to_html, to_story
 from dashboard.session.state import DATA, TREE, State
 
 TAB = "Write a report"
+REPORT, PICTURES = "colltune_report.html", "colltune_pictures.zip"
 HELD_OUT = {
     "nothing": "",
     "communicator and message sizes": "lines",
@@ -43,7 +44,7 @@ class Report(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self._text = ""
+        self._content = b""
         self.collectives = MultiChoice(
             label="Collectives in the report",
             options=[],
@@ -74,10 +75,18 @@ class Report(Viewer):
             "(cross-validation; M. Stone, J. R. Stat. Soc. B 36, 1974). It takes several times as long.",
         )
         self.write = Button(label="Write the report", color="primary", variant="contained", on_click=self._write)
-        self.background = Background(again=self._write)
+        self.draw = Button(
+            label="Pictures for a paper",
+            variant="outlined",
+            on_click=self._draw,
+            description="Fastest methods, the decision, what it loses, and its times beside the best and the default, "
+            "each as SVG, PDF and PNG with a caption that has its figures.",
+        )
+        self._last: Callable[[], None] = self._write
+        self.background = Background(again=self._again)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.download = FileDownload(
-            label="Download the report", callback=self._bytes, filename="colltune_report.html", visible=False
+            label="Download", callback=lambda: io.BytesIO(self._content), filename=REPORT, visible=False
         )
         self.frontier.param.watch(self._follow, "value")
         state.param.watch(self._stale, [*DATA, *TREE, "rules", "target"])
@@ -95,7 +104,7 @@ class Report(Viewer):
         return pn.Column(
             pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10)),
             choices,
-            self.write,
+            pn.Row(self.write, self.draw, margin=0),
             self.background,
             self.message,
             self.download,
@@ -107,7 +116,7 @@ class Report(Viewer):
         kept = [name for name in self.collectives.value or self._state.exported if name in names]
         self.collectives.param.update(options=names, value=kept)
         self.held_out.disabled = not self.frontier.value
-        self.write.disabled = not names
+        self.write.disabled = self.draw.disabled = not names
         if not names:
             self._tell(_EMPTY)
         elif self.message.object == _EMPTY:
@@ -118,7 +127,7 @@ class Report(Viewer):
         if self.background.running or self.download.visible:
             self._tell("The view has changed since; write the report again.")
         self.background.stop()
-        self._text, self.download.visible = "", False
+        self._content, self.download.visible = b"", False
         self._follow()
 
     def _write(self, *_: Any) -> None:
@@ -134,22 +143,26 @@ class Report(Viewer):
             models=self.models.value,
         )
 
-        def work(progress: Progress) -> str:
-            return to_html(asked, contents, progress=progress)
+        self._last = self._write
+        self._start(REPORT, lambda progress: to_html(asked, contents, progress=progress).encode())
 
+    def _draw(self, *_: Any) -> None:
+        asked, collectives = self._state.view, tuple(self.collectives.value)
+        self._last = self._draw
+        self._start(PICTURES, lambda progress: to_story(asked, collectives, progress=progress))
+
+    def _start(self, name: str, work: Callable[[Progress], bytes]) -> None:
         self._tell("")
-        self._text, self.download.visible = "", False
-        self.background.start("Writing the report", work, self._take)
+        self._content, self.download.visible = b"", False
+        self.background.start(f"Writing {name}", work, lambda content: self._take(name, content))
 
-    def _take(self, text: str) -> None:
-        self._text = text
-        size = f"{len(text.encode()) / 1e6:.1f} MB"
-        count = format_count(len(self.collectives.value or self.collectives.options), "collective")
-        self._tell(f"The report on {count} is written: {size}.", "success")
-        self.download.visible = True
+    def _again(self) -> None:
+        self._last()
 
-    def _bytes(self) -> io.BytesIO:
-        return io.BytesIO(self._text.encode())
+    def _take(self, name: str, content: bytes) -> None:
+        self._content = content
+        self.download.param.update(filename=name, label=f"Download {name}", visible=True)
+        self._tell(f"Written: {len(content) / 1e6:.1f} MB.", "success")
 
     def _tell(self, text: str, severity: str = "info") -> None:
         self.message.param.update(object=text, severity=severity, visible=bool(text))

@@ -1,0 +1,77 @@
+"""A tree in figures, and where they are bad or thin: the tiles of the page *Decisions*, the captions of pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.plots.tiles import Tile
+from dashboard.session.choice import Choice
+from dashboard.session.view import DEFAULT, View
+
+#: Fewer cells for each rule are too few to decide on, and larger penalties (percent) too large to be taken.
+CELLS_PER_RULE, MOST_MEAN, MOST_WORST = 3, 10.0, 100.0
+AGAINST_DEFAULT = "Against the library's default"
+
+
+def answer(view: View) -> list[Tile]:
+    """The tree on show in figures; nothing where there is none."""
+    return list(_tiles(view))
+
+
+def _tiles(view: View) -> Iterator[Tile]:
+    decided = view.decided()
+    if decided is None or decided.penalty is None:
+        return
+    penalties, mean = decided.penalty, decided.statistics["penalty"]["mean"]
+    rules = decided.decision.simplified().leaves
+    cells = sum(int((each["best"] >= 0).sum()) for each in decided.penalties)
+    thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on"
+    yield Tile("Rules", f"{rules:,}", f"for {cells:,} measured cells", thin if rules * CELLS_PER_RULE > cells else "")
+    yield _mean(view, mean)
+    if np.isfinite(penalties["penalty"]).any():
+        yield _worst(penalties)
+    yield _against_default(view, penalties)
+    tied = view.tied()
+    if tied is not None and tied[0].size:
+        sure = 100 * (1 - int(tied[0].sum()) / max(int((penalties["best"] >= 0).sum()), 1))
+        unsure = "on most cells other methods may be as fast"
+        yield Tile("Certain", f"{sure:.4g} %", "of the cells have one best method", unsure if sure < 50 else "")
+
+
+def _mean(view: View, mean: float | None) -> Tile:
+    if mean is None:
+        return Tile("Lost on average", "–", alarm="what it takes was measured nowhere")
+    held = None if view.shown is None else view.known_heldout(view.shown)
+    note = "in sample; Statistics judges it at sizes left out"
+    alarm = "much: the page Frontier shows what loses less" if mean > MOST_MEAN else ""
+    if held is not None:
+        note = f"in sample, {format_percent(held.figures.mean)} at sizes left out"
+        alarm = note if max(held.figures.mean, mean) > MOST_MEAN else ""
+    return Tile("Lost on average", format_percent(mean), note, alarm)
+
+
+def _worst(penalties: xr.Dataset) -> Tile:
+    percent = penalties["penalty"]
+    worst = float(percent.max())
+    at = percent.isel(percent.argmax(...))
+    place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}"
+    return Tile("Lost at worst", format_percent(worst), place, place if worst > MOST_WORST else "")
+
+
+def _against_default(view: View, penalties: xr.Dataset) -> Tile:
+    default = view.penalty(Choice.of(DEFAULT)) if DEFAULT in view.given().values() else None
+    if default is None:
+        return Tile(AGAINST_DEFAULT, "–", "its own decision was not measured here")
+    before, after = default["chosen_time"].values, penalties["chosen_time"].values
+    known = np.isfinite(before) & np.isfinite(after)
+    if not known.any():
+        return Tile(AGAINST_DEFAULT, "–", "no cell has both")
+    gain = 100 * float(np.mean(1 - after[known] / before[known]))
+    slower = f"{int((after > before)[known].sum()):,} of {int(known.sum()):,} cells slower"
+    return Tile(
+        AGAINST_DEFAULT, f"{abs(gain):.1f} % {'less' if gain >= 0 else 'more'} time", slower, slower if gain < 0 else ""
+    )

@@ -1,0 +1,80 @@
+"""The pictures for a paper: vectors whose text and captions say what the view says."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from dashboard.decisions import DecisionError
+from dashboard.plots.story import FORMATS
+from dashboard.report import to_story
+from dashboard.report.answer import answer
+from dashboard.report.maps import MapFigures
+from dashboard.session.state import State
+from tests.cubes import synthetic_cube
+from tests.report.test_report import state_of
+
+PICTURES = ["best", "decision", "penalty", "times"]
+
+
+def opened(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture(scope="module")
+def state() -> State:
+    return state_of(bcast=synthetic_cube(6, 9, 5, seed=1, missing=0.1), reduce=synthetic_cube(5, 7, 3, seed=2))
+
+
+@pytest.fixture(scope="module")
+def files(state: State) -> dict[str, bytes]:
+    return opened(to_story(state.view))
+
+
+def test_each_picture_is_written_in_each_format(files: dict[str, bytes]) -> None:
+    names = [f"bcast-{number}-{title}.{ending}" for number, title in enumerate(PICTURES, 1) for ending in FORMATS]
+    assert [*names, "captions.md"] == list(files)
+    image = Image.open(io.BytesIO(files["bcast-1-best.png"]))
+    assert image.width == pytest.approx(1210, abs=3)
+    assert files["bcast-2-decision.pdf"].startswith(b"%PDF")
+
+
+def test_letters_in_the_map_are_those_of_the_methods(state: State, files: dict[str, bytes]) -> None:
+    figures = MapFigures.of(state.view)
+    assert figures is not None
+    best = figures.dmap["best"].values
+    letters = re.findall(r"<text[^>]*>([A-Z])</text>", files["bcast-1-best.svg"].decode())
+    assert {letter: letters.count(letter) for letter in set(letters)} == {
+        letter: int((best == method).sum())
+        for method, letter in enumerate(figures.key.letters)
+        if (best == method).any()
+    }
+
+
+def test_captions_have_the_figures_of_the_page(state: State, files: dict[str, bytes]) -> None:
+    captions = files["captions.md"].decode()
+    for tile in answer(state.view)[:3]:
+        assert tile.figure in captions
+    assert "6 communicator sizes and 9 message sizes" in captions
+    assert all(f"**bcast-{number}-{title}.**" in captions for number, title in enumerate(PICTURES, 1))
+
+
+def test_the_same_view_gives_the_same_file(state: State) -> None:
+    assert to_story(state.view) == to_story(state.view)
+
+
+def test_other_collectives_are_drawn_when_asked(state: State) -> None:
+    assert {name.partition("-")[0] for name in opened(to_story(state.view, ["reduce"]))} == {"reduce", "captions.md"}
+
+
+def test_nothing_measured_is_said(state: State) -> None:
+    cube = synthetic_cube(3, 3, 2, seed=1)
+    empty = state_of(bcast=cube.assign(time=cube["time"] * np.nan))
+    with pytest.raises(DecisionError, match="nothing is measured"):
+        to_story(empty.view)
