@@ -6,7 +6,6 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Callable, Mapping
-from pkgutil import resolve_name
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,16 +16,12 @@ from panel.io import hold
 from panel.util import edit_readonly
 from panel.viewable import Viewer
 
-from dashboard.pages.compare.page import ComparePage
+from dashboard.pages import page_class
 from dashboard.pages.data.chooser import UPLOAD
-from dashboard.pages.data.page import DataPage
-from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.connection import CONNECTION
 from dashboard.pages.frame.first import First
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
-from dashboard.pages.frontier import FrontierPage
-from dashboard.pages.models.page import ModelsPage
 from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
 from dashboard.pages.parts.keys import MAP_KEYS
@@ -42,7 +37,7 @@ from dashboard.session.history import History
 from dashboard.session.recipes import DATA, as_link
 from dashboard.session.registry import results_by_digest
 from dashboard.session.samples import Start, start_with
-from dashboard.session.state import PAGES, State
+from dashboard.session.state import BEGIN, PAGES, State
 
 _LOG = logging.getLogger(__name__)
 TITLE = "colltune"
@@ -55,10 +50,14 @@ AT_ONCE_BYTES = 16 << 20
 _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 
 
-#: The theme is what the reader's system has, until it is switched.
+#: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn later than this.
 _FOLLOW_SCHEME = """
-if (matchMedia('(prefers-color-scheme: dark)').matches)
-    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) model.data.dark_theme = true
+const follow = (tries) => {
+    const pages = [...Bokeh.index.query((view) => view.model.class_name === 'Page')]
+    for (const {model} of pages) model.data.dark_theme = true
+    if (pages.length === 0 && tries > 0) setTimeout(() => follow(tries - 1), 100)
+}
+if (matchMedia('(prefers-color-scheme: dark)').matches) follow(300)
 """
 
 
@@ -155,10 +154,12 @@ class Permalink:
 
 
 def read_ahead(start: Start) -> None:
-    """Read what a session would read before its page is sent; it then finds it in the registry.
+    """Read what a session would read before its page is sent, and import the pages that it opens with.
 
     Faults are left for the session to show.
     """
+    for name in (BEGIN, "Decisions"):
+        page_class(name)
     if sum(map(bytes_below, start.paths)) <= AT_ONCE_BYTES:
         read(start.paths, start.hints)
 
@@ -265,40 +266,16 @@ class App(Viewer):
         self._pages["Data"].chooser.kind = UPLOAD
 
     def _make(self, name: str) -> Viewer:
-        if name in _VIEWS:
-            return _VIEWS[name](self.state)
-        if name == "Home":
-            home: Viewer = resolve_name("dashboard.pages.home:HomePage")(self.state, self._upload)
-            return home
-        page = DataPage(self.state, self.start)
-        if self.state.results is None:
+        # A page that is not the first one shown is imported when it is: the first map need not wait for it.
+        more: dict[str, tuple[Any, ...]] = {"Home": (self._upload,), "Data": (self.start,)}
+        page = page_class(name)(self.state, *more.get(name, ()))
+        if name == "Data" and self.state.results is None:
             page.show_failed(self._failed)
         return page
 
     def _show_notice(self, *events: param.parameterized.Event) -> None:
         self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
-
-def _when_asked(place: str) -> Callable[[State], Viewer]:
-    # A page that is not the first one shown is imported when it is: the first map need not wait for it.
-    def make(state: State) -> Viewer:
-        page: Viewer = resolve_name(place)(state)
-        return page
-
-    return make
-
-
-#: Pages over the state alone.
-_VIEWS: dict[str, Callable[[State], Viewer]] = {
-    "Tune": _when_asked("dashboard.pages.tune.page:TunePage"),
-    "Decisions": DecisionsPage,
-    "Compare": ComparePage,
-    "Frontier": FrontierPage,
-    "Models": ModelsPage,
-    "Export": _when_asked("dashboard.pages.export.page:ExportPage"),
-    "Measure": _when_asked("dashboard.pages.measure.page:MeasurePage"),
-    "Online": _when_asked("dashboard.pages.online.page:OnlinePage"),
-}
 
 #: One accent, in light and in dark; all else of the frame is neutral.
 _THEME = {name: {"palette": {"primary": {"main": main}}} for name, main in (("light", "#0b6bcb"), ("dark", "#5aa9ff"))}

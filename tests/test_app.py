@@ -18,6 +18,7 @@ import xarray as xr
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+import dashboard.pages
 from dashboard.app import App, Permalink, create_app
 from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
@@ -120,6 +121,12 @@ def test_the_view_follows_the_address(state: State) -> None:
     assert (state.collective, state.max_depth, state.threshold) == ("alltoall", 3, 0.5)
 
 
+def test_capitals_do_not_matter_in_an_address(state: State) -> None:
+    location = Location(search="?page=frontier&collective=REDUCE")
+    Permalink(state, location).open()
+    assert (state.page, state.collective, state.notice) == ("Frontier", "reduce", "")
+
+
 def test_a_bad_value_in_the_address_is_said_and_leaves(state: State) -> None:
     location = Location(search="?depth=99&threshold=0.5")
     Permalink(state, location).open()
@@ -193,3 +200,19 @@ def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> No
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_page_is_a_module_and_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "trial.py").write_text(
+        "import panel as pn\nfrom panel.viewable import Viewer\n\n\nclass TrialPage(Viewer):\n"
+        "    def __init__(self, state):\n        super().__init__()\n        self.state = state\n\n"
+        "    def __panel__(self):\n        return pn.pane.Markdown(self.state.collective)\n"
+    )
+    monkeypatch.setattr(dashboard.pages, "__path__", [*dashboard.pages.__path__, str(tmp_path)])
+    monkeypatch.setattr("dashboard.app.PAGES", (*PAGES, "Trial"))
+    monkeypatch.setattr(State.param.page, "objects", [*PAGES, "Trial"])
+    app = App(sample_start())
+    assert app.navigation.options[-1] == "Trial"
+    app.navigation.value = "Trial"
+    assert app.main[-1].visible
+    assert app.main[-1][0].object == app.state.collective

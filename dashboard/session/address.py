@@ -149,7 +149,7 @@ def _read(state: Linked, name: str, text: str) -> Any:
 
 
 def _plain(name: str, parameter: param.Parameter, text: str) -> Any:
-    """A flag, a number, names or a name."""
+    """A flag, a number, names or a name; of a name that can be chosen, capitals do not matter."""
     if isinstance(parameter, param.Boolean):
         return text.lower() == "true" if text.lower() in {"true", "false"} else _refuse(text)
     if isinstance(parameter, param.Integer) or name == "ppn":
@@ -159,6 +159,8 @@ def _plain(name: str, parameter: param.Parameter, text: str) -> Any:
     if isinstance(parameter.default, tuple) or isinstance(parameter, param.Tuple):
         parts = tuple(text.split(_BETWEEN.get(name, ",")))
         return tuple(map(int, parts)) if name == "pinned" else parts
+    if isinstance(parameter, param.Selector) and text not in parameter.objects:
+        return next((each for each in parameter.objects if str(each).casefold() == text.casefold()), text)
     return text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders import LoadError, MissingHintError, open_results, scan
+from loaders import LoadError, MissingHintError, intelmpi, open_results, scan
 from loaders.facets import values
 
 HOST = "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   9.50\n16   10.0\n"
@@ -65,7 +65,20 @@ def test_two_versions_are_kept_apart_where_they_measured_other_sizes_too(tmp_pat
         open_results(tmp_path, pattern=pattern)
     chosen = open_results(tmp_path, pattern=pattern, select="version=5.0")["bcast"]
     assert chosen["comm_size"].values.tolist() == [16]
+    assert open_results(tmp_path, pattern=pattern, select="library_version=5.0")["bcast"].identical(chosen)
     assert chosen.attrs["library_version"] == "5.0"
+
+
+def test_of_many_values_the_first_four_are_named(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"d{number}.csv").write_text(TABLE + "bcast,binomial,4,8,1.5\n")
+    with pytest.raises(MissingHintError, match=r"'3' \(1 file\) and 2 more"):
+        open_results(tmp_path, pattern="d{device}.csv")
+
+
+def test_a_file_that_could_not_be_read_has_no_facets() -> None:
+    files = [{"path": "a", "attrs": {"device": "host"}}, {"path": "b", "attrs": {"device": "CUDA"}, "error": "damaged"}]
+    assert values(files) == {"device": ["host"]}
 
 
 def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_path: Path) -> None:
@@ -120,6 +133,10 @@ def test_numeric_names_are_the_library_s_numbers_when_asked_or_known(tmp_path: P
             open_results(path, numbers=unknown)
     path.write_text(TABLE + "bcast,8,4,8,1\n")
     assert open_results(path, numbers="intel-2021.9")["bcast"]["method"].values.tolist() == ["knomial"]
+    past = len(intelmpi.ALGORITHMS["bcast"]) + 1
+    path.write_text(TABLE + f"bcast,{past},4,8,1\n")
+    with pytest.raises(LoadError, match=f"no algorithm {past} of bcast"):
+        open_results(path, numbers="intel-2021.9")
 
 
 def test_nodes_in_the_path_give_the_processes_per_node(tmp_path: Path) -> None:

@@ -1,3 +1,3 @@
 """Page *Compare*."""
 
-__all__ = ["page"]
+__all__: list[str] = []

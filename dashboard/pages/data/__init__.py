@@ -1,3 +1,3 @@
 """Page *Data*."""
 
-__all__ = ["chooser", "page"]
+__all__ = ["chooser"]

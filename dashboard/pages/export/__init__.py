@@ -1,3 +1,3 @@
 """Page *Export*."""
 
-__all__ = ["page"]
+__all__: list[str] = []

@@ -1,3 +1,3 @@
 """Page *Measure*."""
 
-__all__ = ["page"]
+__all__: list[str] = []

@@ -1,3 +1,3 @@
 """Page *Models*."""
 
-__all__ = ["page"]
+__all__: list[str] = []

@@ -1,3 +1,3 @@
 """Page *Online*."""
 
-__all__ = ["page"]
+__all__: list[str] = []

@@ -1,3 +1,3 @@
 """Page *Tune*."""
 
-__all__ = ["page"]
+__all__: list[str] = []
