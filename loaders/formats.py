@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from loaders import imb, mpi4py_run, occ, ompi_tuning, online, osu, pico, reprompi, run, skampi, skampi4, storage, table
+from loaders import (
+    imb,
+    mpi4py_run,
+    netpipe,
+    occ,
+    ompi_tuning,
+    online,
+    osu,
+    pico,
+    reprompi,
+    run,
+    skampi,
+    skampi4,
+    storage,
+    table,
+)
 from loaders.source import Format
 
 #: By name. Formats with an unmistakable mark come first, plain tables last.
@@ -19,6 +34,7 @@ FORMATS: dict[str, Format] = {
         imb.FORMAT,
         osu.FORMAT,
         mpi4py_run.FORMAT,
+        netpipe.FORMAT,
         pico.FORMAT,
         ompi_tuning.FORMAT,
         occ.FORMAT,

@@ -36,6 +36,10 @@ PLANNING = (
     "segment_sizes",
     "fan_outs",
     "radixes",
+    "max_requests",
+    "first_segments",
+    "operation",
+    "groups",
     "protocol",
     "repetitions",
     "relative_error",
@@ -99,6 +103,20 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--segment-sizes", metavar="GRID", help="0 = none (default 0,1KiB,8KiB,64KiB)")
     group.add_argument("--fan-outs", metavar="GRID", help="of trees and chains (default 4)")
     group.add_argument("--radixes", metavar="GRID", help="of k-nomial trees (default 4)")
+    group.add_argument(
+        "--max-requests", metavar="GRID", help="messages at once of own linear_sync (default all of interest)"
+    )
+    group.add_argument("--first-segments", metavar="GRID", help="bytes, of the own synchronised gather")
+    group.add_argument(
+        "--group",
+        dest="groups",
+        action="append",
+        metavar="LOW-HIGH=NAME[,NAME…]",
+        help="message sizes that only these algorithms are measured at; may be given again",
+    )
+    group.add_argument(
+        "--operation", metavar="NAME", help="of reductions: sum (default), or first, which does not commute"
+    )
     group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
     group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
     group.add_argument("--no-graphs", action="store_true", default=None, help="do not record who sent what to whom")
@@ -164,6 +182,7 @@ def planned(
         Whether they run on several nodes, where other parts of the library answer.
     """
     from dashboard.benchmarks.campaigns.control import Wish, make_plan
+    from dashboard.benchmarks.campaigns.groups import parse_group
     from dashboard.benchmarks.campaigns.protocol import Protocol
     from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
     from dashboard.benchmarks.libraries.methods import Variants
@@ -171,7 +190,7 @@ def planned(
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
     sizes = {name: parse_sizes(text) for name in _VARIANTS if (text := getattr(args, name)) is not None}
-    names = ("datatype", "seed", "launches")
+    names = ("datatype", "operation", "seed", "launches")
     further = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.memory is not None:
         further["memory"] = parse_size(args.memory)
@@ -200,6 +219,7 @@ def planned(
         apart=bool(args.launch_per_method),
         checked=not args.unchecked,
         goal=_goal(args),
+        groups=tuple(parse_group(text) for text in args.groups or ()),
         **further,
     )
     plan = make_plan(wish, installation)
@@ -227,7 +247,7 @@ def left(now: Mapping[str, Any]) -> str:
     return "" if now["remaining"] is None else f", about {format_duration(roughly(now['remaining']))} left"
 
 
-_VARIANTS = ("segment_sizes", "fan_outs", "radixes")
+_VARIANTS = ("segment_sizes", "fan_outs", "radixes", "max_requests", "first_segments")
 
 
 def _goal(args: argparse.Namespace) -> Goal | None:

@@ -45,7 +45,7 @@ def decide(args: argparse.Namespace) -> None:
     # Last, for who reads the JSON with his eyes.
     saved = facts.pop("decision")
     result = {**facts, **_held_out(args, decided), "decision": saved}
-    show(args, result, lambda: decision_lines(args, result, decided.decision))
+    show(args, result, lambda: decision_lines(args, result, decided))
     if link:
         answer(f"{link}\n")
 
@@ -196,8 +196,9 @@ def _show_sweep(args: argparse.Namespace, prepared: Prepared, frame: pd.DataFram
     show(args, result, lambda: cli_text.frame_table(frame))
 
 
-def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decision: DecisionFunction) -> list[str]:
+def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decided: Decided) -> list[str]:
     """Lines on a decision function; `args` has the name of its ``tree``, and whether to ``draw`` it."""
+    decision = decided.decision
     from dashboard.decisions.grown.families import FAMILIES
     from dashboard.export import ExportError, source_lines
 
@@ -208,8 +209,14 @@ def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decision
     options = cli_trees.words_of(decision.options, FAMILIES[args.tree])
     lines = cli_text.decision_text(result, options.replace(",", ", ").replace("=", " "), in_c)
     if args.draw or (args.draw is None and decision.leaves <= _DRAWN_LEAVES):
-        drawn = decision.simplified().to_text().splitlines()
-        return [*lines, "", "with equal branches merged:", *map(cli_text.one_line, drawn)]
+        merged = decision.simplified()
+        drawn = merged.to_text(counts=decided.prepared.learnt.counts(merged)).splitlines()
+        return [
+            *lines,
+            "",
+            "with equal branches merged, cases of each leaf and how many have another best method:",
+            *map(cli_text.one_line, drawn),
+        ]
     if args.draw is None:
         lines += ["", "--draw draws the tree"]
     return lines

@@ -29,12 +29,15 @@ def parameters(args: argparse.Namespace) -> None:
 
 
 def _is_table(paths: list[str]) -> bool:
-    """Whether it is one table of gaps and overheads, rather than results."""
-    if len(paths) != 1 or not paths[0].endswith(".csv") or not Path(paths[0]).is_file():
+    """Whether it is one table of gaps and overheads, or one that logp_test saved, rather than results."""
+    if len(paths) != 1 or not Path(paths[0]).is_file():
         return False
+    from dashboard.models.pingpong import LOGP_MPI
+
     with disk.opened(paths[0]) as file:
-        head = next((line for line in file if line.strip() and not line.startswith(b"#")), b"")
-    return b"gap_us" in head
+        first = file.readline(1 << 16)
+        head = next((line for line in (first, *file) if line.strip() and not line.startswith(b"#")), b"")
+    return first.startswith(LOGP_MPI.encode()) or (paths[0].endswith(".csv") and b"gap_us" in head)
 
 
 def _of_table(args: argparse.Namespace) -> ParameterSet:
@@ -173,7 +176,7 @@ def runtime(args: argparse.Namespace) -> None:
 def decide(args: argparse.Namespace) -> None:
     """Show what deciding by each model, and by their vote, costs."""
     from dashboard.decisions.measured.problem import Problem
-    from dashboard.models.deciding import model_penalties
+    from dashboard.models.deciding import decision_times, model_penalties
     from dashboard.models.family import read_trust
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.predicting import Covered
@@ -190,6 +193,7 @@ def decide(args: argparse.Namespace) -> None:
             "not_covered": list(covered.missing),
             "penalty": {by: _penalty(fair) for by, (fair, _) in penalties.items()},
             "penalty_of_all": {by: _penalty(every) for by, (_, every) in penalties.items()},
+            "decision_time": decision_times(problem, network),
         }
     result = {"parameters": network.name, "variant": variant, "collectives": answers}
     show(args, result, lambda: _decide_lines(answers))
@@ -219,6 +223,8 @@ def _decide_lines(answers: Mapping[str, Any]) -> list[str]:
     lines = ["penalty against the best measured method that models cover, and against the best of all", ""]
     lines += cli_text.table(head, rows, range(2, len(head)))
     for name, answer in answers.items():
+        times = [f"{by} {cli_text.time(seconds)}" for by, seconds in answer["decision_time"].items()]
+        lines.append(f"{name}: one decision takes {', '.join(times)}")
         if answer["not_covered"]:
             lines.append(f"{name}: no model covers {', '.join(answer['not_covered'])}")
     return lines

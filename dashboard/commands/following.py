@@ -114,6 +114,8 @@ def _after_check(args: argparse.Namespace) -> list[str] | None:
 def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "refine":
         return ["bench", "run", args.output] if args.output else None
+    if args.order == "parameters":
+        return ["model", "parameters", args.output] if args.output else None
     results = str(Path(args.folder) / "results.jsonl")
     orders = {
         "plan": ["bench", "run", args.folder],

@@ -39,7 +39,14 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     listing = add("list", "List methods with their parameters and the values of interest.")
     listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
     listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
-    _add_schedule(add("schedule", "Show the operations of every rank, and how many messages and bytes they send."))
+    schedule = add("schedule", "Show the operations of every rank, and how many messages and bytes they send.")
+    _add_schedule(schedule)
+    schedule.add_argument(
+        "--parameters",
+        dest="network",
+        metavar="SET",
+        help="also tell how long it takes, simulated: a machine of 'model list' or a file",
+    )
     draw = add("draw", "Draw who sends to whom in which step, or what each rank holds after each step.")
     _add_schedule(draw)
     draw.add_argument("--movement", action="store_true", help="what each rank holds after each step")
@@ -134,6 +141,7 @@ def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any
                 "order": each.order or None,
                 "fallback": each.fallback or None,
                 "model": each.model or None,
+                "formula": each.formula or None,
                 "source": each.source,
             }
 
@@ -155,15 +163,17 @@ def _list(args: argparse.Namespace) -> None:
 def _line(row: Mapping[str, Any]) -> str:
     parameters = ", ".join(f"{name} {'|'.join(map(str, values))}" for name, values in row["parameters"].items())
     needs = {"any": "", "even": "even P", "power_of_two": "P a power of two"}[row["requires"]]
-    extras = "; ".join(filter(None, [parameters, needs, row["order"], row["source"]]))
-    return f"{row['collective']:<15}{row['algorithm']:<20}{row['provider']:<12}{extras}"
+    extras = "; ".join(filter(None, [parameters, needs, row["order"], row["source"], row["formula"]]))
+    return f"{row['collective']:<15}{row['algorithm']:<22}{row['provider']:<12}{extras}"
 
 
 def _schedule(args: argparse.Namespace) -> None:
-    from dashboard.commands.methods_text import description, schedule_lines
+    from dashboard.commands.methods_text import description, schedule_lines, simulated
 
     made = _made(args, 0)
     result = description(made)
+    if args.network:
+        result["time"] = simulated(made, args.network)
     show(args, result, lambda: schedule_lines(made, result))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dashboard.domain.models import MODEL_TITLES
+from dashboard.domain.units import format_time
 from dashboard.schedules import Schedule
 from dashboard.schedules.rank import COLUMNS, OPERATIONS, WAIT
 from dashboard.schedules.steps import steps
@@ -31,6 +33,16 @@ def description(made: Schedule) -> dict[str, Any]:
         "steps": max((each["step"] for rank in ranks for each in rank), default=0),
         "ranks": ranks,
     }
+
+
+def simulated(made: Schedule, parameters: str) -> dict[str, float]:
+    """How long a schedule takes by each model that there are parameters of, message by message, s."""
+    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.programs import programs_from
+    from dashboard.models.simulator import simulate
+
+    programs, known = programs_from(made), find_parameters(parameters)
+    return {name: simulate(programs, network).time for name, network in known.parameters.items()}
 
 
 def _operations(rows: list[list[int]], rounds: Sequence[int], size: int) -> list[dict[str, Any]]:
@@ -66,6 +78,8 @@ def schedule_lines(made: Schedule, result: Mapping[str, Any]) -> Iterator[str]:
     settings = "".join(f", {name} {value}" for name, value in made.parameters.items())
     yield f"{made.algorithm.title} on {call.processes} processes{settings} ({made.algorithm.source})"
     yield f"{result['messages']} messages, {result['bytes']} bytes, {result['steps']} steps"
+    for name, seconds in result.get("time", {}).items():
+        yield f"{format_time(seconds)} by {MODEL_TITLES[name]}, simulated"
     for rank, operations in enumerate(result["ranks"]):
         words = [f"[{each['step']}] {_word(each)}" for each in operations if each["operation"] != "wait"]
         yield f"rank {rank}: {'; '.join(words) or 'nothing'}"

@@ -295,4 +295,4 @@ def _select(args: argparse.Namespace) -> None:
     decided = grown(preparation(args, load(args)), _TREE, options)
     args.tree, args.draw = _TREE, None
     result = decided.answer()
-    show(args, result, lambda: decision_lines(args, result, decided.decision))
+    show(args, result, lambda: decision_lines(args, result, decided))

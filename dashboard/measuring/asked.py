@@ -39,6 +39,8 @@ class Asked:
         Empty: all that the library has.
     relative_error
         Percent.
+    providers
+        Whose methods; none: the library's.
     """
 
     collectives: tuple[str, ...] = ("bcast",)
@@ -60,6 +62,8 @@ class Asked:
     roots: str = "first"
     counts: str = "equal"
     datatype: str = "float32"
+    operation: str = "sum"
+    providers: tuple[str, ...] = ("library",)
     memory: str = "256MiB"
     launches: int = 1
     graphs: bool = True
@@ -106,6 +110,8 @@ class Asked:
             variants=Variants(**variants),
             protocol=protocol,
             datatype=self.datatype,
+            operation=self.operation,
+            providers=tuple(self.providers) or ("library",),
             memory=parse_size(self.memory),
             graphs=self.graphs,
             launches=self.launches,

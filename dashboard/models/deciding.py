@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -357,3 +358,23 @@ def model_penalties(
         decision = model_decision(problem, Ensemble(parameters, by, trust, variant))
         penalties[by] = (summarise_all(fair.penalties(decision)), summarise_all(problem.penalties(decision)))
     return penalties
+
+
+def decision_times(problem: Problem, parameters: ParameterSet, *, rounds: int = 3) -> dict[str, float]:
+    """How long a model takes to choose a method, s: its map of the problem's sizes over their number (Tables 6.2, 6.3).
+
+    The quickest of some rounds, on this machine; the program that the dissertation timed was in Matlab, in 2007.
+    """
+    part = problem.single("timing models")
+    known = Covered.of(str(part.cube.attrs["collective"]), problem.methods)
+    axes = [part.cube[name].values for name in ("comm_size", "message_size")]
+    times = {}
+    for name in (each for each in MODEL_NAMES if each in parameters.models):
+        ensemble = Ensemble(parameters, name)
+        taken = []
+        for _ in range(rounds):
+            start = perf_counter()
+            model_map(known, axes[0], axes[1], ensemble)
+            taken.append(perf_counter() - start)
+        times[str(name)] = min(taken) / (axes[0].size * axes[1].size)
+    return times

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from dashboard.models.errors import ModelError, NotApplicableError
 from dashboard.models.grids import Predicted
 from dashboard.models.p2p import PointToPointModel
-from dashboard.models.programs import programs_of_schedule
+from dashboard.models.programs import programs_from
 from dashboard.models.published import improvement
 from dashboard.models.simulator import Nodes, simulate
 from dashboard.schedules import Call, ScheduleError, schedule
@@ -80,11 +80,11 @@ def simulated(
     options: dict[str, Any] = dict(given)
     call = Call(collective, processes, message_size)
     try:
-        alone = simulate(programs_of_schedule(schedule(call, name, **options)), parameters, nodes).time
+        alone = simulate(programs_from(schedule(call, name, **options)), parameters, nodes).time
         runs = []
         for grid in layouts(processes, dimensions):
             made = schedule(call, NAME, grid=str(grid), inner=inner)
-            time = simulate(programs_of_schedule(made), parameters, nodes).time
+            time = simulate(programs_from(made), parameters, nodes).time
             runs.append(Predicted(grid, time, improvement(alone, time)))
     except ScheduleError as error:
         raise NotApplicableError(str(error)) from error

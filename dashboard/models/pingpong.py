@@ -17,6 +17,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.domain.models import ModelName
+from dashboard.models import logp_mpi
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
@@ -28,6 +29,8 @@ How = Literal["extremes", "least_squares"]
 OVERHEAD_SHARE = 0.17
 GAP_SHARE = 0.31
 PINGPONG = "pingpong"
+#: How files of the MPI LogP benchmark begin.
+LOGP_MPI = logp_mpi.MARK
 FURTHER_COLUMNS = ("halfrtt_min_us", "reduce_local_us", "copy_local_us")
 TABLE_COLUMNS = ("bytes", "halfrtt_median_us", "gap_us", "os_us", "or_us")
 
@@ -188,7 +191,9 @@ NO_DELTA = "delta = 0: copying a byte costs nothing, as long as no timed copy sa
 
 
 def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
-    """Read a LogP-style table: CSV with ``#`` comments, sizes in bytes and times in microseconds.
+    """Read a LogP-style table, or a file of the MPI LogP benchmark (`dashboard.models.logp_mpi`).
+
+    The table is CSV with ``#`` comments, sizes in bytes and times in microseconds.
 
     Columns: ``bytes, halfrtt_median_us, gap_us, os_us, or_us`` and optionally ``halfrtt_min_us``, ``reduce_local_us``
     (a timed reduction of so many bytes) and ``copy_local_us`` (a timed copy); others are ignored. Rows ascend by size.
@@ -211,7 +216,9 @@ def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
 
 
 def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:
-    """Read the text of a LogP-style table; as `read_logp_table`."""
+    """Read the text of a LogP-style table, or what ``logp_test`` saved; as `read_logp_table`."""
+    if text.startswith(logp_mpi.MARK):
+        return logp_mpi.table_of(text, path)
     lines = text.splitlines()
     rows = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
     reader = csv.DictReader(line for _, line in rows)
@@ -284,6 +291,7 @@ def parameters_of_table(
         "assumed": notes,
         "sizes": trip.size.tolist(),
         "hockney_residuals": residuals.tolist(),
+        **({"reduced": table["reduce_local"].tolist()} if "reduce_local" in table else {}),
     }
     return ParameterSet(name or "LogP-style measurement", parameters, provenance)
 

@@ -58,11 +58,11 @@ def programs_of(
         made = schedule_of(Call(collective, processes, count), algorithm, **parameters)
     except ScheduleError as error:
         raise NotApplicableError(str(error)) from error
-    return programs_of_schedule(made)
+    return programs_from(made)
 
 
-def programs_of_schedule(made: Schedule) -> Programs:
-    """Programs of all processes of a schedule."""
+def programs_from(made: Schedule) -> Programs:
+    """Programs for the simulator of any schedule, that of an algorithm without a model too."""
     return _Reader(made, alone=(made.call.collective, made.algorithm.name) in ALONE).programs()
 
 

@@ -45,6 +45,8 @@ class Parameter:
             raise ScheduleError(f"{where}: {self.name} is {value!r}; expected a whole number of at least {self.least}")
 
 
+#: What stands in `Algorithm.formula`: s, s/B (transfer, computing, copying), processes, bytes, radix, segments.
+FORMULA = ("alpha", "beta", "gamma", "delta", "P", "m", "k", "n_s")
 SEGMENT_SIZE = Parameter("segment_size", 0, (0, 1024, 8192, 65536))
 
 
@@ -72,6 +74,9 @@ class Algorithm:
         Algorithm that serves where it does not.
     model
         Name among the models; empty without one.
+    formula
+        Of an algorithm without a model: how long it takes by Hockney's parameters, at whole powers of its radix and
+        without segments where it has some; see `FORMULA`.
     also
         Raises `NotApplicableError` for what else it cannot serve, such as its parts.
     """
@@ -86,6 +91,7 @@ class Algorithm:
     order: Order = ""
     fallback: str = ""
     model: str = ""
+    formula: str = ""
     also: Callable[[Call, Mapping[str, Any]], None] | None = None
 
     @property

@@ -23,6 +23,7 @@ _OTHERS: dict[str, tuple[int | str, ...]] = {
     "first_segment": (0, ELEMENT_SIZE, _SEVEN),
     "max_requests": (0, 1, 2, 5),
     "fan_out": (1, 2, 3, 4),
+    "radix": (2, 3, 4, 5),
 }
 
 

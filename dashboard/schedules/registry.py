@@ -12,8 +12,11 @@ from dashboard.schedules import (
     alltoall,
     barrier,
     bcast,
+    circulant,
     compositions,
+    negabinary,
     orthogonal,
+    radix,
     reduce,
     reduce_scatter,
     rooted,
@@ -24,7 +27,7 @@ from dashboard.schedules.errors import ScheduleError
 
 _MODULES = (
     *(barrier, bcast, rooted, allgather, alltoall, reduce, reduce_scatter, allreduce, scan),
-    *(compositions, orthogonal),
+    *(radix, circulant, negabinary, compositions, orthogonal),
 )
 
 ALL: tuple[Algorithm, ...] = tuple(chain.from_iterable(module.ALGORITHMS for module in _MODULES))

@@ -83,6 +83,25 @@ def in_order_binomial(virtual: int, processes: int) -> Place:
     return Place(virtual & (virtual - 1) if virtual else -1, tuple(children[::-1]))
 
 
+def k_nomial(radix: int) -> Topology:
+    """Tree by the digits of a process to a base: the lowest one that is not 0 is what a child has more.
+
+    The largest subtree comes first; of two: `in_order_binomial`.
+    """
+
+    def place(virtual: int, processes: int) -> Place:
+        """Place of a process."""
+        children: list[int] = []
+        distance = 1
+        while distance < processes and virtual // distance % radix == 0:
+            level = range(virtual + distance, min(virtual + distance * radix, processes), distance)
+            children[:0] = level
+            distance *= radix
+        return Place(virtual - virtual // distance % radix * distance if virtual else -1, tuple(children))
+
+    return place
+
+
 def subtree(virtual: int, processes: int) -> int:
     """Processes in the subtree of one in the in-order binomial tree."""
     return min(virtual & -virtual, processes - virtual) if virtual else processes

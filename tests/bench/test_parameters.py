@@ -105,3 +105,24 @@ def test_what_cannot_be_measured_is_refused(
     monkeypatch.chdir(tmp_path)
     assert cli.main(["bench", "parameters", *options]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("nodes", "given", "name"),
+    [
+        (1, None, "shared memory"),
+        (1, "self,sm", "shared memory"),
+        (1, "^openib", "shared memory"),
+        (1, "self,tcp", "tcp within a node"),
+        (1, "self", "self within a node"),
+        (4, "self,tcp", "4 nodes"),
+    ],
+)
+def test_the_network_is_what_messages_go_over(
+    nodes: int, given: str | None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLLTUNE_NETWORK", raising=False)
+    monkeypatch.delenv("OMPI_MCA_btl", raising=False)
+    if given is not None:
+        monkeypatch.setenv("OMPI_MCA_btl", given)
+    assert surroundings.network(nodes) == name

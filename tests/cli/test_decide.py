@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -316,3 +317,12 @@ def test_a_sweep_belongs_to_its_tree(colltune: Run, results: Path) -> None:
     assert_one_clear_line(
         colltune("decide", results, "-c", "bcast", "--tree", "cart", "--sweep", "settings"), "--tree c45"
     )
+
+
+def test_each_leaf_tells_its_cases_and_errors(colltune: Run, bcast_files: Sequence[Path]) -> None:
+    # Figure 5.5; the sum of both must be that of the tree as a whole.
+    words = ("decide", *bcast_files, "-c", "bcast", "--tree", "c45", "-m", 6)
+    counted = re.findall(r" \((\d+)(?:/(\d+))?\)$", colltune(*words).out, re.MULTILINE)
+    cases, errors = (sum(int(pair[place] or 0) for pair in counted) for place in (0, 1))
+    assert cases == 209
+    assert 100 * errors / cases == pytest.approx(colltune(*words, "--json").json["after"]["errors"], abs=0.01)

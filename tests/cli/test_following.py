@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import cli
+from dashboard.commands.following import _after_bench as after_bench
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET_PATTERN
 
@@ -43,3 +45,9 @@ def test_the_tree_that_was_shown_is_the_one_that_is_exported(results: Path, caps
     said = following(capsys.readouterr().err)
     assert said[:4] == ["export", str(results), "-c", "reduce"]
     assert "--tree quadtree --max-depth 2 --tolerance 5" in " ".join(said)
+
+
+def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None:
+    # It has no folder, unlike the other orders of `bench`.
+    args = argparse.Namespace(command="bench", order="parameters", output="net.csv")
+    assert after_bench(args) == ["model", "parameters", "net.csv"]

@@ -152,3 +152,27 @@ def test_wrong_tables(tmp_path: Path) -> None:
     path.write_text(f"{head}0,100,-9,3,3\n8,6,9,3,3\n")
     with pytest.raises(ModelError, match=r"the time at 0 B is -9e-06 s"):
         parameters_of_table(read_logp_table(path))
+
+
+def test_what_the_logp_benchmark_saved_gives_its_own_parameters(tmp_path: Path) -> None:
+    # As logp_mpi.c writes it: "%9ld %7d" and seven times " %9.7f"; L is its own.
+    file = tmp_path / "logp.out"
+    rows = [(0, 8e-6, 9e-6, 2e-5), (1024, 9e-6, 1e-5, 4.04e-5), (65536, 1e-4, 1.2e-4, 1.3307e-3)]
+    lines = [
+        f"{0:9d} {size:7d} {send:9.7f} {send:9.7f} {0:9.7f} {receive:9.7f} {receive:9.7f} {0:9.7f} {gap:9.7f}\n"
+        for size, send, receive, gap in rows
+    ]
+    head = "# LogP network performance data: logp_test.Send.Recv\n# Latency = 0.0000300\n# time      bytes os …\n"
+    file.write_text(head + "".join(lines))
+    plogp = parameters_of_table(read_logp_table(file)).of("plogp")
+    assert isinstance(plogp, PLogP)
+    assert plogp.latency == pytest.approx(30e-6)
+    assert plogp.sizes == (0, 1024, 65536)
+    assert plogp.gap == pytest.approx([row[3] for row in rows])
+    assert (plogp.send_overhead[2], plogp.receive_overhead[0]) == (pytest.approx(1e-4), pytest.approx(9e-6))
+    file.write_text(head + lines[0] + lines[1].replace("1024", "1k"))
+    with pytest.raises(ModelError, match=r"logp\.out:5: found '1k'; expected a number"):
+        read_logp_table(file)
+    file.write_text(head.replace("Latency", "Late") + lines[0])
+    with pytest.raises(ModelError, match="no line '# Latency"):
+        read_logp_table(file)

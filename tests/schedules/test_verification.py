@@ -62,7 +62,9 @@ def test_any_call_in_any_order(data: st.DataObject) -> None:
     )
     segments = st.integers(ELEMENT_SIZE, 20 * ELEMENT_SIZE)
     parameters = {
-        parameter.name: data.draw(segments if parameter.name.endswith("segment_size") else st.integers(1, 9))
+        parameter.name: data.draw(
+            segments if parameter.name.endswith("segment_size") else st.integers(max(1, parameter.least), 9)
+        )
         for parameter in each.parameters
         if isinstance(parameter.default, int)
     }

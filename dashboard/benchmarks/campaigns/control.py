@@ -17,8 +17,9 @@ from dashboard.benchmarks import providers
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, write_json
 from dashboard.benchmarks.campaigns.confined import own_handle
+from dashboard.benchmarks.campaigns.groups import Group, only
 from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
-from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.plan import SUM, Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launchers import launcher_of, leftovers
@@ -51,6 +52,8 @@ class Wish:
     variants: Variants = field(default_factory=Variants)
     protocol: Protocol = field(default_factory=Protocol)
     datatype: str = "float32"
+    operation: str = SUM
+    groups: tuple[Group, ...] = ()
     memory: int = 1 << 28
     graphs: bool = True
     seed: int = 1
@@ -107,6 +110,8 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         ppns=wish.ppns,
         protocol=wish.protocol,
         datatype=wish.datatype,
+        operation=wish.operation,
+        only=only(wish.groups, methods, wish.comm_sizes, wish.message_sizes),
         memory=wish.memory,
         settings=settings if not apart and any(any(each) for each in settings.values()) else {},
         strict={} if apart else library.strict,

@@ -20,6 +20,8 @@ from loaders.collectives import COLLECTIVES, REDUCING
 
 #: Bytes of an element of reductions.
 DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
+#: Operations of reductions: a sum, and one that does not commute, whose result is the operand of the lowest rank.
+SUM, FIRST = "sum", "first"
 _VERSION, _MOST_LAUNCHES = 1, 1000
 #: Rotated buffers reach beyond the last-level cache.
 ROTATED_BYTES = 64 << 20
@@ -45,6 +47,8 @@ class Plan:
         Processes per node; empty: as the launcher places them.
     datatype
         Of reductions; message sizes that it does not divide are left out for them.
+    operation
+        Of reductions: `SUM`, or `FIRST`, which does not commute.
     memory
         Bytes of buffers that a process may hold; cells above it are left out.
     settings
@@ -80,6 +84,7 @@ class Plan:
     ppns: tuple[int, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
     datatype: str = "float32"
+    operation: str = SUM
     memory: int = 1 << 28
     settings: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
     strict: Mapping[str, int] = field(default_factory=dict)
@@ -118,6 +123,8 @@ class Plan:
         self._check_only()
         if self.datatype not in DATATYPES:
             raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
+        if self.operation not in (SUM, FIRST):
+            raise PlanError(f"operation {self.operation!r}: allowed are {SUM}, {FIRST}")
 
     def _check_numbers(self) -> None:
         single = {name: (getattr(self, name),) for name in ("ranks", "memory", "seed")}

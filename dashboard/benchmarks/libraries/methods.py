@@ -74,6 +74,8 @@ class Variants:
         For trees and chains with a choosable number of children.
     radixes
         For k-nomial trees.
+    max_requests, first_segments
+        Of own methods: messages at once, 0 = no limit, and bytes; of none the values that the methods name.
     components
         Parts of the library that answer calls by themselves, by name, or `ALL_COMPONENTS`.
     grids, inner
@@ -85,6 +87,8 @@ class Variants:
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
     fan_outs: tuple[int, ...] = (4,)
     radixes: tuple[int, ...] = (4,)
+    max_requests: tuple[int, ...] = ()
+    first_segments: tuple[int, ...] = ()
     components: tuple[str, ...] = ()
     grids: tuple[str, ...] = ()
     inner: tuple[str, ...] = ()
@@ -95,6 +99,9 @@ class Variants:
             values = getattr(self, name)
             if not values or any(type(v) is not int or not low <= v < 2**31 for v in values):
                 raise PlanError(f"{name}: {list(values)}; allowed are whole numbers of at least {low}, at least one")
+        for name in ("max_requests", "first_segments"):
+            if any(type(value) is not int or not 0 <= value < 2**31 for value in getattr(self, name)):
+                raise PlanError(f"{name}: {list(getattr(self, name))}; allowed are whole numbers from 0")
 
 
 class Library(Protocol):

@@ -21,7 +21,12 @@ from dashboard.schedules.schedule import sent_by
 NAME = "own"
 SEGMENT_SIZE = "segment_size"
 #: Of which parameters `Variants` has the values.
-_VARIED = {"fan_out": "fan_outs", "radix": "radixes"}
+_VARIED = {
+    "fan_out": "fan_outs",
+    "radix": "radixes",
+    "max_requests": "max_requests",
+    "first_segment": "first_segments",
+}
 
 
 def methods(collective: str, variants: Variants) -> list[Method]:
@@ -64,7 +69,8 @@ def _settings(algorithm: Algorithm, variants: Variants) -> Iterator[dict[str, An
     for parameter in algorithm.parameters:
         if parameter.name in defaults:
             own = parameter.values
-            values = getattr(variants, _VARIED[parameter.name]) if parameter.name in _VARIED else own
+            # Those of which nothing was said have the values of interest.
+            values = getattr(variants, _VARIED[parameter.name]) or own if parameter.name in _VARIED else own
             yield from ({**defaults, parameter.name: value} for value in values)
 
 
@@ -88,7 +94,8 @@ def call_of(operation: Operation, root: int = 0) -> Call:
         counts = tuple(tuple(operation.exchange.between(rank)) for rank in range(size))
     elif operation.entry.counts == "of ranks":
         counts = tuple(operation.counts)
-    return Call(cell.collective, size, operation.count, root, operation.dtype.itemsize, counts=counts)
+    size_of = operation.dtype.itemsize
+    return Call(cell.collective, size, operation.count, root, size_of, commutative=operation.commutes, counts=counts)
 
 
 def given(method: Method) -> dict[str, Any]:

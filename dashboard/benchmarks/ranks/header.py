@@ -38,6 +38,7 @@ def attrs_of(plan: Plan, nodes: Sequence[str], forced: Mapping[str, str] | None)
         "statistic": _STATISTICS[plan.protocol.name],
         "statistic_kind": "completion",
         "datatype": plan.datatype,
+        "operation": plan.operation,
         "ranks": len(nodes),
         "nodes": count,
         "rank_nodes": surroundings.rank_nodes(nodes),

@@ -25,11 +25,12 @@ _REDUCED_VALUES = 8
 
 @dataclass(frozen=True)
 class Types:
-    """Datatypes and operation handles of the MPI in use."""
+    """Datatypes and the operation of reductions, handles of the MPI in use; if it does not commute, `keep_first`."""
 
     byte: Any
     reduced: Any
     sum: Any
+    commutes: bool = True
 
 
 class Operation:
@@ -54,8 +55,8 @@ class Operation:
     ----------
     rank, size
         Of this process, and of the communicators.
-    dtype, handle, sum
-        Of an element: numpy's type and MPI's; the operation of a reduction.
+    dtype, handle, sum, commutes
+        Of an element: numpy's type and MPI's; the operation of a reduction, and whether it commutes.
     count, counts
         Elements of the vector or of a block; of each block, where they may differ.
     exchange
@@ -70,12 +71,12 @@ class Operation:
         self.cell, self.rank, self.size = cell, rank, cell.comm_size
         self.entry = entry = COLLECTIVES[cell.collective]
         self.dtype = np.dtype(datatype) if entry.reduces else np.dtype(np.uint8)
-        self.sum, self.copies = types.sum, copies
+        self.sum, self.commutes, self.copies = types.sum, types.commutes, copies
         self.handle = types.reduced if entry.reduces else types.byte
         self.count = cell.message_size // (DATATYPES[datatype] if entry.reduces else 1)
         uneven = skew and entry.counts != "equal"
         self.counts = skewed(self.count, self.size) if uneven else [self.count] * self.size
-        self.exchange = Exchange(entry, self.counts, self._block, _total)
+        self.exchange = Exchange(entry, self.counts, self._block, _total if types.commutes else _first)
         self.pairs = [self._buffers() for _ in range(copies)]
         self._calls = [tuple(self._arguments(pair, leads) for leads in (False, True)) for pair in self.pairs]
 
@@ -139,6 +140,15 @@ class Operation:
         if self.entry.reduces:
             return ((np.arange(count) + 3 * rank) % _REDUCED_VALUES).astype(self.dtype)
         return ((np.arange(count) + 17 * rank + 31 * to) % _BYTE_VALUES).astype(self.dtype)
+
+
+def _first(parts: Iterable[Array]) -> Array:
+    return next(iter(parts))
+
+
+def keep_first(lower: Any, into: Any, _: Any) -> None:
+    """An operation that is associative and does not commute, as MPI calls it: the operand of the lower ranks stays."""
+    into[:] = lower
 
 
 def _total(parts: Iterable[Array]) -> Array:

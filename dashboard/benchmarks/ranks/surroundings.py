@@ -11,6 +11,8 @@ from pathlib import Path
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 #: Beginnings of the variables that set an MPI library, and those that its own launcher sets.
 _SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "UCX_", "I_MPI_")
+#: Components of Open MPI that carry messages within a node through its memory.
+_SHARED_MEMORY = frozenset({"sm", "vader", "smcuda"})
 _USUAL = frozenset({"OMPI_MCA_PREFIXES", "OMPI_MCA_cpu_type", "OMPI_MCA_initial_wdir", "OMPI_MCA_num_procs"})
 
 
@@ -38,8 +40,15 @@ def system() -> str:
 
 
 def network(nodes: int) -> str:
-    """Name of the network: as ``COLLTUNE_NETWORK`` says, else what the number of nodes tells."""
-    return os.environ.get("COLLTUNE_NETWORK", "shared memory" if nodes == 1 else f"{nodes} nodes")
+    """Name of the network: as ``COLLTUNE_NETWORK`` says, else what nodes and the library's settings tell."""
+    given = os.environ.get("OMPI_MCA_btl", "").split(",")  # noqa: SIM112 - so it is called
+    if nodes > 1:
+        known = f"{nodes} nodes"
+    elif not given[0] or given[0].startswith("^") or set(given) & _SHARED_MEMORY:
+        known = "shared memory"
+    else:
+        known = f"{'+'.join(name for name in given if name != 'self') or 'self'} within a node"
+    return os.environ.get("COLLTUNE_NETWORK", known)
 
 
 def settings(but: Container[str] = ()) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.campaigns.plan import Plan, missing, placed, point_key
+from dashboard.benchmarks.campaigns.plan import SUM, Plan, missing, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH
@@ -31,7 +31,7 @@ from dashboard.benchmarks.ranks import again, cellrun, header, selection, surrou
 from dashboard.benchmarks.ranks.counting import Counters, counters_of
 from dashboard.benchmarks.ranks.forced import Forced, Todo
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError
-from dashboard.benchmarks.ranks.operations import Types
+from dashboard.benchmarks.ranks.operations import Types, keep_first
 from dashboard.benchmarks.ranks.plain import Plain
 from dashboard.benchmarks.ranks.progress import Progress
 from dashboard.benchmarks.ranks.selection import Selection
@@ -331,7 +331,8 @@ class Worker:
         mpi = self._mpi
         one_node = len({self._nodes[member] for member in members}) == 1
         crowded = surroundings.crowded(comm.allgather((surroundings.machine(), os.sched_getaffinity(0))))
-        types = Types(mpi.BYTE, getattr(mpi, _TYPES[self._plan.datatype]), mpi.SUM)
+        op = mpi.SUM if self._plan.operation == SUM else mpi.Op.Create(keep_first, commute=False)
+        types = Types(mpi.BYTE, getattr(mpi, _TYPES[self._plan.datatype]), op, commutes=self._plan.operation == SUM)
         try:
             for cell, methods in block:
                 if not comm.bcast(time.monotonic() < self._deadline, 0):

@@ -30,7 +30,7 @@ from dashboard.decisions.function.nodes import Leaf, Method, Node, Rule, Split, 
 from dashboard.decisions.function.restrict import remembered, restrict
 from dashboard.decisions.function.simplify import simplify
 from dashboard.decisions.function.table import SizeTable
-from dashboard.decisions.function.text import draw
+from dashboard.decisions.function.text import Counts, draw
 from dashboard.domain.errors import DecisionError, DecisionFormatError
 from loaders import disk
 
@@ -348,10 +348,10 @@ class DecisionFunction:
         except DecisionError as error:
             raise DecisionFormatError(f"{path}: {error}") from None
 
-    def to_text(self, *, max_lines: int | None = None) -> str:
-        """Draw the tree as text, one line per outcome; at most `max_lines` of them."""
+    def to_text(self, *, max_lines: int | None = None, counts: Counts | None = None) -> str:
+        """Draw the tree as text, one line per outcome; at most `max_lines` of them; `counts` as `draw` takes them."""
         labels = [method.label for method in self.methods]
-        return draw(self.tree, labels, categories=self.categories, max_lines=max_lines)
+        return draw(self.tree, labels, categories=self.categories, max_lines=max_lines, counts=counts)
 
     @cached_property
     def _table(self) -> SizeTable | None:

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import plain_number
 
+#: Cases of each leaf, by its position among the nodes, and how many of them have another method.
+Counts = Mapping[int, tuple[int, int]]
+
 
 def draw(
     tree: FlatTree,
@@ -14,6 +17,7 @@ def draw(
     *,
     categories: Mapping[str, Sequence[str]] | None = None,
     max_lines: int | None = None,
+    counts: Counts | None = None,
 ) -> str:
     """Draw `tree` with one line per outcome of each test.
 
@@ -27,9 +31,11 @@ def draw(
         For attributes of named values, the names by position.
     max_lines
         Stop after so many lines and say how many leaves there are.
+    counts
+        Written behind each leaf, as C4.5 does (dissertation, Figure 5.5): ``(cases/errors)``, or ``(cases)``.
     """
     lines: list[str] = []
-    for line in _lines(tree, labels, categories or {}):
+    for line in _lines(tree, labels, categories or {}, counts):
         if max_lines is not None and len(lines) >= max_lines:
             lines.append(f"... (a tree of {int((tree.codes >= 0).sum())} leaves)")
             break
@@ -37,9 +43,18 @@ def draw(
     return "\n".join(lines)
 
 
-def _lines(tree: FlatTree, labels: Sequence[str], names: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _counted(counts: Counts | None, place: int) -> str:
+    if counts is None:
+        return ""
+    cases, errors = counts.get(place, (0, 0))
+    return f" ({cases}/{errors})" if errors else f" ({cases})"
+
+
+def _lines(
+    tree: FlatTree, labels: Sequence[str], names: Mapping[str, Sequence[str]], counts: Counts | None
+) -> Iterator[str]:
     if tree.codes[0] >= 0:
-        yield f"always: {labels[int(tree.codes[0])]}"
+        yield f"always: {labels[int(tree.codes[0])]}{_counted(counts, 0)}"
         return
     # Nodes still to be drawn, the next one last: (position among the nodes, indent, outcome that leads to it).
     waiting = _outcomes(tree, 0, "", names)
@@ -47,7 +62,7 @@ def _lines(tree: FlatTree, labels: Sequence[str], names: Mapping[str, Sequence[s
         place, indent, outcome = waiting.pop()
         code = int(tree.codes[place])
         if code >= 0:
-            yield f"{indent}{outcome}: {labels[code]}"
+            yield f"{indent}{outcome}: {labels[code]}{_counted(counts, place)}"
         else:
             yield f"{indent}{outcome}:"
             waiting.extend(_outcomes(tree, place, indent + "|   ", names))

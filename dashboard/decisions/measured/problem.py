@@ -229,6 +229,13 @@ class Problem:
         values, best, times, weights, where = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Cases(names, values, best, times, weights, where, self.methods, dict(self.categories))
 
+    def counts(self, decision: DecisionFunction) -> dict[int, tuple[int, int]]:
+        """Cases that each leaf of a decision covers, and how many have another method; by node, as `to_text` has it."""
+        cases = self.cases(decision.attributes)
+        nodes = decision.tree.walk(list(cases.values.T)) if decision.attributes else np.zeros(cases.best.size, np.int64)
+        wrong = decision.tree.codes[nodes] != cases.best
+        return {int(node): (int((nodes == node).sum()), int(wrong[nodes == node].sum())) for node in np.unique(nodes)}
+
     def _cases(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         for number, part in enumerate(self.slices):
             rows, columns = np.nonzero(part.labels >= 0)

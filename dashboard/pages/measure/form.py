@@ -9,9 +9,10 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaigns.plan import DATATYPES
+from dashboard.benchmarks.campaigns.plan import DATATYPES, FIRST, SUM
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, LIBRARY, Variants
+from dashboard.benchmarks.providers import offered as offered_by
 from dashboard.measuring.asked import Asked
 from dashboard.pages.measure.help import WHAT, describe
 from dashboard.pages.parts.widgets import Button, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
@@ -23,6 +24,8 @@ _PROTOCOLS = {
     "SKaMPI-like: common start, latest end": "skampi",
     "OCC-like: loop with barrier, less the barrier": "occ",
 }
+_PROVIDERS = {"the library": "library", "own methods": "own"}
+_OPERATIONS = {"a sum": SUM, "the first operand": FIRST}
 _BUFFERS = {"kept in the caches": "reuse", "rotated beyond them": "rotate"}
 _COUNTS = {"all equal": "equal", "in proportion to the rank": "skewed"}
 _ROOTS = {"the first process": "first", "every process in turn": "rotate"}
@@ -55,6 +58,7 @@ class Form(Viewer):
         more = [fields[name] for name in _MORE]
         return pn.Column(
             fields["collectives"],
+            fields["providers"],
             fields["algorithms"],
             self.offered,
             fields["message_sizes"],
@@ -69,7 +73,7 @@ class Form(Viewer):
     def asked(self, ranks: int) -> Asked:
         """Give what the fields hold."""
         values = {name: field.value for name, field in self.fields.items()}
-        for name in ("collectives", "algorithms"):
+        for name in ("collectives", "algorithms", "providers"):
             values[name] = tuple(values[name])
         return Asked(ranks=ranks, **values)
 
@@ -86,7 +90,7 @@ class Form(Viewer):
     def _refresh(self) -> None:
         """Follow the collectives: which algorithms there are, which fields mean something."""
         fields, chosen = self.fields, tuple(self.fields["collectives"].value)
-        methods = _methods(self._installation, chosen)
+        methods = _methods(self._installation, chosen, tuple(fields["providers"].value))
         names = list(dict.fromkeys(each for offered in methods.values() for each, _ in offered))
         self._filling = True
         try:
@@ -95,7 +99,7 @@ class Form(Viewer):
             skampi = fields["protocol"].value == "skampi"
             fields["iterations"].disabled = skampi
             fields["roots"].disabled = not set(chosen) & set(ROOTED)
-            fields["datatype"].disabled = not set(chosen) & set(REDUCING)
+            fields["operation"].disabled = fields["datatype"].disabled = not set(chosen) & set(REDUCING)
             fields["counts"].disabled = not any(name.endswith("v") for name in chosen)
         finally:
             self._filling = False
@@ -127,13 +131,16 @@ class Fold(Viewer):
         self.button.icon = "expand_less" if self.body.visible else "expand_more"
 
 
-def _methods(installation: Installation | None, chosen: tuple[str, ...]) -> dict[str, list[tuple[str, bool]]]:
-    """Algorithms of each collective, and whether they cut messages into segments."""
+def _methods(
+    installation: Installation | None, chosen: tuple[str, ...], providers: tuple[str, ...]
+) -> dict[str, list[tuple[str, bool]]]:
+    """Algorithms of each collective by those who offer them, and whether they cut messages into segments."""
     if installation is None:
         return {}
     choices = {}
     for collective in chosen:
-        methods = installation.library.methods(collective, Variants(segment_sizes=(0, 1024)))
+        variants = Variants(segment_sizes=(0, 1024))
+        methods = offered_by(providers or (LIBRARY,), installation.library, collective, variants)
         cut = {method.algorithm for method in methods if method.segment_size}
         choices[collective] = [(name, name in cut) for name in dict.fromkeys(method.algorithm for method in methods)]
     return choices
@@ -165,6 +172,7 @@ def _what(asked: Asked) -> dict[str, Any]:
         "collectives": MultiChoice(
             label="Collectives", options=list(COLLECTIVES), value=list(asked.collectives), width=WIDTH
         ),
+        "providers": MultiChoice(label="Methods of", options=_PROVIDERS, value=list(asked.providers), width=WIDTH),
         "algorithms": MultiChoice(label="Algorithms (none chosen: all)", options=[], value=[], width=WIDTH),
         "message_sizes": TextInput(label="Message sizes", value=asked.message_sizes, width=WIDTH, size="small"),
         "comm_sizes": TextInput(label="Communicator sizes", value=asked.comm_sizes, width=WIDTH, size="small"),
@@ -190,12 +198,13 @@ def _how(asked: Asked) -> dict[str, Any]:
         "roots": Select(label="Root", options=_ROOTS, value=asked.roots, **half),
         "counts": Select(label="Blocks of …v collectives", options=_COUNTS, value=asked.counts, **half),
         "datatype": Select(label="Elements of reductions", options=list(DATATYPES), value=asked.datatype, **half),
+        "operation": Select(label="Operation of reductions", options=_OPERATIONS, value=asked.operation, **half),
         "graphs": Switch(label="Record who sends to whom", value=asked.graphs, margin=(18, 10)),
     }
 
 
 _MORE = ("segment_sizes", "fan_outs", "radixes", "ppns", "rounds", "launches", "iterations", "point_seconds", "memory")
-_MORE += ("buffers", "roots", "datatype", "counts", "graphs")
+_MORE += ("buffers", "roots", "datatype", "operation", "counts", "graphs")
 
 
 def _number(label: str, value: float, start: float, end: float, step: float) -> Any:

@@ -14,6 +14,8 @@ WHAT = {
     "vector's, for the others that of each process's block (dissertation, chapter 4).",
     "algorithms": "The library's own names; none chosen: all that it has, and its own decision. Each is forced for its "
     "measurements by the library's parameters.",
+    "providers": "The library's own algorithms, forced; and own ones, run over it as schedules, so that those that it "
+    "lacks or cannot switch are measured too. None chosen: the library's.",
     "message_sizes": f"Bytes. {_GRID}",
     "comm_sizes": f"Processes; {{ranks}} stands for all that are launched. {_GRID}",
     "protocol": "Every repetition starts at a common time and lasts until the last process is done (SKaMPI 5), or a "
@@ -41,6 +43,8 @@ WHAT = {
     "mostly use the first.",
     "counts": "Blocks of allgatherv and alltoallv: all equal, or in proportion to the rank + 1. The message size is "
     "their mean.",
+    "operation": "A sum, or an operation that does not commute (the operand of the lowest rank stays), which some "
+    "algorithms cannot serve.",
     "datatype": "Elements of reductions, which add them up. Sizes that hold no whole number of them are left out, and "
     "counted.",
     "graphs": "Keep which process sent how many bytes to which, by one untimed call of each method. It shows that the "

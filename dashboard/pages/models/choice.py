@@ -24,6 +24,7 @@ from dashboard.plots.models.curves import AXES, AxisName, View
 from dashboard.plots.models.methods import SEGMENTS, ModelMethod, model_methods
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
+from loaders.collectives import POINT_TO_POINT
 
 FIRST_MACHINE = "grig-tcp"
 #: Sizes that can be held where none were measured: processes, bytes.
@@ -83,6 +84,12 @@ class ModelChoice(param.Parameterized):
         known = "ppn" in cube.dims and state.ppn in cube["ppn"].values
         return select_ppn(cube, state.ppn if known else None)[0]
 
+    def pingpong(self) -> xr.Dataset | None:
+        """Point-to-point measurements among the results; None without any."""
+        results = self._state.results
+        known = results is not None and POINT_TO_POINT in results.children
+        return results[POINT_TO_POINT].to_dataset() if known else None
+
     @property
     def scheme(self) -> str:
         """Colours of the methods."""
@@ -94,7 +101,7 @@ class ModelChoice(param.Parameterized):
 
     def offered(self) -> tuple[ModelMethod, ...]:
         """Methods that can be shown."""
-        return model_methods(self.collective, self.cube())
+        return model_methods(self.collective, self.cube(), every=True)
 
     def could_choose(self) -> tuple[Method, ...]:
         """Methods that models can decide between: measured ones, then each algorithm with further segment sizes."""
@@ -238,7 +245,8 @@ class ModelChoice(param.Parameterized):
 
 def _first(offered: Sequence[ModelMethod]) -> tuple[ModelMethod, ...]:
     """One method of each of the first algorithms, the measured ones first."""
-    known = [each for each in offered if each.measured] or list(offered)
+    modelled = [each for each in offered if each.modelled]
+    known = [each for each in modelled if each.measured] or modelled
     first: dict[str, ModelMethod] = {}
     for each in known:
         first.setdefault(each.algorithm, each)

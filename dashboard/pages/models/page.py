@@ -12,11 +12,13 @@ from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.curves import Curves
 from dashboard.pages.models.decide import Deciding
+from dashboard.pages.models.drawn import DrawnParameters
 from dashboard.pages.models.fits import Fits
 from dashboard.pages.models.grids import Grids
 from dashboard.pages.models.optimal import Optimal
 from dashboard.pages.models.parameters import ParameterPanel
 from dashboard.pages.models.parts import REST
+from dashboard.pages.models.processes import OverProcesses
 from dashboard.pages.models.schedule import Scheduled
 from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
@@ -29,7 +31,20 @@ from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
-TABS = ("Curves", "Segment size", "Decision", "Optimal", "Fit", "Time line", "Formulas", "Errata", "Schedule", "Grids")
+TABS = (
+    "Curves",
+    "Segment size",
+    "Decision",
+    "Optimal",
+    "Fit",
+    "Time line",
+    "Formulas",
+    "Errata",
+    "Schedule",
+    "Processes",
+    "Parameters",
+    "Grids",
+)
 #: Tabs that need methods and models to be chosen.
 _CURVES = 2
 _NOTHING = "Choose at least one method and one model."
@@ -66,7 +81,8 @@ class ModelsPage(Viewer):
             width=400,
             max_items=MOST_METHODS,
             description=f"Algorithms with their segment sizes that the curves are of, {MOST_METHODS} at most. Those "
-            "that were measured stand beside their models.",
+            "that were measured stand beside their models, own methods beside the library's, and those without a "
+            "model by themselves.",
         )
         titles = {MODEL_TITLES[name]: name for name in MODEL_NAMES}
         self.models = MultiChoice(
@@ -97,7 +113,8 @@ class ModelsPage(Viewer):
         self.panel = ParameterPanel(state, choice)
         further = (Deciding(state, choice), Optimal(choice), Fits(choice), TimeLine(choice))
         texts = (Formulas(choice), Errata(choice))
-        self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, Scheduled(choice), Grids(choice))
+        drawn = (Scheduled(choice), OverProcesses(choice), DrawnParameters(choice), Grids(choice))
+        self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, *drawn)
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import panel as pn
@@ -18,7 +19,7 @@ from dashboard.models.fit import Fit, fit_all
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import ParameterSet, set_of_text
 from dashboard.models.parameter_text import read_parameters, write_parameters
-from dashboard.models.pingpong import logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
+from dashboard.models.pingpong import LOGP_MPI, logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.knobs import KNOBS, Knob
 from dashboard.pages.parts.growing import Background
@@ -93,10 +94,11 @@ class ParameterPanel(Viewer):
         )
         self.file = FileInput(
             label="Load",
-            accept=".json,.csv",
+            accept=".json,.csv,.out,.txt",
             variant="outlined",
             size="small",
-            description="Parameters as they are saved here, or a LogP-style table (.csv) of gaps and overheads. They "
+            description="Parameters as they are saved here, or a LogP-style table (.csv) of gaps and overheads, "
+            "or what logp_test saved (.out). They "
             "are listed beside the published ones.",
         )
         self.file.param.watch(self._load, "value")
@@ -275,7 +277,7 @@ class ParameterPanel(Viewer):
 
     def _fit(self, *_: Any) -> None:
         cube, collective, models = self.choice.cube(), self.choice.collective, tuple(self.choice.models)
-        labels = [each.measured for each in self.choice.methods if each.measured]
+        labels = [each.measured for each in self.choice.methods if each.measured and each.modelled]
         if cube is None or not models:
             return
 
@@ -300,8 +302,8 @@ def _read(name: str, content: bytes) -> ParameterSet:
         text = content.decode()
     except UnicodeDecodeError:
         raise ParameterError(f"{name}: not a text file in UTF-8") from None
-    if name.endswith(".csv"):
-        return parameters_of_table(logp_table_of(text, name), sources=[name], name=name.removesuffix(".csv"))
+    if name.endswith(".csv") or text.startswith(LOGP_MPI):
+        return parameters_of_table(logp_table_of(text, name), sources=[name], name=Path(name).stem)
     return set_of_text(text, name)
 
 

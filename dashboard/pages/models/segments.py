@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import panel as pn
 from panel.io import hold
 
+from dashboard.domain.units import format_bytes
 from dashboard.models import MODELS
 from dashboard.models.segments.closed import BY_NAME
 from dashboard.pages.models.choice import ModelChoice
-from dashboard.pages.models.parts import Held, Part, chart, heading, html
+from dashboard.pages.models.parts import REST, Held, Part, chart, heading, html
+from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.widgets import Select
+from dashboard.plots.models import pays
 from dashboard.plots.models import segments as model_segments
 from dashboard.plots.models.methods import ModelMethod
+
+#: Segment sizes that are set against none, bytes.
+CUT_SIZES = (1024, 4096, 8192, 16384, 65536)
 
 
 class OptimalSegments(Part):
@@ -25,10 +34,22 @@ class OptimalSegments(Part):
             "best size has a closed form (dissertation, chapter 4) it is taken, elsewhere it is searched for.",
         )
         self.held = Held(choice)
-        self.title, self.table = heading(), html()
+        sizes = {format_bytes(size): size for size in CUT_SIZES}
+        self.cut = Select(
+            label="Segments of",
+            options=sizes,
+            value=CUT_SIZES[0],
+            width=110,
+            description="Of the lower chart: at which message sizes do segments of this size pay (dissertation, "
+            "Figure 4.23).",
+        )
+        self.cut.param.watch(self.again, "value")
+        self.title, self.table, self.where = heading(), html(), html()
+        self.pays = chart(pays.HEIGHT)
+        self.rested = Rested(self._draw_ratios, REST)
         self.chart = chart(model_segments.HEIGHT)
-        self.bar.objects = [self.algorithm, self.held]
-        self.results.objects = [self.title, self.chart, self.table]
+        self.bar.objects = [self.algorithm, self.held, self.cut]
+        self.results.objects = [self.title, self.chart, self.table, self.pays, self.where]
 
     def update(self) -> None:
         """Follow the choice."""
@@ -66,6 +87,18 @@ class OptimalSegments(Part):
                 self.chart.object = model_segments.segment_chart(view, columns, self.live)
                 self._drawn = key
             self.table.object = model_segments.segment_table(curves)
+        self.rested.ask()
+
+    def _draw_ratios(self, _: Any = None) -> None:
+        """Set segments of one size against none, once sliders rest."""
+        choice, algorithm, size = self._choice, self.algorithm.value, int(self.cut.value)
+        if algorithm not in MODELS[choice.collective]:
+            return
+        over = choice.view(axis="message_size")
+        ratios = pays.ratios_of(over, algorithm, size, choice.effective(), choice.cube())
+        with hold(pn.state.curdoc):
+            self.pays.object = pays.pays_chart(ratios)
+            self.where.object = pays.pays_text(ratios, size)
 
 
 def _has_optimum(collective: str, algorithm: str) -> bool:

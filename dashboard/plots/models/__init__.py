@@ -10,6 +10,9 @@ __all__ = [
     "legend",
     "methods",
     "optimal",
+    "parameters",
+    "pays",
+    "processes",
     "segments",
     "timeline",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import holoviews as hv
@@ -165,9 +166,14 @@ def _scatter(columns: Columns, x: hv.Dimension, y: hv.Dimension, size: int, tips
     )
 
 
-def time_chart(view: View, columns: Mapping[str, Columns], live: LiveSources) -> hv.Overlay:
-    """Draw times: lines of the models, points with error bars of the measurement."""
-    x = hv.Dimension("at", label=AXES[view.axis])
+def with_models(view: View, *models: ModelName | None) -> View:
+    """The view with these models only."""
+    return replace(view, models=tuple(name for name in models if name is not None))
+
+
+def time_chart(view: View, columns: Mapping[str, Columns], live: LiveSources, label: str = "") -> hv.Overlay:
+    """Draw times: lines of the models, points with error bars of the measurement; `label`: of the lower axis."""
+    x = hv.Dimension("at", label=label or AXES[view.axis])
     layers: list[hv.Element] = [
         live.attach(name := f"curves {model}", _paths(columns[name], x, _TIME, 2, model)) for model in view.models
     ]
@@ -175,7 +181,7 @@ def time_chart(view: View, columns: Mapping[str, Columns], live: LiveSources) ->
     layers.append(live.attach("bars", spread.opts(color="color", line_width=1.5, backend="bokeh")))
     tips = [("", "@told"), (AXES[view.axis], "@size"), ("measured", "@text"), ("std", "@spread")]
     layers.append(live.attach("points", _scatter(columns["points"], x, _TIME, 8, tips)))
-    return hv.Overlay(layers).opts(**_frame(view, "Model and measurement", HEIGHT, logy=view.log))
+    return hv.Overlay(layers).opts(**_frame(view, "Model and measurement", HEIGHT, logy=view.log, xlabel=x.label))
 
 
 def residual_chart(view: View, columns: Mapping[str, Columns], live: LiveSources) -> hv.Overlay:
@@ -219,12 +225,12 @@ def move_residuals(columns: Mapping[str, Columns], live: LiveSources) -> None:
     live.update("off", {name: columns["off"][name] for name in ("above", "text")})
 
 
-def _frame(view: View, title: str, height: int, *, logy: bool) -> dict[str, Any]:
+def _frame(view: View, title: str, height: int, *, logy: bool, xlabel: str = "") -> dict[str, Any]:
     ticks = size_ticks(view.axis, log=view.log)
     times = height == HEIGHT
     hooks = follow_data, ticks, *([time_ticks] if times else [])
     ylabel = "time" if times else "above measurement [%]"
-    return framed(title, height, *hooks, xlabel=AXES[view.axis], ylabel=ylabel, logx=view.log, logy=logy)
+    return framed(title, height, *hooks, xlabel=xlabel or AXES[view.axis], ylabel=ylabel, logx=view.log, logy=logy)
 
 
 def follow_data(plot: Any, _: hv.Element) -> None:

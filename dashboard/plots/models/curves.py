@@ -64,7 +64,7 @@ class View:
         """Methods with a line of their own: over segment sizes there is one for each algorithm."""
         if self.axis != "segment_size":
             return self.methods
-        names = dict.fromkeys(each.algorithm for each in self.methods)
+        names = dict.fromkeys(each.algorithm for each in self.methods if each.modelled)
         return tuple(ModelMethod(name) for name in names)
 
     def held(self) -> View:
@@ -227,7 +227,7 @@ def evaluate(
     at = positions(view, cube)
     lines = Lines(points or tuple(measured(view, method, cube) for method in view.drawn), {}, {})
     for slot, method in enumerate(view.drawn):
-        for model in view.models:
+        for model in view.models if method.modelled else ():
             if model in parameters:
                 time = predicted(view, method, parameters[model], at)
                 # Where the algorithm works on some numbers of processes only, the line joins those.

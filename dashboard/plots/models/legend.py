@@ -22,6 +22,19 @@ def dash(model: ModelName) -> str:
     )
 
 
+def processes_table(view: View, lines: Lines) -> str:
+    """Write the lines of several numbers of processes, with how far a model is off on each."""
+    rows = []
+    for slot, each in enumerate(view.drawn):
+        _, sign, color = LOOKS[slot]
+        name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(each.label)}'
+        offs = [lines.deviation(model, slot) for model in view.models if (model, slot) in lines.curves]
+        figures = [format_percent(value) for value in offs[0]] if offs and offs[0] is not None else ["–", "–"]
+        rows.append([name, *figures])
+    heads = [("processes", False), ("mean deviation", True), ("largest", True)]
+    return table("Lines, and how far the model is off", heads, rows)
+
+
 def legend_table(view: View, lines: Lines) -> str:
     """Write methods and models with mean and largest deviation, percent of the measurement.
 
@@ -37,7 +50,7 @@ def legend_table(view: View, lines: Lines) -> str:
     for slot, method in enumerate(view.drawn):
         _, sign, color = LOOKS[slot]
         apart.append(len(rows))
-        validity = model_of(view.collective, method.algorithm).validity
+        validity = model_of(view.collective, method.algorithm).validity if method.modelled else "any"
         only = "" if validity == "any" else f" ({validity} only)"
         name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(method.label + only)}'
         measured = method.measured if lines.points[slot].at.size else ""
@@ -53,4 +66,6 @@ def legend_table(view: View, lines: Lines) -> str:
             measured_as = escape(measured) or ("as drawn" if lines.points[slot].at.size else "not measured here")
             rows.append([name, f"{dash(model)} {title}", *figures, measured_as])
             name = measured_as = ""
+        if not method.modelled:
+            rows.append([name, "no model", "–", "–", escape(measured) or "not measured here"])
     return table("Lines, and how far the models are off", heads, rows, apart=[each for each in apart if each])

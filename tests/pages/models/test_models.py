@@ -224,7 +224,7 @@ def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State, re
 def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
     state = State()
     state.show(results)
-    view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:99;methods:linear,chain;bush:1"
+    view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:99;methods:linear,garland;bush:1"
     state.from_query({"page": "Models", "models": view})
     page = shown(state)
     for word in (
@@ -232,7 +232,7 @@ def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
         "comm_size = '-1'",
         "models = 'magic'",
         "no machine '/etc/passwd'",
-        "chain",
+        "garland",
         "'bush'",
     ):
         assert word in state.notice

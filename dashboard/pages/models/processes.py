@@ -1,0 +1,62 @@
+"""The tab of the page *Models* that draws one method on several numbers of processes."""
+
+from __future__ import annotations
+
+import panel as pn
+from panel.io import hold
+
+from dashboard.models import MODEL_TITLES
+from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.models.parts import Part, chart, heading, html
+from dashboard.pages.parts.widgets import Switch
+from dashboard.plots.models import chart as model_chart
+from dashboard.plots.models.legend import processes_table
+from dashboard.plots.models.processes import by_processes, shown_sizes
+from loaders.collectives import COLLECTIVES
+
+
+class OverProcesses(Part):
+    """Duration over message sizes, a line for each number of processes (Figures 4.22 and 4.24)."""
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self.method = self.menu("Method", 260, "Whose duration is drawn, measured and by a model.")
+        self.model = self.menu("Model", 160, "Whose lines stand beside what was measured.")
+        self.total = Switch(
+            label="Total buffer",
+            value=False,
+            description="To the right the bytes of the whole buffer, the block times the number of processes, as "
+            "Figure 4.24 of the dissertation has it for alltoall. Off: the message size.",
+        )
+        self.total.param.watch(self.again, "value")
+        self.title, self.legend = heading(), html()
+        self.chart = chart(model_chart.HEIGHT)
+        self.bar.objects = [self.method, self.model, self.total]
+        self.results.objects = [self.title, self.chart, self.legend]
+
+    def update(self) -> None:
+        """Follow the choice."""
+        choice, cube = self._choice, self._choice.cube()
+        view = choice.view(axis="message_size")
+        if choice.collective == "barrier":
+            self.tell("A barrier has no message sizes; the tab Curves draws it over the number of processes.")
+            return
+        offered = {each.label: each for each in choice.offered()}
+        method = self.offer(self.method, offered, *choice.methods)
+        titles = {MODEL_TITLES[name]: name for name in choice.effective()}
+        model = self.offer(self.model, titles, *view.models)
+        self.total.visible = COLLECTIVES[choice.collective].by_block
+        total = bool(self.total.value) and self.total.visible
+        sizes = shown_sizes(choice.sizes("comm_size") if cube is None else [int(p) for p in cube["comm_size"].values])
+        self.tell("" if method is not None else "There is no method to draw.")
+        if method is None:
+            return
+        alone, lines = by_processes(
+            model_chart.with_models(view, model), method, sizes, choice.effective(), cube, total=total
+        )
+        columns = model_chart.chart_columns(alone, lines)
+        what = "total buffer" if total else "message size"
+        with hold(pn.state.curdoc):
+            self.title.object = f"<strong>{choice.collective} {method.label} over {what}</strong>"
+            self.chart.object = model_chart.time_chart(alone, columns, self.live, what)
+            self.legend.object = processes_table(alone, lines)

@@ -1,0 +1,181 @@
+"""Algorithms whose radix is a parameter: trees, exchanges among groups, and Bruck's way with more than two digits.
+
+With a radix of two they are the binomial tree, recursive doubling and Bruck's algorithms; a larger one takes fewer
+rounds with more messages in each, which pays where a process sends several at once. Sources: J. Bruck, C.-T. Ho,
+S. Kipnis, E. Upfal, D. Weathersby, IEEE TPDS 8 (1997), for all-to-all; M. Wilkins et al., "Generalized Collective
+Algorithms for the Exascale Era", CLUSTER 2023, for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter
+from dashboard.schedules.allgather import gathered
+from dashboard.schedules.alltoall import blocks
+from dashboard.schedules.bcast import down
+from dashboard.schedules.call import Blocks, View
+from dashboard.schedules.parts import even_parts
+from dashboard.schedules.rank import Rank
+from dashboard.schedules.reduce import combined, tree
+from dashboard.schedules.topologies import k_nomial
+
+RADIX = Parameter("radix", 4, (2, 3, 4, 8), least=2)
+RESULT = 1
+_GENERALIZED = "Wilkins et al., CLUSTER 2023"
+_BRUCK = "Bruck et al., TPDS 8 (1997)"
+
+
+def distances(rank: Rank) -> Iterator[int]:
+    """Powers of the radix below the number of processes."""
+    distance = 1
+    while distance < rank.size:
+        yield distance
+        distance *= rank["radix"]
+
+
+def bruck_allgather(rank: Rank, view: View, known: Blocks) -> None:
+    """All blocks known go to the ranks 1, 2, … distances before, of as many as the radix less one at once."""
+    turned = Blocks.dense([known.lengths[(rank.rank + place) % rank.size] for place in range(rank.size)])
+    places = rank.scratch(turned.end)
+    rank.copy(known.of(view, rank.rank), turned.of(places, 0))
+    for distance in distances(rank):
+        aheads = range(distance, min(distance * rank["radix"], rank.size), distance)
+        number = [min(distance, rank.size - ahead) for ahead in aheads]
+        requests = [
+            rank.receive(turned.of(places, ahead, count), (rank.rank + ahead) % rank.size)
+            for ahead, count in zip(aheads, number, strict=True)
+        ]
+        requests += [
+            rank.send(turned.of(places, 0, count), (rank.rank - ahead) % rank.size)
+            for ahead, count in zip(aheads, number, strict=True)
+        ]
+        rank.wait(*requests)
+    before = rank.size - rank.rank
+    rank.copy(turned.of(places, 0, before), known.of(view, rank.rank, before))
+    if rank.rank:
+        rank.copy(turned.of(places, before, rank.rank), known.of(view, 0, rank.rank))
+
+
+def bruck_alltoall(rank: Rank) -> None:
+    """Blocks for the rank i further on go there by the digits of i; those of one digit are on their way at once."""
+    sent, received = blocks(rank)
+    length = rank.call.count
+    where = [sent[(rank.rank + ahead) % rank.size] for ahead in range(rank.size)]
+    for distance in distances(rank):
+        receives, sends = [], []
+        for digit in range(1, rank["radix"]):
+            going = [ahead for ahead in range(rank.size) if ahead // distance % rank["radix"] == digit]
+            if not going:
+                break
+            packed, coming = (rank.scratch(len(going) * length) for _ in range(2))
+            for place, ahead in enumerate(going):
+                rank.copy(where[ahead], packed.part(place * length, length), modelled=True)
+                where[ahead] = coming.part(place * length, length)
+            receives.append(rank.receive(coming, (rank.rank - digit * distance) % rank.size))
+            sends.append(rank.send(packed, (rank.rank + digit * distance) % rank.size))
+        rank.wait(*receives, *sends)
+    for behind in range(rank.size):
+        rank.copy(where[behind], received[(rank.rank - behind) % rank.size], modelled=True)
+
+
+def recursive_multiplying(rank: Rank) -> None:
+    """Groups of as many as the radix exchange the vector, at distances that grow by it.
+
+    Processes beyond a power of the radix are folded: contiguous ranks hand theirs to the last of them, so the order of
+    ranks is kept.
+    """
+    number = max(distances(rank)) * (rank["radix"] if _is_power(rank.size, rank["radix"]) else 1)
+    groups = even_parts(rank.size, number)
+    own = next(group for group in range(number) if rank.rank < groups.offsets[group] + groups.lengths[group])
+    leads = [start + length - 1 for start, length in zip(*groups, strict=True)]
+    result = rank.result(here=True)
+    if rank.rank != leads[own]:
+        rank.put(result, leads[own])
+        rank.take(result, leads[own], RESULT)
+        return
+    members = range(leads[own] - 1, groups.offsets[own] - 1, -1)
+    combined(rank, [(member, result) for member in members], lambda piece, complete: None)
+    distance = 1
+    while distance < number:
+        _among(rank, result, leads, own, distance)
+        distance *= rank["radix"]
+    rank.wait(*[rank.send(result, member, RESULT) for member in members])
+
+
+def _is_power(number: int, base: int) -> bool:
+    while number % base == 0:
+        number //= base
+    return number == 1
+
+
+def _among(rank: Rank, result: View, leads: list[int], own: int, distance: int) -> None:
+    """Exchange the vector with the others of a group, and combine all of them in the order of ranks."""
+    radix = rank["radix"]
+    digit = own // distance % radix
+    first = own - digit * distance
+    # Each begins with another one, so that no process takes all messages of a group before the others take any.
+    others = [(digit - behind) % radix for behind in range(1, radix)]
+    held = {each: rank.scratch(result.length) for each in others}
+    receives = [rank.receive(held[each], leads[first + each * distance]) for each in others]
+    rank.wait(*receives, *[rank.send(result, leads[first + each * distance]) for each in reversed(others)])
+    held[digit] = result
+    if rank.call.commutative:
+        for each in others:
+            rank.combine(held[each], result)
+        return
+    last = held[radix - 1]
+    for each in range(radix - 2, -1, -1):
+        rank.combine(held[each], last)
+    rank.copy(last, result)
+
+
+def _nomial(made: Callable[[int], Callable[[Rank], None]]) -> Callable[[Rank], None]:
+    return lambda rank: made(rank["radix"])(rank)
+
+
+ALGORITHMS = (
+    Algorithm(
+        "bcast",
+        "k_nomial",
+        _nomial(lambda radix: down(k_nomial(radix))),
+        _GENERALIZED,
+        (SEGMENT_SIZE, RADIX),
+        formula="log(P, k) * (k - 1) * (alpha + beta * m)",
+    ),
+    Algorithm(
+        "reduce",
+        "k_nomial",
+        _nomial(lambda radix: tree(k_nomial(radix), by_child=True)),
+        _GENERALIZED,
+        (SEGMENT_SIZE, RADIX),
+        order="commutative",
+        fallback="in_order_binary",
+        formula="log(P, k) * (k - 1) * (alpha + beta * m + gamma * m)",
+    ),
+    Algorithm(
+        "allgather",
+        "k_bruck",
+        gathered(bruck_allgather),
+        _GENERALIZED,
+        (RADIX,),
+        formula="log(P, k) * (k - 1) * alpha + (P - 1) * beta * m",
+    ),
+    Algorithm(
+        "alltoall",
+        "k_bruck",
+        bruck_alltoall,
+        _BRUCK,
+        (RADIX,),
+        formula="log(P, k) * (k - 1) * (alpha + P / k * (beta + delta) * m) + P * delta * m",
+    ),
+    Algorithm(
+        "allreduce",
+        "recursive_multiplying",
+        recursive_multiplying,
+        _GENERALIZED,
+        (RADIX,),
+        order="rank order",
+        formula="log(P, k) * (k - 1) * (alpha + beta * m + gamma * m)",
+    ),
+)
