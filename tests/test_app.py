@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -202,17 +203,25 @@ def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-def test_a_page_is_a_module_and_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def further_page() -> Iterator[str]:
+    """Name of a page that can be chosen beside the known ones."""
+    known = list(State.param.page.objects)
+    State.param.page.objects = [*known, "Trial"]
+    yield "Trial"
+    State.param.page.objects = known
+
+
+def test_a_page_is_a_module_and_its_name(further_page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "trial.py").write_text(
         "import panel as pn\nfrom panel.viewable import Viewer\n\n\nclass TrialPage(Viewer):\n"
         "    def __init__(self, state):\n        super().__init__()\n        self.state = state\n\n"
         "    def __panel__(self):\n        return pn.pane.Markdown(self.state.collective)\n"
     )
     monkeypatch.setattr(dashboard.pages, "__path__", [*dashboard.pages.__path__, str(tmp_path)])
-    monkeypatch.setattr("dashboard.app.PAGES", (*PAGES, "Trial"))
-    monkeypatch.setattr(State.param.page, "objects", [*PAGES, "Trial"])
+    monkeypatch.setattr("dashboard.app.PAGES", (*PAGES, further_page))
     app = App(sample_start())
-    assert app.navigation.options[-1] == "Trial"
-    app.navigation.value = "Trial"
+    assert app.navigation.options[-1] == further_page
+    app.navigation.value = further_page
     assert app.main[-1].visible
     assert app.main[-1][0].object == app.state.collective

@@ -15,7 +15,7 @@ from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks import again
 from dashboard.decisions.measured.trust import doubtful
 from loaders import RunWriter, open_results
-from tests.bench.campaigns import RANKS, campaign_of, points, run
+from tests.bench.campaigns import RANKS, campaign_of, run
 
 SIZES = (8, 1024, 16384)
 BINOMIAL, LINEAR = Method("binomial", library_id=6), Method("basic_linear", library_id=1)
@@ -112,9 +112,11 @@ def test_a_campaign_measures_again_by_itself_what_was_garbage(tmp_path: Path, in
     now = run(campaign, installation)
     assert now["state"] == "finished"
     assert "measured again, since the times cannot be right (bcast binomial" in now["note"]
-    (last,) = [one for one in points(campaign) if "again" in one and one["message_size"] == SIZES[0]][:1]
-    assert last["again"] == "longer than messages that are larger: by far"
-    assert max(last["samples"]) < 0.5
+    lines = map(json.loads, campaign.results.read_text(encoding="utf-8").splitlines())
+    anew = [one for one in lines if "again" in one and one["message_size"] == SIZES[0]]
+    # On a busy machine it is measured once more for another reason.
+    assert "longer than messages that are larger: by far" in {one["again"] for one in anew}
+    assert max(anew[-1]["samples"]) < 0.5
     cube = open_results([campaign.results])["bcast"].to_dataset()
     place = {"method": "binomial", "comm_size": RANKS, "message_size": SIZES[0]}
     time = float(cube["time"].sel(place))

@@ -82,8 +82,9 @@ def test_every_phase_has_its_time(results: list[dict[str, Any]]) -> None:
     assert len(cube["phases"]) == 7
     for way in (original, square, cube):
         (seconds,) = way["seconds"]
-        # Ranks wait for each other within the phases, so each rank's phases add up to about the whole.
-        assert sum(turns[0]["mean"] for turns in way["phases"].values()) == pytest.approx(seconds, rel=0.5)
+        # A rank's phases add up to its time; the way takes that of the slowest rank, which may have lacked a core.
+        assert 0.1 * seconds < sum(turns[0]["mean"] for turns in way["phases"].values()) < 1.01 * seconds
+        assert all(turns[0]["max"] <= 1.01 * seconds for turns in way["phases"].values())
     tasks = results[-1]["ways"]
     assert [set(way["phases"]) for way in tasks] == [
         {"compute", "allgather within a stage", "allgather between stages"}
