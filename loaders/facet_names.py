@@ -12,5 +12,6 @@ FACETS: Mapping[str, str] = {
     "version": "library_version",
     "device": "device",
     "placement": "placement",
+    "operation": "operation",
     "campaign": "campaign",
 }

@@ -19,8 +19,8 @@ from loaders.facet_names import FACETS
 from loaders.pooling import Axes, means_by_source
 from loaders.rows import CollectiveRows
 
-#: What a file that tells no device ran on, beside others that tell one.
-HOST = "host"
+#: What a file that does not tell it was measured with, beside others that tell.
+_USUAL = {"device": "host", "operation": "sum"}
 _NAMED = 4
 
 Told = Mapping[str, str]
@@ -96,8 +96,8 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
         Those that each tells. The campaign of a file that names none is its folder.
     """
     facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
-    if any("device" in each for each in facets):
-        facets = [{"device": HOST} | each for each in facets]
+    told = set().union(*facets)
+    facets = [{name: value for name, value in _USUAL.items() if name in told} | each for each in facets]
     folders = [str(Path(path).parent) for path, _ in files]
     if len(set(folders)) > 1:
         above = os.path.commonpath(folders)

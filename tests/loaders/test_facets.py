@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders import LoadError, MissingHintError, intelmpi, open_results, scan
+from loaders import LoadError, MissingHintError, RunWriter, intelmpi, open_results, scan
 from loaders.facets import values
 
 HOST = "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   9.50\n16   10.0\n"
@@ -24,8 +24,8 @@ def devices(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def first(folder: Path, **hints: object) -> float:
-    return float(open_results(folder, **hints)["bcast"]["time"].values.ravel()[0]) * 1e6
+def first(folder: Path, name: str = "bcast", **hints: object) -> float:
+    return float(open_results(folder, **hints)[name]["time"].values.ravel()[0]) * 1e6
 
 
 def test_host_and_graphics_card_are_chosen_or_joined_but_never_averaged_unasked(devices: Path) -> None:
@@ -67,6 +67,17 @@ def test_two_versions_are_kept_apart_where_they_measured_other_sizes_too(tmp_pat
     assert chosen["comm_size"].values.tolist() == [16]
     assert open_results(tmp_path, pattern=pattern, select="library_version=5.0")["bcast"].identical(chosen)
     assert chosen.attrs["library_version"] == "5.0"
+
+
+def test_reductions_by_an_operation_that_does_not_commute_are_not_averaged_with_sums(tmp_path: Path) -> None:
+    for name, attrs, time in (("sum", {}, 1e-6), ("first", {"operation": "first"}, 9e-6)):
+        with RunWriter(tmp_path / f"{name}.jsonl", {"system": "x", **attrs}) as writer:
+            writer.append(
+                {"collective": "reduce", "algorithm": "linear", "comm_size": 4, "message_size": 8, "samples": [time]}
+            )
+    with pytest.raises(MissingHintError, match=r"operation of reduce is 'first' .* and 'sum' .*--select operation="):
+        open_results(tmp_path)
+    assert first(tmp_path, "reduce", select="operation=sum") == pytest.approx(1.0)
 
 
 def test_of_many_values_the_first_four_are_named(tmp_path: Path) -> None:

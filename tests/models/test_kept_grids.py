@@ -39,7 +39,9 @@ def gained(cube: xr.Dataset, original: str, inner: str, size: int) -> dict[str, 
     }
 
 
-def test_square_grids_gain_at_100_kb_and_broadcasts_lose_at_1_kb(results: dict[str, xr.Dataset]) -> None:
+def test_square_grids_gain_at_100_kb_and_broadcasts_nothing_beyond_noise_at_1_kb(
+    results: dict[str, xr.Dataset],
+) -> None:
     # Measured before on a like network: bcast 57, 42, 41 %, allgather 69, 55, 46 %.
     bcast = gained(results["bcast"], LINEAR, "linear", 100_000)
     assert list(bcast) == ["2x8", "4x4", "8x2"]
@@ -47,7 +49,9 @@ def test_square_grids_gain_at_100_kb_and_broadcasts_lose_at_1_kb(results: dict[s
     allgather = gained(results["allgather"], LAM, "gather_bcast:gather=linear:bcast=linear", 100_000)
     assert allgather["4x4"] > 50
     assert min(allgather.values()) > 25
-    assert np.mean(list(gained(results["bcast"], LINEAR, "linear", 1000).values())) < -5
+    labels = [str(label) for label in results["bcast"]["method"].values]
+    faster = beyond_noise(results["bcast"], labels.index(LINEAR), 0.05)[:, -1, 0]
+    assert [label for label, gains in zip(labels, faster, strict=True) if gains and "inner=linear" in label] == []
 
 
 def test_the_selection_is_nowhere_slower_than_the_original_beyond_noise(results: dict[str, xr.Dataset]) -> None:
@@ -83,5 +87,4 @@ def test_applications_computed_the_same_with_a_prediction_beside(name: str) -> N
         assert way["difference"] < 1e-12
         assert len(way["phases"]) > 1
         assert way["predicted"] > 0
-    if name.startswith("pabm"):
-        assert gain(original["seconds"], orthogonal["seconds"]).low > 30
+    assert gain(original["seconds"], orthogonal["seconds"]).low > (60 if name.startswith("pabm") else 20)
