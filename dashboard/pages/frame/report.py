@@ -27,7 +27,8 @@ HELD_OUT = {
 }
 _WHAT = (
     "Maps, penalties, the frontier, rules, source and where the measurements come from, in **one HTML file**: it opens "
-    "in any browser, without a network and without a server."
+    "in any browser, without a network and without a server. **Pictures for a paper** are the fastest methods, the "
+    "decision, what it loses, and its times beside the best and the default: as SVG, PDF and PNG, each with a caption."
 )
 _EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
@@ -75,13 +76,7 @@ class Report(Viewer):
             "(cross-validation; M. Stone, J. R. Stat. Soc. B 36, 1974). It takes several times as long.",
         )
         self.write = Button(label="Write the report", color="primary", variant="contained", on_click=self._write)
-        self.draw = Button(
-            label="Pictures for a paper",
-            variant="outlined",
-            on_click=self._draw,
-            description="Fastest methods, the decision, what it loses, and its times beside the best and the default, "
-            "each as SVG, PDF and PNG with a caption that has its figures.",
-        )
+        self.draw = Button(label="Pictures for a paper", variant="outlined", on_click=self._draw)
         self._last: Callable[[], None] = self._write
         self.background = Background(again=self._again)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
