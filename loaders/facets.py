@@ -96,8 +96,8 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
         Those that each tells. The campaign of a file that names none is its folder.
     """
     facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
-    told = set().union(*facets)
-    facets = [{name: value for name, value in _USUAL.items() if name in told} | each for each in facets]
+    named = set().union(*facets)
+    facets = [{name: value for name, value in _USUAL.items() if name in named} | each for each in facets]
     folders = [str(Path(path).parent) for path, _ in files]
     if len(set(folders)) > 1:
         above = os.path.commonpath(folders)

@@ -201,13 +201,13 @@ sys.exit(7 if len(before) == 1 else 0)
 def test_a_start_that_hangs_or_fails_is_made_again_and_told_how_the_one_before_ended(tmp_path: Path) -> None:
     script, written = tmp_path / "again.py", tmp_path / "written"
     script.write_text(AGAIN)
-    starts, files = (Start(again=5, quiet=0.5),), (written,)
+    starts, files = (Start(again=5, quiet=2.0),), (written,)
     job = Job(tmp_path, 1, (str(written),), {}, 60.0, tmp_path / "log.txt", files, starts=starts)
     launcher = LocalLauncher((sys.executable, str(script)))
     assert Launched(launcher, start_job(launcher, job), tmp_path).end().state == "finished"
     first, hung, failed = written.read_text().splitlines()
     assert first == "first"
-    assert hung == "hangs: nothing came back for 0.5 s"
+    assert hung == "hangs: nothing came back for 2 s"
     assert failed == "takes the job down: exit code 7"
 
 
