@@ -54,7 +54,13 @@ def start(served: ServedPage, page: Page, name: str, limit: str = "", **request:
     served.change(fill)
     measure, _ = served.pages[-1]
     # What the browser shows may be of a moment ago: what is asked for now is worked out first.
-    until(lambda: not measure.cost.start.disabled)
+
+    def asked() -> bool:
+        if measure.cost.named.value != name:
+            served.change(fill)
+        return not measure.cost.start.disabled
+
+    until(asked)
     button.click(timeout=PATIENCE_MS)
     expect(page.get_by_role("heading", name=re.compile(f"^{name}: "))).to_be_visible(timeout=PATIENCE_MS)
 

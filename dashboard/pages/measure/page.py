@@ -243,7 +243,9 @@ class MeasurePage(Watching):
 
         if await self.doing.do(work, "Starting …"):
             self.state.campaign = name
-            self.cost.named.value = ""
+            # A name that was typed meanwhile is the next campaign's.
+            if self.cost.named.value == name:
+                self.cost.named.value = ""
             self._ask_cost()
 
     async def resume(self, *_: Any) -> None:

@@ -50,8 +50,9 @@ class TuneWatch(Viewer):
             label="Check again",
             variant="outlined",
             on_click=actions["again"],
-            description="Whether the rules still hold, after an upgrade or a new network: only what does not is "
-            "measured anew.",
+            # A screen reader reads this in the label's place.
+            description="Check again whether the rules still hold, after an upgrade or a new network; only what does "
+            "not is measured anew.",
             **small,
         )
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
