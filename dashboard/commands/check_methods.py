@@ -6,12 +6,12 @@ Exit status: 0 when every method can be chosen, 3 when one must not be; 2 on bad
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching as cli_launching
+from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
 
@@ -45,29 +45,18 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     cli_arguments.start_command(parser)
     parser.add_argument(
         "--hangs",
-        type=_seconds,
+        type=cli_values.positive,
         default=20.0,
         metavar="S",
         help="a method hangs when no call comes back for so many seconds (default 20)",
     )
     parser.add_argument(
-        "--time-limit", type=_seconds, default=600.0, metavar="S", help="all is ended then (default 600)"
+        "--time-limit", type=cli_values.positive, default=600.0, metavar="S", help="all is ended then (default 600)"
     )
     cli_launching.add_options(parser)
     parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
     parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
     cli_arguments.json(parser)
-
-
-def _seconds(text: str) -> float:
-    """Seconds above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed are seconds above 0")
-    return value
 
 
 def check_methods(args: argparse.Namespace) -> None:

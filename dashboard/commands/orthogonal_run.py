@@ -56,13 +56,15 @@ def add_parser(
     group.add_argument("--stages", type=cli_values.count, metavar="K", help="stages (default 4)")
     group.add_argument("--iterations", type=cli_values.count, metavar="I", help="corrections of pabm (default 1)")
     group.add_argument("--problem", metavar="NAME", help="sparse: Brusselator of 2 N² unknowns (default); dense")
-    group.add_argument("--step-size", type=_above_zero, metavar="H", help="of time (default 0.002)")
+    group.add_argument("--step-size", type=cli_values.positive, metavar="H", help="of time (default 0.002)")
     group = parser.add_argument_group("how long")
     group.add_argument("--steps", type=cli_values.count, metavar="N", help="of time (10); iterations of jacobi at most")
-    group.add_argument("--tolerance", type=_above_zero, metavar="X", help="jacobi ends by this change (default 1e-10)")
+    group.add_argument(
+        "--tolerance", type=cli_values.positive, metavar="X", help="change that ends jacobi (default 1e-10)"
+    )
     group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
-    group.add_argument("--time-limit", type=_above_zero, default=600.0, metavar="S", help="(default 600)")
+    group.add_argument("--time-limit", type=cli_values.positive, default=600.0, metavar="S", help="(default 600)")
     group = parser.add_argument_group("prediction beside")
     group.add_argument("--machine", metavar="NAME|RESULTS", help=machine)
     group.add_argument(
@@ -78,16 +80,6 @@ def add_parser(
     # Results may hold any number of them.
     parser.set_defaults(collective=None)
     return parser
-
-
-def _above_zero(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed are numbers above 0")
-    return value
 
 
 def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> None:

@@ -102,6 +102,17 @@ def level(text: str) -> float:
     return value
 
 
+def positive(text: str) -> float:
+    """A number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed are numbers above 0")
+    return value
+
+
 def column(text: str) -> tuple[str, str]:
     """Our name and the file's name of a column."""
     ours, equals, theirs = text.partition("=")
