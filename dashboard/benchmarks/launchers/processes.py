@@ -7,8 +7,9 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 _PROC = Path("/proc")
 #: Fields of /proc/PID/stat after the name in parentheses: the first is the state, the 20th the start time.
@@ -41,38 +42,54 @@ def was_told(pid: int, word: str) -> bool:
     return not arguments or word.encode() in arguments.split(b"\0")
 
 
-def marked(mark: str) -> list[int]:
-    """Ids of the running processes whose environment holds ``COLLTUNE_JOB=mark``, this one left out."""
+def marked(mark: str) -> dict[int, int]:
+    """Ids, with their starts, of the running processes whose environment holds ``COLLTUNE_JOB=mark``; not this one."""
     wanted = f"COLLTUNE_JOB={mark}".encode()
-    pids = []
+    starts = {}
     for entry in _PROC.iterdir():
         if not entry.name.isdecimal() or int(entry.name) == os.getpid():
             continue
         with contextlib.suppress(OSError):
-            if wanted in (entry / "environ").read_bytes().split(b"\0") and started_at(int(entry.name)) is not None:
-                pids.append(int(entry.name))
-    return pids
+            started = started_at(int(entry.name))
+            if started is not None and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                starts[int(entry.name)] = started
+    return starts
 
 
-def end_marked(mark: str, patience: float) -> list[int]:
+def end_marked(mark: str, patience: float, known: Mapping[int, int] = MappingProxyType({})) -> list[int]:
     """End all processes of a job: asked first, and killed when they are still there after `patience` seconds.
+
+    Parameters
+    ----------
+    mark
+        The job's, as `marked` reads it.
+    patience
+        Seconds between asking and killing.
+    known
+        Processes of the job that were asked to end already, as `marked` gives them.
 
     Returns
     -------
     list of int
         Those that are there even so.
     """
-    send(marked(mark), signal.SIGTERM)
+    # A process that is ending has no environment any more, though it is still there: it is known by its start.
+    starts = dict(known)
+
+    def left() -> list[int]:
+        starts.update(marked(mark))
+        return [pid for pid, started in starts.items() if alive(pid, started)]
+
+    send(left(), signal.SIGTERM)
     until = time.monotonic() + patience
-    while (left := marked(mark)) and time.monotonic() < until:
+    while left() and time.monotonic() < until:
         time.sleep(_POLL_S)
     for _ in range(50):
-        if not left:
+        if not (remaining := left()):
             break
-        send(left, signal.SIGKILL)
+        send(remaining, signal.SIGKILL)
         time.sleep(_POLL_S)
-        left = marked(mark)
-    return left
+    return left()
 
 
 def send(pids: Iterable[int], number: int) -> None:

@@ -157,11 +157,12 @@ def _written(order: Mapping[str, Any]) -> list[tuple[int, int] | None]:
 
 def _end_all(job: subprocess.Popen[bytes], mark: str) -> None:
     """End the start command's process group, then every process that bears the job's mark."""
+    known = processes.marked(mark)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(job.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         job.wait(PATIENCE)
-    processes.end_marked(mark, 0.0 if job.returncode is not None else PATIENCE)
+    processes.end_marked(mark, 0.0 if job.returncode is not None else PATIENCE, known)
     with contextlib.suppress(subprocess.TimeoutExpired):
         job.wait(PATIENCE)
 
