@@ -40,5 +40,6 @@ __all__ = [
     "resolve",
     "schedule",
     "steps",
+    "units",
     "verification",
 ]

@@ -106,6 +106,10 @@ static void reducing(MPI_Comm comm, int rank, int size, int count)
     MPI_Reduce(one, other, count, MPI_INT, MPI_SUM, 0, comm);
     for (i = 0, right = 1; i < count; i++) right &= rank != 0 || other[i] == sum + size * (i % 5);
     expect(right, "reduce", size, count);
+    memcpy(other, one, (size_t)count * sizeof(int));
+    MPI_Reduce(rank == size - 1 ? MPI_IN_PLACE : one, rank == size - 1 ? other : NULL, count, MPI_INT, MPI_SUM, size - 1, comm);
+    for (i = 0, right = 1; i < count; i++) right &= rank != size - 1 || other[i] == sum + size * (i % 5);
+    expect(right, "reduce in place", size, count);
     MPI_Allreduce(one, other, count, MPI_INT, MPI_SUM, comm);
     for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * (i % 5);
     expect(right, "allreduce", size, count);
@@ -122,6 +126,11 @@ static void reducing(MPI_Comm comm, int rank, int size, int count)
     MPI_Reduce_scatter_block(one, other, count, MPI_INT, MPI_SUM, comm);
     for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * ((rank * count + i) % 5);
     expect(right, "reduce_scatter_block", size, count);
+    for (i = 0; i < size; i++) counts[i] = count;
+    memcpy(other, one, (size_t)count * (size_t)size * sizeof(int));
+    MPI_Reduce_scatter(MPI_IN_PLACE, other, counts, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * ((rank * count + i) % 5);
+    expect(right, "reduce_scatter in place", size, count);
     for (i = 0; i < size; i++) counts[i] = i == 0 ? 2 * count : i == 1 ? 0 : count;
     MPI_Reduce_scatter(one, other, counts, MPI_INT, MPI_SUM, comm);
     for (i = 0, right = 1; i < counts[rank]; i++) {

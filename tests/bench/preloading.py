@@ -65,9 +65,12 @@ class Bench:
         return done
 
     def messages(
-        self, ranks: int, turns: int, *program: str | Path, preload: Path | None
+        self, ranks: int, turns: int, *program: str | Path, preload: Path | None, kind: str = "I"
     ) -> dict[tuple[int, int], int]:
-        """Messages inside collectives by sender and receiver, as the library's monitoring writes them at the end."""
+        """Messages by sender and receiver, as the library's monitoring writes them at the end: of its collectives.
+
+        Those of a program, and of own methods, are of the kind E.
+        """
         for file in self.folder.glob("graph.*"):
             file.unlink()
         said = {
@@ -80,13 +83,15 @@ class Bench:
         for file in self.folder.glob("graph.*"):
             for line in file.read_text(encoding="utf-8").splitlines():
                 words = line.split("\t")
-                if words[0] == "I":
+                if words[0] == kind:
                     found[int(words[1]), int(words[2])] = int(words[4].split()[0])
         return found
 
-    def graph(self, ranks: int, *program: str | Path, preload: Path | None = None) -> dict[tuple[int, int], int]:
+    def graph(
+        self, ranks: int, *program: str | Path, preload: Path | None = None, kind: str = "I"
+    ) -> dict[tuple[int, int], int]:
         """Messages of one call: what ten calls more send, a tenth of it."""
-        few, many = (self.messages(ranks, turns, *program, preload=preload) for turns in (1, 11))
+        few, many = (self.messages(ranks, turns, *program, preload=preload, kind=kind) for turns in (1, 11))
         more = {pair: count - few.get(pair, 0) for pair, count in many.items()}
         assert all(count % 10 == 0 for count in more.values()), more
         return {pair: count // 10 for pair, count in more.items() if count}

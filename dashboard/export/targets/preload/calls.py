@@ -80,11 +80,25 @@ int MPI_$name($parameters)
         const long long bytes = $size;
 
         if (bytes >= 0) {
-            used = colltune_choose($id, state, comm, ${id}_FIRST + $decide);
+$take
         }
     }
     return colltune_done(PMPI_$name($arguments), comm, used);
 }""")
+_CHOSEN = "            used = colltune_choose($id, state, comm, ${id}_FIRST + $decide);"
+#: Where some of the methods are own ones.
+_CHOSEN_OR_OWN = """\
+            const int method = ${id}_FIRST + $decide, own = colltune_methods[method].own;
+            const int unfit = own ? $unfit : COLLTUNE_TAKEN;
+
+            if (unfit) {
+                colltune_count(&colltune_passed[$id][unfit]);
+            } else {
+                used = colltune_choose($id, state, comm, method);
+                if (own && used != comm) {
+                    return colltune_done(colltune_run(state, method, used, bytes, $root, $run), comm, used);
+                }
+            }"""
 _BLOCK = Template("""\
 /* Bytes of a block, by the mean of all counts; each process is told all of them. */
 static long long colltune_block$suffix(int size, const $count recvcounts[], MPI_Datatype datatype)
@@ -102,9 +116,19 @@ static long long colltune_block$suffix(int size, const $count recvcounts[], MPI_
     return total < 0 ? -1 : total / size;
 }
 """)
+_EQUAL = Template("""\
+static int colltune_equal$suffix(int size, const $count recvcounts[])
+{
+    int rank;
+
+    for (rank = 1; rank < size && recvcounts[rank] == recvcounts[0]; rank++) {
+    }
+    return rank == size;
+}
+""")
 
 
-def wrapper(collective: str, decide: str, template: Template = _WRAPPER) -> list[str]:
+def wrapper(collective: str, decide: str, template: Template = _WRAPPER, *, own: bool = False) -> list[str]:
     """Lines that define the calls of a collective: the usual one, and where MPI has it that of large counts.
 
     Parameters
@@ -115,8 +139,11 @@ def wrapper(collective: str, decide: str, template: Template = _WRAPPER) -> list
         C expression of the method's number, of ``state->size`` and ``bytes``.
     template
         Of the call.
+    own
+        Whether some of the methods are own ones, which `own.c` runs.
     """
     call = CALLS[collective]
+    template = Template(template.template.replace("$take", _CHOSEN_OR_OWN if own else _CHOSEN))
     usual = _definition(collective, decide, ("int", ""), template)
     if not any("COUNT" in parameter for parameter in call.parameters):
         return usual
@@ -143,6 +170,28 @@ def _definition(collective: str, decide: str, kind: tuple[str, str], template: T
         "there": f"state != NULL && colltune_commutes({number}, op)" if call.reduces else "state != NULL",
         "size": call.size.replace("colltune_block(", f"colltune_block{suffix}("),
         "decide": decide,
+        **_run_by(call, suffix),
     }
-    before = _BLOCK.substitute(suffix=suffix, count=count) + "\n" if "colltune_block(" in call.size else ""
-    return (before + template.substitute(parts)).splitlines()
+    text = template.substitute(parts)
+    before = [(_BLOCK, "colltune_block"), (_EQUAL, "colltune_equal")]
+    needed = [helper.substitute(suffix=suffix, count=count) for helper, name in before if f"{name}{suffix}(" in text]
+    return "\n".join([*needed, text]).splitlines()
+
+
+def _run_by(call: Call, suffix: str) -> dict[str, str]:
+    """What an own method is told of a call: root, type and operation, and both buffers with their types."""
+    names = [parameter.split()[-1].lstrip("*").removesuffix("[]") for parameter in call.parameters]
+
+    def first(*wanted: str) -> str:
+        return next((name for name in wanted if name in names), wanted[-1])
+
+    element = "datatype" if call.reduces else "MPI_BYTE"
+    given = (
+        *(element, first("op", "MPI_OP_NULL"), first("sendbuf", "NULL"), first("sendtype", "datatype", "MPI_BYTE")),
+        *(first("recvbuf", "buffer", "NULL"), first("recvtype", "datatype", "MPI_BYTE")),
+    )
+    root = first("root", "0")
+    unfit = f"colltune_unfit(state, method, bytes, {root}, {element})"
+    if "recvcounts" in names:
+        unfit = f"colltune_equal{suffix}(state->size, recvcounts) ? {unfit} : COLLTUNE_UNFIT"
+    return {"root": root, "run": ", ".join(given), "unfit": unfit}

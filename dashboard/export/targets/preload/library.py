@@ -9,7 +9,7 @@ cannot be set is passed on as it came, and counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +30,14 @@ from dashboard.export.targets.c.text import comment, integer, string
 from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn, refused, substitute
 from dashboard.export.targets.preload.calls import CALLS, wrapper
 from dashboard.export.targets.preload.fortran import fortran
+from dashboard.export.targets.preload.own import Programs, is_own, units_of
+from dashboard.schedules.units import Units
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from dashboard.decisions import Method
-
-"""Command that builds the library of a source."""
 
 _USE = """\
 COLLTUNE_REPORT=1 prints at the end how often what was decided, COLLTUNE_REPORT=FILE writes it into a file; \
@@ -49,8 +49,10 @@ How it works: the first call on a communicator that is decided for a method make
 same processes, while the library's control variables (MPI tool interface) ask for that method, and puts them back; \
 this and later such calls go there. It is freed with the first one. Passed on as they came, and counted: calls on \
 intercommunicators and on one process, reductions by an operation that does not commute, and everything where the \
-library cannot be told the method. Not touched: collectives that do not block, those of neighbours and those with \
-counts for each process but reduce_scatter. Calls from Fortran are decided like those from C. \
+library cannot be told the method. Own methods and grids run over messages, or calls on groups of the grid, by tables \
+for the numbers of processes that were measured; messages of more than 16 segments are run 16 at a time. Not \
+touched: collectives that do not block, those of neighbours and those with counts for each process but \
+reduce_scatter. Calls from Fortran are decided like those from C. \
 Another tool of MPI's profiling interface in the same program does not see the calls that come through here.
 Open MPI's algorithms that cut messages, which its own decision takes as well, want all processes to describe a \
 message as equally many elements of equally large types.
@@ -86,6 +88,7 @@ struct colltune_method {
     int settings;  /* how many; 0: as the library decides */
     int two;       /* for two processes only */
     int live;      /* has settings that act on calls */
+    int own;       /* runs over the library, by a schedule */
     const char *label;
 };
 
@@ -110,7 +113,9 @@ class Part:
     methods
         Those of the decision function, with substitutes for what the library lacks.
     choices
-        What the library is told for each; None for those that are never decided.
+        What the library is told for each; None for those that are never decided, and for own methods.
+    own
+        The programs of own methods, by the method's place.
     notes
         What is not as decided.
     cost
@@ -122,6 +127,7 @@ class Part:
     choices: tuple[Choice | None, ...]
     notes: tuple[str, ...]
     cost: str = ""
+    own: Mapping[int, Sequence[Units]] = field(default_factory=dict)
 
 
 def to_preload(
@@ -170,7 +176,7 @@ def to_preload(
     tables = Tables()
     for part in parts:
         tables.add(part, wanted)
-    if not tables.settings and not tables.live:
+    if not tables.settings and not tables.live and not tables.programs:
         raise ExportError("every call is left to the library's own decision; there is nothing to preload")
     functions = [_function(part.decision, name) for part, name in zip(parts, names, strict=True)]
     headers, helpers = helpers_of(line for function in functions for line in function)
@@ -179,8 +185,10 @@ def to_preload(
     for part, function in zip(parts, functions, strict=True):
         lines += ["", *comment(about(part.decision, provenance, part.notes, part.cost)), *function]
     lines += ["", *tables.lines(parts), "", RUNTIME.read_text(encoding="ascii").rstrip()]
+    if tables.programs:
+        lines += ["", *tables.programs.lines()]
     for part, name in zip(parts, names, strict=True):
-        lines += ["", *wrapper(part.decision.collective, _call(part.decision, name))]
+        lines += ["", *wrapper(part.decision.collective, _call(part.decision, name), own=bool(part.own))]
     lines += ["", *fortran(part.decision.collective for part in parts)]
     return "\n".join(lines) + "\n"
 
@@ -192,14 +200,16 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
         known = ", ".join(collective for collective in CALLS if algorithms(collective, version))
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
     used = sorted({code for code in decision.simplified().tree.codes.tolist() if code >= 0})
-    choices = {place: _choice(decision, decision.methods[place], version) for place in used}
+    own = {place: units_of(decision, place, cube) for place in used if is_own(decision.methods[place])}
+    choices = {place: _choice(decision, decision.methods[place], version) for place in used if place not in own}
     lacking = [place for place, choice in choices.items() if choice is None]
     if not lacking:
-        return Part(decision, decision.methods, tuple(map(choices.get, range(len(decision.methods)))), ())
+        every = tuple(map(choices.get, range(len(decision.methods))))
+        return Part(decision, decision.methods, every, tuple(_prepared(decision, own)), own=own)
     if cube is None:
         raise refused(decision, version, lacking)
     flat, _ = select_ppn(cube, known_ppn(decision))
-    methods, notes = list(decision.methods), []
+    methods, notes = list(decision.methods), _prepared(decision, own)
     for place in lacking:
         methods[place], choices[place] = substitute(decision, place, version, flat, weights)
         notes.append(
@@ -209,7 +219,20 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     after = DecisionFunction(decision.collective, methods, decision.tree, categories=decision.categories)
     before, then = (summarise(penalty(flat, variant, weights=weights)) for variant in (decision, after))
     cost = f"Penalty of the decision function: {figures(before)}; of what is taken: {figures(then)}."
-    return Part(decision, tuple(methods), tuple(map(choices.get, range(len(methods)))), tuple(notes), cost)
+    return Part(decision, tuple(methods), tuple(map(choices.get, range(len(methods)))), tuple(notes), cost, own)
+
+
+def _prepared(decision: DecisionFunction, own: Mapping[int, Sequence[Units]]) -> list[str]:
+    """On how many processes own methods run: on all others the library decides."""
+    return [
+        f"{decision.methods[place].label!r} runs over the library, on {_sizes(units)} "
+        "processes; on others the library decides there."
+        for place, units in own.items()
+    ]
+
+
+def _sizes(units: Sequence[Units]) -> str:
+    return ", ".join(str(each.processes) for each in units)
 
 
 def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
@@ -263,18 +286,22 @@ class Tables:
         self.live: list[tuple[int, int, int]] = []
         self.methods: list[str] = []
         self.firsts: list[int] = []
+        self.programs = Programs()
 
     def add(self, part: Part, version: str) -> None:
         """Add the methods of a collective."""
         name = part.decision.collective
         self.firsts.append(len(self.methods))
-        for method, choice in zip(part.methods, part.choices, strict=True):
+        for place, (method, choice) in enumerate(zip(part.methods, part.choices, strict=True)):
             settings = [] if choice is None else settings_of(name, choice, version)
             acting = [] if choice is None else live_settings_of(name, method, choice, version)
             two = choice is not None and algorithms(name, version).get(choice.algorithm) == "two_proc"
             self.live += [(len(self.methods), self._variable(variable), value) for variable, value in acting]
-            numbers = f"COLLTUNE_{name.upper()}, {len(self.settings)}, {len(settings)}, {int(two)}, {int(bool(acting))}"
-            self.methods.append(f"{{{numbers}, {string(method.label)}}}")
+            for units in part.own.get(place, ()):
+                self.programs.add(name, len(self.methods), units)
+            flags = (two, bool(acting), place in part.own)
+            numbers = ", ".join(map(str, (len(self.settings), len(settings), *map(int, flags))))
+            self.methods.append(f"{{COLLTUNE_{name.upper()}, {numbers}, {string(method.label)}}}")
             self.settings += [(self._variable(variable), value) for variable, value in settings]
 
     def _variable(self, name: str) -> int:
@@ -302,9 +329,8 @@ class Tables:
         lines += [f"#define COLLTUNE_{word} {value}" for word, value in constants.items()]
         lines += ["", _BOUNDS, "", _TYPES, ""]
         lines += _array("const char *const", "collectives", [string(name) for name in names])
-        lines += _array(
-            "struct colltune_variable", "variables", [f"{{{string(n)}, 0, 0, 0, 0, 0}}" for n in self.variables]
-        )
+        named = [f"{{{string(name)}, 0, 0, 0, 0, 0}}" for name in self.variables or [""]]
+        lines += _array("struct colltune_variable", "variables", named)
         pairs = [f"{{{variable}, {integer(value)}}}" for variable, value in self.settings] or ["{0, 0}"]
         lines += _array("const struct colltune_setting", "settings", pairs)
         lines += _array("const struct colltune_method", "methods", self.methods)

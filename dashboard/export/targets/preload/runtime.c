@@ -25,6 +25,8 @@ enum {
     COLLTUNE_TOO_MANY,
     COLLTUNE_BUSY,
     COLLTUNE_TWO,
+    COLLTUNE_NO_SCHEDULE,
+    COLLTUNE_UNFIT,
     COLLTUNE_REASONS
 };
 
@@ -36,11 +38,14 @@ static const char *const colltune_reasons[COLLTUNE_REASONS] = {
     "no way to set the method in this library",
     "as many communicators made as allowed",
     "another thread was preparing a communicator",
-    "an algorithm for two processes only"
+    "an algorithm for two processes only",
+    "an own method that is not prepared for so many processes",
+    "a message or a type that an own method does not cut"
 };
 
 static pthread_once_t colltune_once = PTHREAD_ONCE_INIT;
 static int colltune_key = MPI_KEYVAL_INVALID;
+static int colltune_is_off;
 static int colltune_has_tools;
 static int colltune_over;
 static int colltune_made;
@@ -104,7 +109,8 @@ static void colltune_start(void)
     int provided, number;
 
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, colltune_forget, &colltune_key, NULL);
-    if (colltune_off() || MPI_T_init_thread(MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
+    colltune_is_off = colltune_off();
+    if (colltune_is_off || MPI_T_init_thread(MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
         return;
     }
     colltune_has_tools = 1;
@@ -179,7 +185,7 @@ static MPI_Comm colltune_prepare(struct colltune_state *state, MPI_Comm comm, in
         /* HAN makes communicators of nodes and between them at the first call: before anything is set for another. */
         PMPI_Allreduce(&vote, &agreed, 1, MPI_INT, MPI_MIN, comm);
     }
-    if (!colltune_has_tools) {
+    if (colltune_is_off || (!colltune_has_tools && !colltune_methods[method].own)) {
         vote = 0;
     } else if (__atomic_load_n(&colltune_made, __ATOMIC_RELAXED) >= COLLTUNE_MOST_IN_ALL) {
         vote = 1;
@@ -356,7 +362,8 @@ static MPI_Comm colltune_choose(int collective, struct colltune_state *state, MP
     MPI_Comm prepared = state->prepared[method];
     int refused = state->refused[method];
 
-    if (prepared == MPI_COMM_NULL && colltune_methods[method].settings > 0 && !refused) {
+    if (prepared == MPI_COMM_NULL && !refused
+        && (colltune_methods[method].settings > 0 || colltune_methods[method].own)) {
         if (colltune_methods[method].two && state->size != 2) {
             refused = state->refused[method] = COLLTUNE_TWO;
         } else if (state->made >= COLLTUNE_MOST) {

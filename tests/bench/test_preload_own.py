@@ -1,0 +1,199 @@
+"""Own methods and grids in a preloaded library: right for programs that know nothing of them, message by message."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.export import ExportError
+from dashboard.export.targets.preload.library import to_preload
+from dashboard.export.targets.preload.own import CALLED
+from dashboard.schedules import ALL, Call, schedule
+from tests.bench.preloading import LIBRARY, Bench
+from tests.cubes import cube_of
+
+RANKS, BYTES = 6, 4096
+#: Numbers of processes that schedules are written for; the world of four, its halves, and five that have none.
+PREPARED = (2, 4, 6)
+
+
+def own(collective: str, algorithm: str, segment_size: int = 0, **parameters: Any) -> DecisionFunction:
+    """An own method, and above 10 kB another one; a single one where there is no other that serves."""
+    provider = "orthogonal" if algorithm == "orthogonal" else "own"
+    method = Method(algorithm, algorithm, segment_size, {"provider": provider, **parameters})
+    return DecisionFunction(collective, [method], Leaf(0))
+
+
+#: Of each collective one with programs of every kind: segments, parts of a vector, blocks, trees, other than powers.
+DECISIONS = [
+    own("barrier", "bruck"),
+    DecisionFunction(
+        "bcast",
+        [
+            Method("pipeline 1KiB", "pipeline", 1024, {"provider": "own"}),
+            Method("split_binary", "split_binary", 0, {"provider": "own"}),
+            Method("binomial", "binomial"),
+        ],
+        Split(
+            (Test("message_size", 10_000),),
+            (
+                Split((Test("message_size", 8),), (Leaf(1), Leaf(0))),
+                Split((Test("message_size", 30_000),), (Leaf(2), Leaf(1))),
+            ),
+        ),
+    ),
+    own("reduce", "rabenseifner"),
+    own("allreduce", "ring_segmented", 1024),
+    own("scan", "binomial"),
+    own("exscan", "linear_segmented", 1024),
+    own("allgather", "bruck"),
+    own("alltoall", "bruck"),
+    own("gather", "binomial"),
+    own("scatter", "binomial"),
+    own("reduce_scatter", "recursive_halving"),
+]
+
+
+def cubes(decisions: list[DecisionFunction], sizes: tuple[int, ...] = PREPARED) -> dict[str, Any]:
+    """Measurements at some numbers of processes and the sizes that the decisions tell apart."""
+    messages = [1, 1000, 20_000, 100_000]
+    times = np.ones((1, len(sizes), len(messages)))
+    return {each.collective: cube_of(times, sizes, messages) for each in decisions}
+
+
+@pytest.fixture(scope="module")
+def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench.of(Path(mpiexec), tmp_path_factory.mktemp("own"))
+
+
+@pytest.fixture(scope="module")
+def program(bench: Bench) -> Path:
+    return bench.program("collectives")
+
+
+@pytest.fixture(scope="module")
+def preload(bench: Bench) -> Path:
+    text = to_preload(DECISIONS, cubes=cubes(DECISIONS), version=bench.version)
+    return bench.build("libown.so", text, *LIBRARY)
+
+
+@pytest.mark.parametrize("ranks", [4, 5, 6])
+def test_every_collective_is_right_on_communicators_duplicated_split_and_freed(
+    bench: Bench, program: Path, preload: Path, ranks: int
+) -> None:
+    done = bench.run(ranks, program, "check", preload=preload, said={"COLLTUNE_REPORT": "1"})
+    assert done.stdout == "ok\n", done.stderr
+    acted = set(re.findall(r"^colltune: (\w+): \d+ by ", done.stderr, re.MULTILINE))
+    # Halves of five have two and three processes.
+    assert acted == {decision.collective for decision in DECISIONS}
+    passed = re.findall(
+        r"^colltune: (\w+): \d+ passed on: an own method that is not prepared", done.stderr, re.MULTILINE
+    )
+    assert bool(passed) is (ranks != 4)
+
+
+@pytest.mark.parametrize(("ranks", "grid"), [(4, "2x2"), (6, "3x2"), (8, "2x2x2")])
+def test_phases_of_grids_are_calls_of_the_library_on_groups_that_are_freed_with_their_parent(
+    bench: Bench, program: Path, ranks: int, grid: str
+) -> None:
+    decisions = [own(name, "orthogonal", grid=grid, inner="library") for name in CALLED]
+    text = to_preload(decisions, cubes=cubes(decisions, (ranks,)), version=bench.version)
+    built = bench.build(f"lib{grid}.so", text, *LIBRARY)
+    done = bench.run(ranks, program, "check", preload=built, said={"COLLTUNE_REPORT": "1"})
+    assert done.stdout == "ok\n", done.stderr
+    assert set(re.findall(r"^colltune: (\w+): \d+ by orthogonal", done.stderr, re.MULTILINE)) == set(CALLED)
+    if ranks == 4:
+        assert bench.run(ranks, program, "lives", "40", preload=built).stdout == "ok\n"
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "segment_size", "parameters"),
+    [
+        ("bcast", "pipeline", 1024, {}),
+        ("bcast", "circulant", 512, {}),
+        ("bcast", "orthogonal", 0, {"grid": "2x3", "inner": "linear"}),
+        ("reduce", "binomial", 0, {}),
+        ("allreduce", "ring", 0, {}),
+        ("allgather", "k_bruck", 0, {"radix": 3}),
+    ],
+)
+def test_an_unmodified_program_sends_the_messages_of_the_schedule(
+    bench: Bench, program: Path, collective: str, algorithm: str, segment_size: int, parameters: dict[str, Any]
+) -> None:
+    decision = own(collective, algorithm, segment_size, **parameters)
+    text = to_preload(decision, cubes=cubes([decision], (RANKS,)), version=bench.version)
+    built = bench.build(f"lib{collective}{algorithm}.so", text, *LIBRARY)
+    given = {**parameters, **({"segment_size": segment_size} if segment_size else {})}
+    plan = schedule(Call(collective, RANKS, BYTES), algorithm, **given)
+    expected = Counter((int(source), int(to)) for source, to, _ in plan.messages)
+    run = (program, "graph", "TURNS", str(BYTES), collective)
+    assert bench.graph(RANKS, *run, preload=built, kind="E") == expected
+
+
+def test_errors_reach_the_error_handler_of_the_program_s_communicator(
+    bench: Bench, program: Path, preload: Path
+) -> None:
+    assert bench.run(2, program, "errors", preload=preload).stdout == "ok\n"
+
+
+def test_they_can_be_switched_off(bench: Bench, program: Path, preload: Path) -> None:
+    said = {"COLLTUNE_REPORT": "1", "COLLTUNE_OFF": "1"}
+    counted = bench.run(2, program, "check", preload=preload, said=said).stderr
+    assert "passed on" in counted
+    assert not re.findall(r": \d+ by ", counted)
+
+
+def test_two_threads_run_own_methods_at_once(bench: Bench, program: Path, preload: Path) -> None:
+    assert bench.run(4, program, "threads", "100", preload=preload).stdout == "ok\n"
+
+
+def test_what_a_program_without_python_cannot_run_is_refused_with_the_reason() -> None:
+    first = own("gather", "linear_sync")
+    with pytest.raises(ExportError, match="first_segment=1024 cuts messages at a number of bytes"):
+        to_preload(first, cubes=cubes([first]))
+    mixed = own("bcast", "orthogonal", grid="2x3", inner="library+linear")
+    with pytest.raises(ExportError, match="some phases are calls of the library and some are not"):
+        to_preload(mixed, cubes=cubes([mixed]))
+    with pytest.raises(ExportError, match="give the measurements"):
+        to_preload(DECISIONS[0])
+
+
+def test_which_processes_have_schedules_stands_at_the_head() -> None:
+    text = to_preload(DECISIONS[2], cubes=cubes(DECISIONS))
+    assert "'rabenseifner' runs over the library, on 2, 4, 6 processes" in " ".join(text.replace(" * ", " ").split())
+
+
+def _served() -> Iterator[tuple[str, DecisionFunction]]:
+    """Every own method, with small segments where it has some, and grids with every inner method."""
+    for algorithm in ALL:
+        if algorithm.collective not in {decision.collective for decision in DECISIONS}:
+            continue
+        names = {parameter.name: parameter for parameter in algorithm.parameters}
+        whole = {"first_segment": 0} if "first_segment" in names else {}
+        variants = [(0, whole), *((size, whole) for size in (1024, 100) if "segment_size" in names)]
+        variants += [(0, {"radix": radix}) for radix in (2, 3, 8) if "radix" in names]
+        variants += [(0, {"inner": inner}) for inner in getattr(names.get("inner"), "values", ())]
+        for size, parameters in variants:
+            yield algorithm.collective, own(algorithm.collective, algorithm.name, size, **parameters)
+
+
+@pytest.mark.soak
+def test_every_own_method_is_right_in_every_way_that_programs_call(bench: Bench, program: Path) -> None:
+    waiting = list(_served())
+    while waiting:
+        # One of each collective at a time.
+        together = dict(reversed(waiting))
+        waiting = [each for each in waiting if together[each[0]] is not each[1]]
+        decisions = list(together.values())
+        text = to_preload(decisions, cubes=cubes(decisions, tuple(range(2, 9))), version=bench.version)
+        built = bench.build("libevery.so", text, *LIBRARY)
+        for ranks in (5, 6, 7, 8):
+            done = bench.run(ranks, program, "check", preload=built, said={"COLLTUNE_REPORT": "1"})
+            assert done.stdout == "ok\n", (decisions, done.stderr)
