@@ -155,14 +155,14 @@ def _simulate(args: argparse.Namespace) -> None:
 def _predict(args: argparse.Namespace) -> None:
     from dashboard.models.errors import ModelError
     from dashboard.models.grids import deviation, predict
-    from dashboard.models.published import MACHINES
+    from dashboard.models.published import machine_named
 
     try:
         function = _runtime(args, args.collective, args.method)
         original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     except ModelError as error:
         raise Usage(str(error)) from error
-    cube = _cubes(args).get(args.collective) if args.machine not in MACHINES else None
+    cube = _cubes(args).get(args.collective) if machine_named(args.machine) is None else None
     rows: list[dict[str, Any]] = []
     for each in predictions:
         row: dict[str, Any] = {"layout": list(each.grid.factors), "time": each.time, "improvement": each.improvement}
@@ -186,10 +186,10 @@ def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
     from pathlib import Path
 
     from dashboard.models.grids import of_results
-    from dashboard.models.published import MACHINES, machine
+    from dashboard.models.published import MACHINES, machine, machine_named
 
-    if args.machine in MACHINES:
-        return machine(args.machine, collective)
+    if name := machine_named(args.machine):
+        return machine(name, collective)
     if not Path(args.machine).exists():
         raise Usage(f"--machine {args.machine}: neither a file nor one of {', '.join(MACHINES)}")
     return of_results(_cubes(args), collective, method)

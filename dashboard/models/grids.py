@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,9 @@ CARRIES_BLOCKS = {
     "gather": True,
     "allgather": True,
 }
+
+#: What the original, and what runs inside of its grids, is called where all is predicted.
+ORIGINAL = "original"
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,45 @@ def predict(
         else:
             predictions.append(Predicted(grid, sum(each), improvement(original, sum(each)), each))
     return original, predictions
+
+
+def predicted_cube(
+    function: Runtime, collective: str, processes: Sequence[int], message_sizes: Sequence[int]
+) -> xr.Dataset:
+    """Predictions of the original and of all grids, laid out as measured ones are.
+
+    Parameters
+    ----------
+    function, collective
+        As for `predict`.
+    processes, message_sizes
+        Communicator sizes; bytes of the vector, or of the block of each process.
+
+    Returns
+    -------
+    Dataset
+        ``time`` in seconds over ``method`` (the first is the original, `ORIGINAL`; grids have coordinates ``grid`` and
+        ``inner``, the same word), ``comm_size`` and ``message_size``; NaN where a grid does not fit, or a coefficient
+        is missing.
+    """
+    names = ["", *dict.fromkeys(str(grid) for size in processes for grid in layouts(size))]
+    time = np.full((len(names), len(processes), len(message_sizes)), np.nan)
+    for row, size in enumerate(processes):
+        for column, message_size in enumerate(message_sizes):
+            original, predictions = predict(function, collective, size, message_size)
+            time[0, row, column] = original
+            for each in predictions:
+                if each.time is not None:
+                    time[names.index(str(each.grid)), row, column] = each.time
+    coords = {
+        "method": [f"{ORIGINAL} {name}".strip() for name in names],
+        "grid": ("method", names),
+        "inner": ("method", [ORIGINAL if name else "" for name in names]),
+        "comm_size": list(processes),
+        "message_size": list(message_sizes),
+    }
+    attrs = {"collective": collective, "statistic": "predicted by a runtime function"}
+    return xr.Dataset({"time": (("method", "comm_size", "message_size"), time, {"units": "s"})}, coords, attrs)
 
 
 def of_results(cubes: dict[str, xr.Dataset], collective: str, method: str) -> Runtime:

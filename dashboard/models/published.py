@@ -163,6 +163,13 @@ TITLES: Mapping[str, str] = {
 }
 
 
+def machine_named(word: str) -> str | None:
+    """Name of the published machine that a word means: its name or the beginning of it, whatever its capitals."""
+    plain = word.casefold().replace("/", "-")
+    meant = [name for name in MACHINES if name == plain or name.startswith(f"{plain}-")]
+    return meant[0] if meant else None
+
+
 def machine(name: str, collective: str) -> Runtime:
     """Runtime function of a collective on a published machine.
 

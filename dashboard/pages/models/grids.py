@@ -13,7 +13,8 @@ from panel.io import hold
 from dashboard.decisions.grown.intervals import intervals, penalties
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.models import ModelError
-from dashboard.models.grids import deviation, fitted, gains, predict, summary
+from dashboard.models.grids import CARRIES_BLOCKS, deviation, fitted, gains, predict, predicted_cube, summary
+from dashboard.models.published import MACHINES, TITLES, machine
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Newest
@@ -21,7 +22,11 @@ from dashboard.pages.parts.widgets import DiscreteSlider
 from dashboard.plots.models import grids as drawn
 from dashboard.schedules.layout import Grid, balanced
 
-ORIGINAL = "default"
+DEFAULT = "default"
+#: What is predicted of published machines: communicators and message sizes of the publication's figures.
+PROCESSES = (8, 16, 24, 32, 48, 64, 96)
+SIZES = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
+MEASURED = "these results"
 #: More bars could not be told apart.
 MOST_GRIDS = 32
 #: A grid counts as better where it gains so many percent.
@@ -33,6 +38,12 @@ class Grids(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
+        self.times = self.menu(
+            "Times of",
+            190,
+            "The results, or what the published runtime functions of a machine predict (Tables 1 to 5); they do not "
+            "reproduce the small gains of gather on CLiC, nor those of its balanced broadcast.",
+        )
         self.processes = self.menu("Processes", 165, "A grid is for communicators of just so many processes.")
         self.inner = self.menu(
             "Inside", 250, "What runs in each phase: the library's own calls, or an own algorithm (--inner)."
@@ -47,7 +58,7 @@ class Grids(Part):
         self.bars, self.map = chart(drawn.BARS_HEIGHT), chart(drawn.AROUND + drawn.ROW_HEIGHT)
         self.heading, self.note = (pn.pane.HTML("", margin=(8, 12, 0, 12)) for _ in range(2))
         self.figures, self.classes, self.predicted = tables(3)
-        self.bar.objects = [self.processes, self.inner, self.original, self.dimensions, self.low, self.high]
+        self.bar.objects = [self.times, self.processes, self.inner, self.original, self.dimensions, self.low, self.high]
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 420px"}}
         self.results.objects = [
             side_by_side(pn.Column(self.bars, **flex), pn.Column(self.heading, self.map, **flex), margin=0),
@@ -69,17 +80,38 @@ class Grids(Part):
 
     def update(self) -> None:
         """Follow the choice."""
-        cube = self._choice.cube()
-        named = None if cube is None or "grid" not in cube.coords else cube["grid"].values.astype(str)
-        if cube is None or named is None or not (named != "").any():
-            name = self._choice.collective
-            self.tell(
-                f"No grids of {name} were measured. They are, beside the library's methods, by: "
-                f"colltune bench run FOLDER -c {name} --grids all"
-            )
+        name = self._choice.collective
+        published = [each for each in MACHINES if name in MACHINES[each]]
+        measured = [MEASURED] if self._has_grids() else []
+        self.offer(
+            self.times, {MEASURED: MEASURED, **{TITLES[each]: each for each in published}}, *measured, *published
+        )
+        cube = self._cube()
+        if cube is None:
+            self.tell(self._how())
             return
-        self._offer(cube, named)
+        self._offer(cube, cube["grid"].values.astype(str))
         self.redraw.ask()
+
+    def _how(self) -> str:
+        name = self._choice.collective
+        if name not in CARRIES_BLOCKS:
+            return f"{name} is not made of phases; grids are of {', '.join(CARRIES_BLOCKS)}."
+        return (
+            f"No grids of {name} were measured. They are, beside the library's methods, by: "
+            f"colltune bench run FOLDER -c {name} --grids all"
+        )
+
+    def _has_grids(self) -> bool:
+        cube = self._choice.cube()
+        return cube is not None and "grid" in cube.coords and bool((cube["grid"].values.astype(str) != "").any())
+
+    def _cube(self) -> xr.Dataset | None:
+        """What is shown: measured grids, None without any, or those predicted for a machine."""
+        if self.times.value == MEASURED:
+            return self._choice.cube() if self._has_grids() else None
+        function = machine(self.times.value, self._choice.collective)
+        return predicted_cube(function, self._choice.collective, PROCESSES, SIZES)
 
     def _offer(self, cube: xr.Dataset, named: Any) -> None:
         fit = {Grid.of(name).processes for name in named if name}
@@ -89,7 +121,7 @@ class Grids(Part):
         inner = list(dict.fromkeys(cube["inner"].values[grids].astype(str))) if "inner" in cube.coords else [""]
         self.offer(self.inner, inner)
         labels = [str(label) for label in cube["method"].values[~grids]]
-        self.offer(self.original, labels, ORIGINAL)
+        self.offer(self.original, labels, DEFAULT)
         phases = sorted({name.count("x") + 1 for name in named if name})
         self.offer(self.dimensions, {"any": 0, **{str(each): each for each in phases}})
         sizes = {format_bytes(size): size for size in cube["message_size"].values.tolist()}
@@ -99,7 +131,7 @@ class Grids(Part):
                     slider.param.update(options=sizes, value=list(sizes.values())[end])
 
     def _draw(self) -> None:
-        cube = self._choice.cube()
+        cube = self._cube()
         if cube is None or not self.original.value:
             return
         low, high = sorted((self.low.value, self.high.value))
@@ -146,6 +178,9 @@ class Grids(Part):
 
     def _predictions(self, names: list[str], size: int) -> str:
         """Grids by the runtime function that is fitted to the original, at the largest size of the interval."""
+        if self.times.value != MEASURED:
+            how = "" if self._has_grids() else f"<p>{escape(self._how())}</p>"
+            return f"<p>Predicted by the published runtime functions of {escape(TITLES[self.times.value])}.</p>{how}"
         cube = self._choice.cube()
         title = f"By a runtime function of {self.original.value}, {format_bytes(size)}"
         try:

@@ -113,7 +113,20 @@ def test_too_many_grids_are_left_out_and_counted(tmp_path: Path) -> None:
     assert "not shown" not in tab.note.object
 
 
-def test_without_grids_it_says_how_they_are_measured(page: ModelsPage) -> None:
+def test_without_grids_it_shows_a_published_machine_and_says_how_they_are_measured(page: ModelsPage) -> None:
     tab = open_tab(page, "Grids")
-    assert "colltune bench run FOLDER -c bcast --grids all" in tab.message.object
-    assert not tab.results.visible
+    assert isinstance(tab, Grids)
+    assert "colltune bench run FOLDER -c bcast --grids all" in tab.predicted.object
+    assert "CLiC" in tab.predicted.object
+    tab.processes.value, tab.low.value, tab.high.value = 48, 100_000, 100_000
+    # Derived of the printed functions: 2x24 and 24x2 gain 14.0 %, 4x12 and 12x4 24.8 %, 6x8 loses 1.4 %.
+    tab.dimensions.value = 2
+    averages = {name: float(average.rstrip(" %").replace("−", "-")) for name, (_, average, _) in heights(tab).items()}
+    expected = {"2x24": 14.0, "3x16": 20.9, "4x12": 24.8, "6x8": -1.4, "8x6": -1.4, "12x4": 24.8, "24x2": 14.0}
+    assert {name: averages[name] for name in expected} == pytest.approx(expected, abs=0.06)
+
+
+def test_a_collective_without_phases_says_which_have_some(page: ModelsPage) -> None:
+    tab = open_tab(page, "Grids")
+    page.state.collective = "alltoall"
+    assert "alltoall is not made of phases; grids are of bcast, reduce" in tab.message.object

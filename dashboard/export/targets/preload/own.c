@@ -265,7 +265,7 @@ static int colltune_is_dense(const struct colltune_job *job, MPI_Datatype type)
 }
 
 /* Takes so many elements, from one on, out of the program's memory, or puts them there. */
-static void colltune_copy(const struct colltune_job *job, char *used, MPI_Datatype type, long long first, char *dense,
+static void colltune_transfer(const struct colltune_job *job, char *used, MPI_Datatype type, long long first, char *dense,
                           long long count, int out)
 {
     const long long most = 1 << 30;
@@ -342,7 +342,7 @@ static int colltune_own(const struct colltune_job *job, const void *sent, MPI_Da
         const long long first = in_place && brings < takes ? job->rank * job->count : 0;
 
         memset(load + (MPI_Aint)brought * job->extent, 0, (size_t)(brings - brought) * (size_t)job->extent);
-        colltune_copy(job, in_place ? received : (char *)(size_t)sent, in_place ? received_type : sent_type, first, load,
+        colltune_transfer(job, in_place ? received : (char *)(size_t)sent, in_place ? received_type : sent_type, first, load,
                       brought, 0);
         if (turn_in) {
             colltune_turn(job, load, input, job->root);
@@ -351,7 +351,7 @@ static int colltune_own(const struct colltune_job *job, const void *sent, MPI_Da
     if (beside_out && !kept) {
         /* What is broadcast, and what an exclusive scan leaves as it is. */
         memset(output + (MPI_Aint)taken * job->extent, 0, (size_t)(takes - taken) * (size_t)job->extent);
-        colltune_copy(job, received, received_type, 0, output, units->by_block ? 0 : taken, 0);
+        colltune_transfer(job, received, received_type, 0, output, units->by_block ? 0 : taken, 0);
     }
     code = colltune_cut(job, input, output, last, length);
     if (beside_out && !kept) {
@@ -360,7 +360,7 @@ static int colltune_own(const struct colltune_job *job, const void *sent, MPI_Da
         if (turn_out) {
             colltune_turn(job, output, result, job->size - job->root);
         }
-        colltune_copy(job, received, received_type, 0, result, taken, 1);
+        colltune_transfer(job, received, received_type, 0, result, taken, 1);
     }
     return code;
 }
