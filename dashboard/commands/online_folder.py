@@ -72,6 +72,20 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
         ("max-requests", cli_values.processes),
     ):
         init.add_argument(f"--{name}", nargs="+", type=kind, metavar="N", help="values that make methods of their own")
+    init.add_argument(
+        "--own",
+        nargs="+",
+        default=[],
+        metavar="METHOD",
+        help="try own methods and grids, such as pipeline:segment_size=8192 or orthogonal:grid=4x4:inner=linear",
+    )
+    init.add_argument(
+        "--processes",
+        type=cli_values.count,
+        nargs="+",
+        metavar="N",
+        help="of the communicators that own methods are for (default: all cores of all nodes)",
+    )
     _block(init)
     learning(init)
     run = of_folder("run", "Run a program under the library.")
@@ -122,7 +136,7 @@ def _init(args: argparse.Namespace) -> None:
     from dashboard.online.library import build
     from dashboard.online.settings import Learning
     from dashboard.online.state import Folder
-    from dashboard.online.table import default_table
+    from dashboard.online.table import default_table, with_own
 
     if (args.folder / "loop.json").exists():
         raise Usage(f"{args.folder}: is there already; take another folder")
@@ -132,6 +146,8 @@ def _init(args: argparse.Namespace) -> None:
     if args.collective:
         given["collectives"] = tuple(args.collective)
     table = default_table(version, **given)
+    if args.own:
+        table = with_own(table, args.own, args.processes or [args.nodes * args.cores])
     blocked = _blocked(args, table)
     folder = Folder(args.folder, table, (args.nodes, args.cores), Learning.of(learning_of(args)), blocked)
     args.folder.mkdir(parents=True, exist_ok=True)

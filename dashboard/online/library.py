@@ -20,6 +20,7 @@ from dashboard.export.targets.c.text import comment, string
 from dashboard.export.targets.preload.calls import wrapper
 from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.library import RUNTIME, Part, Tables, includes
+from dashboard.export.targets.preload.own import is_own, units_on
 from dashboard.export.usage import BUILD
 from dashboard.online.errors import OnlineError
 from dashboard.online.table import AlgTable, need_of
@@ -50,11 +51,20 @@ int MPI_$name($parameters)
         const long long bytes = $size;
 
         if (bytes >= 0) {
-            used = colltune_online($id, state, comm, bytes, &record);
+            int own = -1;
+
+            used = colltune_online($id, state, comm, bytes, $root, $element, &own, &record);$run_own
         }
     }
     return colltune_done(colltune_note(PMPI_$name($arguments), &record), comm, used);
 }""")
+#: Where some of the methods are own ones.
+_RUN_OWN = """
+            if (own >= 0) {
+                const int code = colltune_run(state, own, used, bytes, $root, $run);
+
+                return colltune_done(colltune_note(code, &record), comm, used);
+            }"""
 _FORTRAN_START = """\
 #ifndef COLLTUNE_NO_FORTRAN
 /* Programs in Fortran begin here. */
@@ -112,13 +122,15 @@ def source(table: AlgTable) -> str:
         *_numbers(table, tables),
         "",
         RUNTIME.read_text(encoding="ascii").rstrip(),
+        *(["", *tables.programs.lines()] if tables.programs else []),
         "",
         LOOKUP.read_text(encoding="ascii").rstrip(),
         "",
         (HERE / "runtime.c").read_text(encoding="ascii").rstrip(),
     ]
-    for name in names:
-        lines += ["", *wrapper(name, "", _WRAPPER)]
+    for part in parts:
+        template = Template(_WRAPPER.template.replace("$run_own", _RUN_OWN if part.own else ""))
+        lines += ["", *wrapper(part.decision.collective, "", template)]
     lines += ["", *fortran(names), "", *_FORTRAN_START.splitlines()]
     return "\n".join(lines) + "\n"
 
@@ -126,10 +138,19 @@ def source(table: AlgTable) -> str:
 def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
     listed = (_OWN, *methods)
     try:
-        choices = [choice_of(method, name, version) for method in listed]
+        choices = [None if is_own(method) else choice_of(method, name, version) for method in listed]
+        own = {
+            place: [units_on(method, name, int(method.parameters["processes"]))]
+            for place, method in enumerate(listed)
+            if is_own(method)
+        }
     except (LookupError, ValueError) as error:
         raise OnlineError(f"the table of methods: {error}") from None
-    return Part(DecisionFunction(name, listed, Leaf(0)), listed, tuple(choices), ())
+    if own and name == "reduce_scatter":
+        raise OnlineError(
+            "own methods of reduce_scatter are not tuned: they need equal counts; reduce_scatter_block is"
+        )
+    return Part(DecisionFunction(name, listed, Leaf(0)), listed, tuple(choices), (), own=own)
 
 
 def _head(table: AlgTable, names: list[str]) -> list[str]:

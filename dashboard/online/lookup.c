@@ -9,6 +9,8 @@ struct colltune_learnt {
 };
 
 enum { COLLTUNE_NOTHING, COLLTUNE_TWO_ONLY, COLLTUNE_POWER_OF_TWO, COLLTUNE_EVEN, COLLTUNE_BYTE_EACH };
+/* A number of processes is added to it. */
+#define COLLTUNE_EXACTLY 16
 
 /* SplitMix64 */
 static uint64_t colltune_mixed(uint64_t z)
@@ -74,7 +76,7 @@ static int colltune_fit(int need, int size, long long bytes)
     case COLLTUNE_BYTE_EACH:
         return bytes >= size;
     default:
-        return 1;
+        return need <= COLLTUNE_EXACTLY || (size == need - COLLTUNE_EXACTLY && bytes >= size);
     }
 }
 

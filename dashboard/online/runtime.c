@@ -3,6 +3,10 @@
 #define COLLTUNE_BUFFERED 21845 /* about 1 MiB: a crash loses no more */
 #define COLLTUNE_TEXT 1024
 
+#ifndef COLLTUNE_UNITS
+#define colltune_unfit(state, method, bytes, root, type) ((void)(root), (void)(type), COLLTUNE_TAKEN)
+#endif
+
 enum { COLLTUNE_MODE_OFF, COLLTUNE_MODE_TRACE, COLLTUNE_MODE_TUNING, COLLTUNE_MODE_TUNED };
 
 struct colltune_record {
@@ -330,9 +334,13 @@ static int colltune_any(int collective, int size, long long bytes, double draw)
     return 0;
 }
 
-/* Chooses; what is to be noted of the call stands in `record` afterwards, `record->comm_size` 0: nothing. */
-static MPI_Comm colltune_online(int collective, struct colltune_state *state, MPI_Comm comm, long long bytes,
-                                struct colltune_record *record)
+/*
+ * Chooses; what is to be noted of the call stands in `record` afterwards, `record->comm_size` 0: nothing. `own` is the
+ * method that is to run on the communicator, or stays as it is where the library is to be called. Root and type are
+ * what an own method goes by.
+ */
+static MPI_Comm colltune_online(int collective, struct colltune_state *state, MPI_Comm comm, long long bytes, int root,
+                                MPI_Datatype type, int *own, struct colltune_record *record)
 {
     uint32_t call = __atomic_fetch_add(&state->calls, 1, __ATOMIC_RELAXED);
     int alg = 0, noted, place = 0;
@@ -360,7 +368,12 @@ static MPI_Comm colltune_online(int collective, struct colltune_state *state, MP
             : colltune_any(collective, state->size, bytes, draw);
     }
     if (alg > 0) {
-        used = colltune_choose(collective, state, comm, colltune_firsts[collective] + alg);
+        const int method = colltune_firsts[collective] + alg;
+
+        if (colltune_unfit(state, method, bytes, root, type) == COLLTUNE_TAKEN) {
+            used = colltune_choose(collective, state, comm, method);
+            *own = used != comm && colltune_methods[method].own ? method : -1;
+        }
     }
     if (noted) {
         __atomic_fetch_add(&state->chosen, 1, __ATOMIC_RELAXED);

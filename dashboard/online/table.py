@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +18,15 @@ import numpy.typing as npt
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.function.saved import methods_to_data
+from dashboard.export import ExportError
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import normal, takes_fan_out, takes_segments
+from dashboard.export.library_names import is_of_library, normal, takes_fan_out, takes_segments
+from dashboard.export.targets.preload.own import units_on
 from dashboard.online.errors import OnlineError
+from dashboard.schedules import ALGORITHMS, NotApplicableError, ScheduleError
+from dashboard.schedules.orthogonal import NAME as GRIDS
+from dashboard.schedules.orthogonal import worded
+from dashboard.schedules.phases import by_library
 from loaders.methods import MethodKey, method_label
 from loaders.openmpi import DEFAULT_VERSION, algorithms
 
@@ -33,6 +39,10 @@ MAX_REQUESTS = (0, 64, 128, 512)
 _DIGITS = 16
 #: What methods need of a call.
 NEEDS = NOTHING, TWO, POWER_OF_TWO, EVEN, BYTE_EACH = range(5)
+#: A schedule is for one number of processes, which is added to this, and for a byte for each of them at least.
+EXACTLY = 16
+#: Traces have a byte for the number of a method.
+_MOST_METHODS = 255
 
 
 @dataclass(frozen=True)
@@ -134,6 +144,61 @@ def default_table(
     return AlgTable("Open MPI", version, made)
 
 
+def with_own(table: AlgTable, words: Sequence[str], processes: Sequence[int]) -> AlgTable:
+    """Add own methods and grids, each on each number of processes as a method of its own.
+
+    Parameters
+    ----------
+    table
+        Of a library.
+    words
+        Algorithms with parameters as `dashboard.schedules.orthogonal.worded` reads them, such as
+        ``pipeline:segment_size=8192`` or ``orthogonal:grid=4x4:inner=linear``; each is added to all collectives that
+        have it.
+    processes
+        Of the communicators that they are for, each at least 2.
+
+    Raises
+    ------
+    OnlineError
+        No collective has such an algorithm, it serves none of them, or a collective has more than 255 methods.
+    """
+    methods = {name: list(listed) for name, listed in table.methods.items()}
+    for word in words:
+        algorithm, given = worded(word)
+        holders = [name for name in methods if algorithm in ALGORITHMS.get(name, {})]
+        if not holders:
+            raise OnlineError(f"{word}: none of {', '.join(methods)} has an own method {algorithm!r}")
+        made, refusal = [], ""
+        for name in holders:
+            for size in processes:
+                try:
+                    made.append((name, _own(name, algorithm, given, size)))
+                except (NotApplicableError, ScheduleError, ExportError) as error:
+                    refusal = str(error)
+        if not made:
+            raise OnlineError(f"{word}: {refusal}")
+        for name, method in made:
+            methods[name].append(method)
+    for name, listed in methods.items():
+        if len(listed) > _MOST_METHODS:
+            raise OnlineError(f"{name}: {len(listed)} methods; at most {_MOST_METHODS} can be told apart")
+    return AlgTable(table.library, table.version, {name: tuple(listed) for name, listed in methods.items()})
+
+
+def _own(collective: str, algorithm: str, given: Mapping[str, Any], processes: int) -> Method:
+    """An own method on one number of processes; its errors are those of `units_on`."""
+    # What calls the library is no algorithm that a schedule has inside.
+    inner = {"inner": given["inner"]} if by_library(str(given.get("inner", ""))) else {}
+    values = ALGORITHMS[collective][algorithm].values({k: v for k, v in given.items() if k not in inner}) | inner
+    size = int(values.pop("segment_size", 0))
+    parameters = {**values, "processes": processes, "provider": GRIDS if algorithm == GRIDS else "own"}
+    label = method_label(MethodKey(algorithm, size, tuple(parameters.items())))
+    method = Method(label, algorithm, size, parameters)
+    units_on(method, collective, processes)
+    return method
+
+
 def _faulty(collective: str, number: int, version: str) -> bool:
     fault = known_fault("Open MPI", version, collective, number=number)
     return fault is not None and not fault.only_commutative
@@ -164,6 +229,8 @@ def need_of(collective: str, method: Method) -> int:
 
     By the source of ``coll/base`` of 4.1 and 5.0. Where elements count, bytes bound them from above.
     """
+    if not is_of_library(method):
+        return EXACTLY + int(method.parameters["processes"])
     name = normal(method.algorithm, collective)
     return {
         ("allgather", "recursive_doubling"): POWER_OF_TWO,
@@ -186,7 +253,9 @@ def usable(need: Any, comm_size: Any, message_size: Any) -> BoolArray:
         np.asarray(need, np.int64), np.asarray(comm_size, np.int64), np.asarray(message_size, np.int64)
     )
     cases = [asked == TWO, asked == POWER_OF_TWO, asked == EVEN, asked == BYTE_EACH]
+    cases.append(asked > EXACTLY)
     answers = [processes == 2, processes & (processes - 1) == 0, processes % 2 == 0, size >= processes]
+    answers.append((processes == asked - EXACTLY) & (size >= processes))
     return np.asarray(np.select(cases, answers, default=True), dtype=np.bool_)
 
 

@@ -163,6 +163,8 @@ def test_what_a_program_without_python_cannot_run_is_refused_with_the_reason() -
         to_preload(mixed, cubes=cubes([mixed]))
     with pytest.raises(ExportError, match="give the measurements"):
         to_preload(DECISIONS[0])
+    # One that was learnt for its number of processes needs none.
+    assert "on 4 processes;" in to_preload(own("barrier", "bruck", processes=4))
 
 
 def test_which_processes_have_schedules_stands_at_the_head() -> None:

@@ -25,7 +25,7 @@ from dashboard.online.selection import Calls, Choice, SelectionModel
 from dashboard.online.settings import Learning
 from dashboard.online.skeletons import skeleton
 from dashboard.online.state import Folder, totals_of
-from dashboard.online.table import AlgTable, default_table, need_of
+from dashboard.online.table import AlgTable, default_table, need_of, with_own
 from dashboard.online.vectors import prefix
 from loaders.online import read_file, run_of, siblings
 from loaders.openmpi import series
@@ -125,6 +125,42 @@ def test_the_messages_are_those_of_the_method_that_was_learnt(
     monkeypatch.setenv("COLLTUNE_ONLINE", "tuned")
     monkeypatch.setenv("COLLTUNE_ONLINE_MODEL", str(tmp_path / "one.model"))
     assert bench.graph(RANKS, program, "graph", "TURNS", "4096", preload=tuner) == GRAPHS[label]
+
+
+@pytest.fixture(scope="module")
+def mixed(table: AlgTable) -> AlgTable:
+    """The library's methods, own ones and grids whose phases are messages or calls of the library."""
+    words = ["pipeline:segment_size=1024", "orthogonal:grid=2x3:inner=linear", "orthogonal:grid=4x4:inner=library"]
+    few = default_table(table.version, ("bcast", "allreduce"), segment_sizes=(1024,), fan_outs=(2,))
+    return with_own(few, [*words, "swing"], [RANKS, 16])
+
+
+def test_own_methods_and_grids_are_tried_beside_those_of_the_library(
+    bench: Bench, program: Path, mixed: AlgTable, tmp_path: Path
+) -> None:
+    labels = {name: [method.label for method in methods] for name, methods in mixed.methods.items()}
+    pipelines = [f"pipeline 1KiB processes={size} provider=own" for size in (RANKS, 16)]
+    assert set(pipelines) <= set(labels["bcast"])
+    # Swing works on powers of two; its fallback serves six.
+    assert "swing processes=16 provider=own" in labels["allreduce"]
+    tuner = bench.build("libmixed.so", source(mixed), *LIBRARY)
+    done = bench.run(16, program, "check", preload=tuner, said=said(tmp_path, run="all"))
+    assert done.stdout == "ok\n", done.stderr
+    calls = calls_of(tmp_path, "all")
+    assert (calls["traced"] == calls["comm_size"]).all()
+    tried = {
+        name: {labels[name][alg - 1] for alg in own["alg"].unique() if alg > 0}
+        for name, own in calls[calls["comm_size"] == 16].groupby("collective")
+    }
+    assert any(label.startswith("orthogonal") for label in tried["bcast"])
+    assert not any(f"processes={RANKS}" in label for each in tried.values() for label in each)
+    save(always(mixed, "bcast", pipelines[0]), tmp_path / "own.model")
+    told = {"COLLTUNE_ONLINE": "tuned", "COLLTUNE_ONLINE_MODEL": str(tmp_path / "own.model")}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        sent = bench.graph(RANKS, program, "graph", "TURNS", "4096", preload=tuner, kind="E")
+    assert sent == GRAPHS["pipeline 1KiB"]
 
 
 def test_calls_are_left_out_by_share_number_and_process(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from dashboard.export.library_names import choice_of
 from dashboard.online.bins import Bins
 from dashboard.online.errors import OnlineError
 from dashboard.online.selection import Calls, Choice
-from dashboard.online.table import AlgTable, default_table, need_of, usable
+from dashboard.online.table import AlgTable, default_table, need_of, usable, with_own
 from dashboard.online.vectors import prefix
 
 
@@ -58,3 +60,19 @@ def test_what_a_method_that_cannot_be_would_have_got_goes_to_the_others_by_their
     assert np.bincount(found, minlength=4) == pytest.approx([0, 4000, 0, 6000], abs=5)
     three = Calls(np.array([8]), np.array([3]), np.array([1]), np.array([3]))
     assert choice.tuned(three).tolist() == [3]
+
+
+def test_own_methods_are_for_one_number_of_processes_each() -> None:
+    table = with_own(default_table("5.0"), ["ring", "bruck"], [4, 6])
+    own = {
+        m.label: need_of("allgather", m) for m in table.methods["allgather"] if m.parameters.get("provider") == "own"
+    }
+    assert list(own) == [f"{name} processes={size} provider=own" for name in ("ring", "bruck") for size in (4, 6)]
+    assert usable(own["bruck processes=6 provider=own"], [4, 6, 6], [100, 100, 5]).tolist() == [False, True, False]
+    for words, said in (
+        (["magic"], "none of allreduce, bcast, allgather, alltoall has an own method 'magic'"),
+        (["orthogonal:grid=2x2"], "a grid of 2x2 is for 4 processes; found 6"),
+        (["orthogonal:grid=2x3:inner=library+linear"], "some phases are calls of the library and some are not"),
+    ):
+        with pytest.raises(OnlineError, match=re.escape(said)):
+            with_own(default_table("5.0"), words, [6])

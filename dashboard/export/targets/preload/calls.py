@@ -89,7 +89,7 @@ _CHOSEN = "            used = colltune_choose($id, state, comm, ${id}_FIRST + $d
 #: Where some of the methods are own ones.
 _CHOSEN_OR_OWN = """\
             const int method = ${id}_FIRST + $decide, own = colltune_methods[method].own;
-            const int unfit = own ? $unfit : COLLTUNE_TAKEN;
+            const int unfit = $unfit;
 
             if (unfit) {
                 colltune_count(&colltune_passed[$id][unfit]);
@@ -193,5 +193,5 @@ def _run_by(call: Call, suffix: str) -> dict[str, str]:
     root = first("root", "0")
     unfit = f"colltune_unfit(state, method, bytes, {root}, {element})"
     if "recvcounts" in names:
-        unfit = f"colltune_equal{suffix}(state->size, recvcounts) ? {unfit} : COLLTUNE_UNFIT"
-    return {"root": root, "run": ", ".join(given), "unfit": unfit}
+        unfit = f"!own || colltune_equal{suffix}(state->size, recvcounts) ? {unfit} : COLLTUNE_UNFIT"
+    return {"root": root, "element": element, "run": ", ".join(given), "unfit": unfit}

@@ -74,6 +74,9 @@ static int colltune_unfit(const struct colltune_state *state, int method, long l
     const struct colltune_units *units = colltune_units_of(method, state->size);
     int size;
 
+    if (!colltune_methods[method].own) {
+        return COLLTUNE_TAKEN;
+    }
     if (units == NULL) {
         return COLLTUNE_NO_SCHEDULE;
     }

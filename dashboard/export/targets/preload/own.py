@@ -11,7 +11,8 @@ from dashboard.export.library_names import is_of_library
 from dashboard.export.target import ExportError
 from dashboard.export.targets.collectives import choice_of
 from dashboard.schedules import Call, NotApplicableError
-from dashboard.schedules.orthogonal import grid_of
+from dashboard.schedules.orthogonal import BALANCED, grid_of
+from dashboard.schedules.orthogonal import NAME as GRIDS
 from dashboard.schedules.phases import LIBRARY, by_library
 from dashboard.schedules.rank import COLUMNS
 from dashboard.schedules.units import Units, calls_in_units, in_units
@@ -75,34 +76,54 @@ def units_of(decision: DecisionFunction, place: int, cube: xr.Dataset | None) ->
         When there are no measurements, or the method cannot be run by a program without Python; the message says why.
     """
     method = decision.methods[place]
-    if cube is None:
-        raise ExportError(
-            f"{decision.collective}: {method.label!r} runs over the library, by a schedule for each number of "
-            "processes; give the measurements, whose numbers of processes are taken"
-        )
-    name, parameters = choice_of(method, decision.collective) or (method.algorithm, {})
-    inner = str(parameters.get("inner", ""))
-    if by_library(inner) and inner != LIBRARY:
-        raise ExportError(
-            f"{decision.collective}: of {method.label!r} some phases are calls of the library and some are not, which "
-            "a preloaded library does not run; python-collectives does"
-        )
-    comm_sizes, message_sizes = (np.asarray(cube[axis].values) for axis in ("comm_size", "message_size"))
-    decided = decision.predict(*np.meshgrid(comm_sizes, message_sizes, indexing="ij"))
-    wanted = [int(size) for size, row in zip(comm_sizes, decided, strict=True) if size > 1 and (row == place).any()]
     written, refusal = [], ""
-    for processes in wanted:
+    for processes in _decided(decision, place, cube):
         try:
-            if inner == LIBRARY:
-                grid = grid_of(Call(decision.collective, processes), parameters)
-                written.append(calls_in_units(decision.collective, grid))
-            else:
-                written.append(in_units(decision.collective, name, parameters, processes))
+            written.append(units_on(method, decision.collective, processes))
         except NotApplicableError as error:
             refusal = f"{decision.collective}, {processes} processes: {error}"
     if refusal and not written:
         raise ExportError(refusal)
     return written
+
+
+def _decided(decision: DecisionFunction, place: int, cube: xr.Dataset | None) -> list[int]:
+    """Numbers of processes that a method is decided for: its own one, else all measured ones."""
+    method = decision.methods[place]
+    if "processes" in method.parameters:
+        return [int(method.parameters["processes"])]
+    if cube is None:
+        raise ExportError(
+            f"{decision.collective}: {method.label!r} runs over the library, by a schedule for each number of "
+            "processes; give the measurements, whose numbers of processes are taken"
+        )
+    comm_sizes, message_sizes = (np.asarray(cube[axis].values) for axis in ("comm_size", "message_size"))
+    decided = decision.predict(*np.meshgrid(comm_sizes, message_sizes, indexing="ij"))
+    return [int(size) for size, row in zip(comm_sizes, decided, strict=True) if size > 1 and (row == place).any()]
+
+
+def units_on(method: Method, collective: str, processes: int) -> Units:
+    """Write the programs of an own method on one number of processes.
+
+    Raises
+    ------
+    NotApplicableError
+        When it does not serve so many.
+    ExportError
+        When a program without Python cannot run it; the message says why.
+    """
+    name, parameters = choice_of(method, collective) or (method.algorithm, {})
+    inner = str(parameters.get("inner", ""))
+    # What serves where a grid does not fit is no grid.
+    grid = grid_of(Call(collective, processes), {"grid": BALANCED, **parameters}) if name == GRIDS else None
+    if grid is None or not by_library(inner):
+        return in_units(collective, name, parameters, processes)
+    if inner != LIBRARY:
+        raise ExportError(
+            f"{collective}: of {method.label!r} some phases are calls of the library and some are not, which a "
+            "preloaded library does not run; python-collectives does"
+        )
+    return calls_in_units(collective, grid)
 
 
 def is_own(method: Method) -> bool:
