@@ -101,10 +101,12 @@ static int colltune_open(struct colltune_variable *variable)
 
 static void colltune_start(void)
 {
-    int provided, number;
+    int level, provided, number;
 
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, colltune_forget, &colltune_key, NULL);
-    if (colltune_off() || MPI_T_init_thread(MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
+    /* Open MPI takes the level that is asked for here for all of MPI: it must be the program's own. */
+    PMPI_Query_thread(&level);
+    if (colltune_off() || MPI_T_init_thread(level, &provided) != MPI_SUCCESS) {
         return;
     }
     colltune_has_tools = 1;
