@@ -19,7 +19,8 @@ from dashboard.export.library_names import choice_of
 from dashboard.export.targets.c.text import comment, string
 from dashboard.export.targets.preload.calls import wrapper
 from dashboard.export.targets.preload.fortran import fortran
-from dashboard.export.targets.preload.library import RUNTIME, Part, Tables, includes
+from dashboard.export.targets.preload.library import switches_of
+from dashboard.export.targets.preload.source import Part, Tables, includes, runtime
 from dashboard.export.usage import BUILD
 from dashboard.online.errors import OnlineError
 from dashboard.online.table import AlgTable, need_of
@@ -99,7 +100,7 @@ def source(table: AlgTable) -> str:
     parts = [_part(name, methods, table.version) for name, methods in table.methods.items()]
     tables = Tables()
     for part in parts:
-        tables.add(part, table.version)
+        tables.add(part)
     names = list(table.methods)
     lines = [*comment(_head(table, names), hanging=""), "", "#define _POSIX_C_SOURCE 200809L"]
     lines += [*includes(_HEADERS), "", "#define COLLTUNE_ONLINE 1", f"#define COLLTUNE_MOST {_MOST_COMMUNICATORS}"]
@@ -111,7 +112,7 @@ def source(table: AlgTable) -> str:
         *tables.lines(parts),
         *_numbers(table, tables),
         "",
-        RUNTIME.read_text(encoding="ascii").rstrip(),
+        *runtime(),
         "",
         LOOKUP.read_text(encoding="ascii").rstrip(),
         "",
@@ -126,10 +127,10 @@ def source(table: AlgTable) -> str:
 def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
     listed = (_OWN, *methods)
     try:
-        choices = [choice_of(method, name, version) for method in listed]
+        choices = {place: choice_of(method, name, version) for place, method in enumerate(listed)}
     except (LookupError, ValueError) as error:
         raise OnlineError(f"the table of methods: {error}") from None
-    return Part(DecisionFunction(name, listed, Leaf(0)), listed, tuple(choices), ())
+    return Part(DecisionFunction(name, listed, Leaf(0)), listed, switches_of(name, listed, choices, version))
 
 
 def _head(table: AlgTable, names: list[str]) -> list[str]:

@@ -1,3 +1,3 @@
 """A library to preload that decides every call."""
 
-__all__ = ["calls", "fortran", "library"]
+__all__ = ["calls", "fortran", "library", "source"]
