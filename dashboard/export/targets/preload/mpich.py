@@ -80,7 +80,8 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
         MPICH lacks it, or it would end the program.
     """
     name = _name(decision, method)
-    if name == "":
+    # A file that was read decides between groups as well, whose calls are passed on anyway.
+    if name == "" or "_inter_" in str(method.parameters.get("library_name", "")):
         return Switches()
     key = (decision.collective, name or "")
     if name is None or key in DEADLY or (key in PIPELINED and not method.segment_size):
