@@ -26,6 +26,8 @@ SERVES: Mapping[str, frozenset[str]] = {
     "adapt": _TREES,
     HAN: _TREES | {"allgather", "allreduce", "barrier", "gather", "scatter"},
 }
+#: What answers between two groups, by the components that answer within each of them; ``basic`` does the rest.
+_BETWEEN = {"inter": _TREES | {"allgather", "allgatherv", "allreduce", "gather", "gatherv", "scatter", "scatterv"}}
 #: Components by the number that HAN's rules give them; 5.x takes names, too.
 NUMBERS: Mapping[str, int] = {"self": 0, "basic": 1, "libnbc": 2, TUNED: 3, "sm": 4, "adapt": 5, HAN: 6}
 
@@ -81,4 +83,5 @@ def answers(selected: Sequence[str], collective: str) -> str:
     selected
         Components of a communicator, in the order in which the library selected them: the last one comes first.
     """
-    return next((name for name in reversed(selected) if collective in SERVES.get(name, ())), "")
+    serves = {**SERVES, **_BETWEEN}
+    return next((name for name in reversed(selected) if collective in serves.get(name, ())), "")

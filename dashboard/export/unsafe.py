@@ -29,10 +29,11 @@ _LIBRARIES = {
     "openmpi-nodes": "Open MPI",
     "openmpi-json": "Open MPI",
     "preload": "Open MPI",
+    "preload-mpich": "MPICH",
     "mpich": "MPICH",
 }
-#: The preloaded library passes operations that do not commute on, whatever is decided.
-_GUARDS_ITSELF = "preload"
+#: Preloaded libraries pass operations that do not commute on, whatever is decided.
+_GUARD_THEMSELVES = ("preload", "preload-mpich")
 _DEFAULT = Method("the library's own decision", "default")
 
 
@@ -131,7 +132,7 @@ def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -
     if unsafe:
         written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
         facts[LEFT_OUT] = "; ".join([*written, *(f"not written: {label!r}, {why}" for label, why in unsafe.items())])
-    if limited and target != _GUARDS_ITSELF:
+    if limited and target not in _GUARD_THEMSELVES:
         facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
     return safe_decision if facts == safe_decision.provenance else _changed(safe_decision, safe_decision.methods, facts)
 

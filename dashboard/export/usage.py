@@ -154,13 +154,29 @@ def saved(name: str, _collectives: Sequence[str]) -> list[Step]:
 
 
 def preload(name: str, _collectives: Sequence[str]) -> list[Step]:
-    """Source of a library to preload."""
+    """Source of a library to preload under Open MPI."""
     library = "lib" + name.removesuffix(".c") + ".so"
     return [
         Step("Build the library once:", BUILD.format(library=library, source=name)),
         Step(
             "Preload it into any dynamically linked MPI program, which need not be changed:",
             f"mpirun -x LD_PRELOAD=$PWD/{library} -n 16 ./program",
+        ),
+    ]
+
+
+def preload_mpich(name: str, collectives: Sequence[str]) -> list[Step]:
+    """Source of a library to preload under MPICH."""
+    library = "lib" + name.removesuffix(".c") + ".so"
+    return [
+        *preload(name, collectives)[:1],
+        Step(
+            "Preload it into any dynamically linked MPI program, which need not be changed:",
+            f"mpiexec -genv LD_PRELOAD $PWD/{library} -n 16 ./program",
+        ),
+        Step(
+            "Where MPI_THREAD_MULTIPLE is asked for, as mpi4py always does, and one thread alone calls collectives:",
+            f"mpiexec -genv LD_PRELOAD $PWD/{library} -genv COLLTUNE_ONE_THREAD 1 -n 16 ./program",
         ),
     ]
 

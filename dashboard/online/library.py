@@ -19,8 +19,9 @@ from dashboard.export.library_names import choice_of
 from dashboard.export.targets.c.text import comment, string
 from dashboard.export.targets.preload.calls import wrapper
 from dashboard.export.targets.preload.fortran import fortran
-from dashboard.export.targets.preload.library import RUNTIME, Part, Tables, includes
+from dashboard.export.targets.preload.library import switches_of
 from dashboard.export.targets.preload.own import is_own, units_on
+from dashboard.export.targets.preload.source import Part, Tables, includes, runtime
 from dashboard.export.usage import BUILD
 from dashboard.online.errors import OnlineError
 from dashboard.online.table import AlgTable, need_of
@@ -109,7 +110,7 @@ def source(table: AlgTable) -> str:
     parts = [_part(name, methods, table.version) for name, methods in table.methods.items()]
     tables = Tables()
     for part in parts:
-        tables.add(part, table.version)
+        tables.add(part)
     names = list(table.methods)
     lines = [*comment(_head(table, names), hanging=""), "", "#define _POSIX_C_SOURCE 200809L"]
     lines += [*includes(_HEADERS), "", "#define COLLTUNE_ONLINE 1", f"#define COLLTUNE_MOST {_MOST_COMMUNICATORS}"]
@@ -121,15 +122,14 @@ def source(table: AlgTable) -> str:
         *tables.lines(parts),
         *_numbers(table, tables),
         "",
-        RUNTIME.read_text(encoding="ascii").rstrip(),
-        *(["", *tables.programs.lines()] if tables.programs else []),
+        *runtime(tables),
         "",
         LOOKUP.read_text(encoding="ascii").rstrip(),
         "",
         (HERE / "runtime.c").read_text(encoding="ascii").rstrip(),
     ]
     for part in parts:
-        template = Template(_WRAPPER.template.replace("$run_own", _RUN_OWN if part.own else ""))
+        template = Template(_WRAPPER.template.replace("$run_own", _RUN_OWN if part.runs_own else ""))
         lines += ["", *wrapper(part.decision.collective, "", template)]
     lines += ["", *fortran(names), "", *_FORTRAN_START.splitlines()]
     return "\n".join(lines) + "\n"
@@ -138,9 +138,9 @@ def source(table: AlgTable) -> str:
 def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
     listed = (_OWN, *methods)
     try:
-        choices = [None if is_own(method) else choice_of(method, name, version) for method in listed]
+        choices = {place: choice_of(method, name, version) for place, method in enumerate(listed) if not is_own(method)}
         own = {
-            place: [units_on(method, name, int(method.parameters["processes"]))]
+            place: (units_on(method, name, int(method.parameters["processes"])),)
             for place, method in enumerate(listed)
             if is_own(method)
         }
@@ -150,7 +150,7 @@ def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
         raise OnlineError(
             "own methods of reduce_scatter are not tuned: they need equal counts; reduce_scatter_block is"
         )
-    return Part(DecisionFunction(name, listed, Leaf(0)), listed, tuple(choices), (), own=own)
+    return Part(DecisionFunction(name, listed, Leaf(0)), listed, switches_of(name, listed, choices, version, own))
 
 
 def _head(table: AlgTable, names: list[str]) -> list[str]:

@@ -85,7 +85,7 @@ static int colltune_mode(void)
 {
     const char *said = getenv("COLLTUNE_ONLINE");
 
-    if (said == NULL || colltune_off() || strcmp(said, "off") == 0) {
+    if (said == NULL || colltune_said("COLLTUNE_OFF") || strcmp(said, "off") == 0) {
         return COLLTUNE_MODE_OFF;
     }
     if (strcmp(said, "trace") == 0) {

@@ -14,7 +14,6 @@ from dashboard.domain.units import format_bytes, format_percent
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
-from dashboard.export.usage import BUILD
 from dashboard.tuning import switches
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
@@ -23,6 +22,8 @@ from loaders import disk
 
 _SCRIPT, _LMOD, _TCL, _MCA = "colltune.sh", "colltune.lua", "colltune", "mca-params.conf"
 _PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json", "README.md"
+#: Libraries to preload by the target of the rules.
+_PRELOADED = {"openmpi": "preload", ACROSS: "preload", "mpich": "preload-mpich"}
 #: Files that later users of the bundle go by.
 RULES_KEY, HAN_KEY = "rules", "rules_of_han"
 
@@ -73,15 +74,20 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
 
 def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
     """Write the same decisions as a library to preload; None where that cannot be."""
-    if target_of(work) not in ("openmpi", ACROSS):
+    if (name := _PRELOADED.get(target_of(work))) is None:
         return None
+    target = WRITERS[name]
+    options = {"version": version_of(work)} if "version" in target.options else {}
+    asked = read(work, text).decisions.items()
+    # MPICH's file is a complete one, with collectives that nobody decided.
+    decisions = [decision for collective, decision in asked if collective in work.asked.collectives]
     try:
-        source = WRITERS["preload"].write(list(read(work, text).decisions.values()), None, version=version_of(work))
+        source = target.write(decisions, None, **options)
     except ExportError:
         return None
     disk.write_text(file, source)
-    library = "libcolltune.so"
-    return {"file": file.name, "build": BUILD.format(library=library, source=file.name), "library": library}
+    steps = target.steps(file.name, [decision.collective for decision in decisions])
+    return {"file": file.name, "target": target.name, "steps": [step._asdict() for step in steps]}
 
 
 def _further(work: Work, text: str, folder: Path) -> str | None:
@@ -177,8 +183,7 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
         lines += [
             "Or as a library to preload, which decides by the same rules (not proven by itself):",
             "",
-            f"    {own['build']}",
-            f"    mpirun -x LD_PRELOAD=$PWD/{own['library']} ./program",
+            *(line for step in own["steps"] for line in (step["words"], f"    {step['command']}")),
         ]
     if summary["further"]:
         lines.append(f"`{summary['further']}` has the same decisions; it is not proven.")

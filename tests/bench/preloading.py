@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboard.benchmarks.libraries.library import library_of
@@ -36,6 +36,10 @@ class Bench:
         need(isinstance(installed, OpenMpi), f"{mpiexec} is not Open MPI's")
         environment = installed.environment(one_node=True, graphs=False)
         return Bench(mpiexec, folder, environment, series(installed.version))
+
+    def with_said(self, said: Mapping[str, str]) -> Bench:
+        """The same with further variables."""
+        return replace(self, environment={**self.environment, **said})
 
     def build(self, name: str, source: str, *options: str) -> Path:
         """Compile; a warning is an error."""

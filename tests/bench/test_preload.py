@@ -105,7 +105,11 @@ def test_so_do_the_other_collectives(
 
 
 def test_the_radix_of_a_knomial_tree_acts_and_is_put_back(bench: Bench, program: Path, preload: Path) -> None:
-    found = bench.graph(RANKS, program, "graph", "TURNS", "20000", preload=preload)
+    # It is set for a single call, which another thread could take as well.
+    alone = bench.with_said({"COLLTUNE_ONE_THREAD": "1"})
+    found = alone.graph(RANKS, program, "graph", "TURNS", "20000", preload=preload)
+    unsaid = bench.run(2, program, "graph", "1", "20000", preload=preload, said={"COLLTUNE_REPORT": "1"})
+    assert "bcast: 2 passed on: set for a single call while other threads may call" in unsaid.stderr
     # In a tree of radix 3 the root of six has the children 1, 2 and 3; in one of radix 4 also 4.
     assert {pair: count for pair, count in found.items() if pair[0] == 0} == {(0, 1): 1, (0, 2): 1, (0, 3): 1}
 
@@ -195,6 +199,7 @@ def test_a_component_answers_where_it_is_decided(bench: Bench, program: Path, co
     assert found
 
 
-def test_a_call_costs_less_than_200_ns_more(bench: Bench, preload: Path) -> None:
+def test_a_decided_call_costs_less_than_20_ns_more(bench: Bench, preload: Path) -> None:
     added, _, _ = map(float, bench.run(2, bench.program("preload_cost"), preload=preload).stdout.split())
-    assert 0 < added < 200
+    # The processor's time of the thread, the least of several rounds: load of the machine adds little.
+    assert 0 < added < 20

@@ -1,4 +1,4 @@
-"""What a preloaded library adds to a broadcast on two processes; aim: under 200 ns a call.
+"""What a preloaded library adds to a broadcast on two processes; aim: under 20 ns a call.
 
 The MPI library's own broadcast is replaced by one that does nothing, in the same program and run: what is left is the
 look-up of the communicator, the decision, and the counting. The decision is an exact tree of a noisy 27 × 48 map.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.libraries.openmpi import COUNTING
 from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED, added, words
 from dashboard.benchmarks.ranks import counting, selection
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
@@ -76,7 +77,10 @@ def jobs_of(
         environment = {**own, ADDED: words(own), **uncounted}
         watched = tuple(folder / path.name for path in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
-        starts, otherwise = _starts(part, installation.library, listen=several or bool(plan.components))
+        # Where it counts messages Open MPI crashes between groups, which the check calls as well.
+        uncounting = {COUNTING: "0"} if COUNTING in own else {}
+        listen = several or bool(plan.components)
+        starts, otherwise = _starts(part, installation.library, uncounting, listen=listen)
         jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
     return jobs
 
@@ -98,11 +102,15 @@ def counter_of(campaign: Campaign, installation: Installation) -> Path | None:
     return counting.compiled(campaign.folder) if hidden and campaign.plan().graph_counters else None
 
 
-def _starts(campaign: Campaign, library: Library, *, listen: bool) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
+def _starts(
+    campaign: Campaign, library: Library, uncounting: Mapping[str, str], *, listen: bool
+) -> tuple[tuple[Start, ...], tuple[Start, ...]]:
     """How the ranks must be started for what is missing, and how if they find that methods cannot be switched.
 
     Parameters
     ----------
+    uncounting
+        Variables with which messages are not counted.
     listen
         Whether one more launch is to hear who answers, where that is not known yet.
     """
@@ -119,7 +127,7 @@ def _starts(campaign: Campaign, library: Library, *, listen: bool) -> tuple[tupl
         starts = (Start(selection.ENVIRONMENT, ("--selection",)), *starts)
     # Before anything is timed: what gives wrong results in some case must not be chosen for its times in another.
     if order is not None and Records.read(campaign.safety).missing(order):
-        starts = (Start(order.environment, ("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
+        starts = (Start({**uncounting, **order.environment}, ("--safety",), again=AGAIN, quiet=HANGS_S), *starts)
     return starts, apart
 
 

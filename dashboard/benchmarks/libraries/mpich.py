@@ -16,40 +16,14 @@ from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
 
 NAME = "MPICH"
 _SECONDS = 60
 _VARIABLE = re.compile(r"\s*MPIR_CVAR_(?P<name>\w+?)\s*=(?P<value>\S*)\s+SCOPE_\w+\s+\S+\s+MPI_(?P<type>\w+)\s")
 _CHOICE = re.compile(r"(?P<name>[a-z]\w*)\s+- ")
-_ALGORITHM = "_INTRA_ALGORITHM"
 _AUTO = "auto"
-#: Devices override the algorithms of the portable layer unless they are switched off.
-_DEVICE, _FALLBACK = "DEVICE_COLLECTIVES", "COLLECTIVE_FALLBACK"
-#: Variables of the number of children or of the radix, and of the segment size, by collective and algorithm.
-_RADIX = {
-    ("barrier", "k_dissemination"): "BARRIER_DISSEM_KVAL",
-    ("barrier", "recexch"): "BARRIER_RECEXCH_KVAL",
-    ("bcast", "tree"): "BCAST_TREE_KVAL",
-    ("bcast", "pipelined_tree"): "BCAST_TREE_KVAL",
-    ("allreduce", "tree"): "ALLREDUCE_TREE_KVAL",
-    ("allreduce", "recexch"): "ALLREDUCE_RECEXCH_KVAL",
-    ("allreduce", "recursive_multiplying"): "ALLREDUCE_RECURSIVE_MULTIPLYING_KVAL",
-    ("allgather", "k_brucks"): "ALLGATHER_BRUCKS_KVAL",
-    ("allgather", "recexch_doubling"): "ALLGATHER_RECEXCH_KVAL",
-    ("allgather", "recexch_halving"): "ALLGATHER_RECEXCH_KVAL",
-    ("alltoall", "k_brucks"): "ALLTOALL_BRUCKS_KVAL",
-}
-_SEGMENT = {
-    ("bcast", "pipelined_tree"): "BCAST_TREE_PIPELINE_CHUNK_SIZE",
-    ("allreduce", "tree"): "ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE",
-}
-#: Algorithms that are nothing without segments.
-_PIPELINED = frozenset({("bcast", "pipelined_tree")})
-
-
-#: What ends or hangs the whole job instead of being refused (5.0.2): smp calls itself where all processes are on one
-#: node, noncommutative stops where their number is no power of two (and is for operations that do not commute).
-_DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})
+_FALLBACK = "COLLECTIVE_FALLBACK"
 
 
 @dataclass(frozen=True)
@@ -87,29 +61,29 @@ class Mpich:
         methods = [Method(DEFAULT, library_id=0)]
         for number, name in self.algorithms.get(collective, {}).items():
             key = (collective, name)
-            if key in _DEADLY:
+            if key in DEADLY:
                 continue
-            sizes = variants.segment_sizes if _SEGMENT.get(key) in self.variables else (0,)
-            sizes = tuple(size for size in sizes if size or key not in _PIPELINED)
-            takes = _RADIX.get(key) in self.variables
+            sizes = variants.segment_sizes if SEGMENT.get(key) in self.variables else (0,)
+            sizes = tuple(size for size in sizes if size or key not in PIPELINED)
+            takes = RADIX.get(key) in self.variables
             for radix, size in product(variants.radixes if takes else (0,), sizes):
                 methods.append(Method(name, size, (("radix", radix),) if takes else (), number))
         return methods
 
     def settings(self, collective: str, method: Method) -> dict[str, int]:
         """Control variables that make the library take the method; with it those that another method may have set."""
-        base = f"{collective.upper()}{_ALGORITHM}"
-        further = {name for table in (_RADIX, _SEGMENT) for (of, _), name in table.items() if of == collective}
-        names = [name for name in (_DEVICE, _FALLBACK, base, *sorted(further)) if name in self.variables]
+        base = f"{collective.upper()}{INTRA}"
+        further = {name for table in (RADIX, SEGMENT) for (of, _), name in table.items() if of == collective}
+        names = [name for name in (DEVICE, _FALLBACK, base, *sorted(further)) if name in self.variables]
         said = {name: self.variables[name] for name in names}
         if method.algorithm == DEFAULT:
             return _full_names(said)
-        said |= {base: method.library_id or 0} | self._number(_DEVICE, "none")
+        said |= {base: method.library_id or 0} | self._number(DEVICE, "none")
         key = (collective, method.algorithm)
-        if key in _RADIX and method.parameters:
-            said[_RADIX[key]] = int(dict(method.parameters)["radix"])
-        if key in _SEGMENT:
-            said[_SEGMENT[key]] = method.segment_size
+        if key in RADIX and method.parameters:
+            said[RADIX[key]] = int(dict(method.parameters)["radix"])
+        if key in SEGMENT:
+            said[SEGMENT[key]] = method.segment_size
         return _full_names(said)
 
     def forcing(self, collective: str, method: Method) -> None:
@@ -155,12 +129,12 @@ def parse(text: str, version: str) -> Mpich:
         elif current and (match := _CHOICE.match(line)):
             choices.setdefault(current, []).append(match["name"])
     algorithms = {
-        name.removesuffix(_ALGORITHM).lower(): {n: algorithm for n, algorithm in enumerate(names) if algorithm != _AUTO}
+        name.removesuffix(INTRA).lower(): {n: algorithm for n, algorithm in enumerate(names) if algorithm != _AUTO}
         for name, names in choices.items()
-        if name.endswith(_ALGORITHM) and names[0] == _AUTO
+        if name.endswith(INTRA) and names[0] == _AUTO
     }
     if not algorithms:
-        raise NoMpiError("this MPICH names no algorithms (mpivars); install 4.0 or later")
+        raise NoMpiError("this MPICH names no algorithms (mpivars); install 5.0 or later")
     return Mpich(version, algorithms, variables, {name: tuple(names) for name, names in choices.items()})
 
 

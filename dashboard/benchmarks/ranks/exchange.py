@@ -40,6 +40,10 @@ class Exchange:
         """First element of each block."""
         return starts_of(self.counts)
 
+    def own(self, rank: int) -> int:
+        """Elements of a process's own block."""
+        return self.counts[rank]
+
     def between(self, rank: int) -> list[int]:
         """Elements that a process sends to each, and gets from each, where each has a block for each."""
         return [self.counts[(rank + other) % len(self.counts)] for other in range(len(self.counts))]
@@ -79,6 +83,68 @@ class Exchange:
         total = self.reduced(self.brings(other) for other in range(reach))
         start = self.starts[rank]
         return total[start : start + self.counts[rank]] if self.entry.receives == "block" else total
+
+
+@dataclass(frozen=True)
+class Across:
+    """The data of one call between two groups: each brings what the other gets (MPI 5.0, 6.2.2); blocks are equal.
+
+    Attributes
+    ----------
+    entry, block, reduced
+        As of an `Exchange`, the processes numbered over both groups.
+    count
+        Elements of a block or of the vector.
+    mine, theirs
+        Processes of the group of this process and of the other, in their order there.
+    """
+
+    entry: Collective
+    count: int
+    block: Callable[[int, int, int], Array]
+    reduced: Callable[[Iterable[Array]], Array]
+    mine: Sequence[int]
+    theirs: Sequence[int]
+
+    @property
+    def counts(self) -> list[int]:
+        """Elements of the blocks that come from the other group, or of those that a reduction leaves in this one."""
+        if self.entry.reduces and self.entry.by_block:
+            return [self.own()] * len(self.mine)
+        return [self.count] * len(self.theirs)
+
+    def own(self, rank: int = 0) -> int:
+        """Elements of a process's own block: what is reduced and scattered is equally long in both groups."""
+        return self.count * len(self.theirs) if self.entry.reduces and self.entry.by_block else self.count
+
+    def between(self, rank: int) -> list[int]:
+        """Elements that a process sends to each of the other group."""
+        return self.counts
+
+    def brings(self, rank: int) -> Array:
+        """What a process of this group puts in, by its place there."""
+        return self._brings(self.mine[rank], self.theirs)
+
+    def _brings(self, process: int, others: Sequence[int]) -> Array:
+        if self.entry.reduces and self.entry.by_block:
+            return self.block(process, 0, self.count * len(self.mine) * len(self.theirs))
+        if self.entry.sends == "blocks":
+            return np.concatenate([self.block(process, other, self.count) for other in others])
+        return self.block(process, 0, self.count)
+
+    def gets(self, rank: int, root: int) -> Array | None:
+        """What a process of this group must hold afterwards; None where the collective promises it nothing."""
+        entry, process = self.entry, self.mine[rank]
+        gives = root in self.theirs
+        if entry.receives == "nothing" or (entry.rooted and (process != root if entry.ends_at_root else not gives)):
+            return None
+        if entry.reduces:
+            total = self.reduced(self._brings(other, self.mine) for other in self.theirs)
+            return total[rank * self.own() :][: self.own()] if entry.receives == "block" else total
+        if entry.rooted and gives:
+            return self.block(root, process if entry.receives == "block" else 0, self.count)
+        to = process if entry.sends == "blocks" else 0
+        return np.concatenate([self.block(other, to, self.count) for other in self.theirs])
 
 
 def starts_of(counts: Sequence[int]) -> list[int]:

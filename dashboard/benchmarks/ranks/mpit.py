@@ -52,9 +52,17 @@ class ToolInterface:
         self._library = ctypes.CDLL(self.path)
         if not hasattr(self._library, "MPI_T_init_thread"):
             raise ToolInterfaceError(f"{self.path} has no MPI tool interface (MPI_T_init_thread)")
-        self.call("MPI_T_init_thread", 0, ctypes.byref(ctypes.c_int()))
+        self.call("MPI_T_init_thread", self._level(), ctypes.byref(ctypes.c_int()))
         self._handles: dict[str, ctypes.c_void_p] = {}
         self._first: dict[str, int] = {}
+
+    def _level(self) -> int:
+        """Level of threads to ask for: Open MPI takes the last one that it hears for all of MPI, even a lower one."""
+        running, level = ctypes.c_int(), ctypes.c_int()
+        self.call("MPI_Initialized", ctypes.byref(running))
+        if running:
+            self.call("MPI_Query_thread", ctypes.byref(level))
+        return level.value
 
     def call(self, name: str, *arguments: object) -> None:
         """Call a function of the interface; `ToolInterfaceError` when it does not succeed."""

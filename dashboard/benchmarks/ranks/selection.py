@@ -24,6 +24,7 @@ NAME = "components.json"
 #: With these the library says whom it selects.
 ENVIRONMENT: Mapping[str, str] = {"OMPI_MCA_coll_base_verbose": "10"}
 _SELECTED = re.compile(r"selecting\s+(?P<name>\w+), priority\s+-?\d+, Enabled")
+_MADE = "coll:base:comm_select: new communicator"
 _STDERR = 2
 #: With these HAN says of every call which rule it found, and whether it could follow it.
 EVERY_CALL: Mapping[str, str] = {"OMPI_MCA_coll_han_verbose": "100"}
@@ -33,8 +34,11 @@ _LACKING = r"(?:any valid module for|this module cannot handle this) collective.
 
 
 def parse(output: str) -> list[str]:
-    """Components of a communicator in the order in which they were selected; the last one answers first."""
-    return [match["name"] for match in _SELECTED.finditer(output)]
+    """Components of a communicator in the order in which they were selected; the last one answers first.
+
+    Of several that were made, as of groups and then between them, those of the last one.
+    """
+    return [match["name"] for match in _SELECTED.finditer(output.rpartition(_MADE)[2])]
 
 
 def answered(output: str, collective: str) -> tuple[str, str]:

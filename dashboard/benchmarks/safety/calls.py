@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dashboard.benchmarks.ranks import surroundings
-from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
+from dashboard.benchmarks.ranks.exchange import Across, Exchange, starts_of
 from dashboard.benchmarks.safety.cases import Case, Layout
 from dashboard.benchmarks.safety.memory import SHAPES, Memory, Values, block, operator, reduced
 from loaders.collectives import COLLECTIVES, Part
@@ -76,18 +78,27 @@ class Call:
 
     def __post_init__(self) -> None:
         self.rank, self.size = int(self.comm.Get_rank()), int(self.comm.Get_size())
-        case = self.case
+        case, mpi = self.case, self.handles.mpi
         self.type, self.count = self.handles.types[case.layout], case.count
         self.operation = self.handles.operations.get(case.operation)
         self.entry = COLLECTIVES[self.collective]
-        self.exchange = Exchange(
-            self.entry,
-            _counts(case, self.size),
-            lambda rank, to, count: block(case.layout, rank, to, count, self.turn),
-            lambda parts: reduced(case.layout, parts),
-        )
-        self.root = min(case.root, self.size - 1)
+        self.exchange: Exchange | Across
+        if case.made == "between":
+            mine, theirs = groups(mpi, self.comm)
+            self.exchange = Across(self.entry, case.count, self._block, self._reduced, mine, theirs)
+            self.root, self.leads = case.root, mine[self.rank] == case.root
+            self._at = mpi.ROOT if self.leads else mpi.PROC_NULL if case.root in mine else theirs.index(case.root)
+        else:
+            self.exchange = Exchange(self.entry, _counts(case, self.size), self._block, self._reduced)
+            self.root = self._at = min(case.root, self.size - 1)
+            self.leads = self.rank == self.root
         self.sent, self.received, self.expected = self._prepared()
+
+    def _block(self, rank: int, to: int, count: int) -> Values:
+        return block(self.case.layout, rank, to, count, self.turn)
+
+    def _reduced(self, parts: Iterable[Values]) -> Values:
+        return reduced(self.case.layout, parts)
 
     def _prepared(self) -> tuple[Memory, Memory, Values | None]:
         """Memory to send from and to receive into, and what is to be in the latter."""
@@ -109,7 +120,7 @@ class Call:
             outputs = None
         else:
             begins = entry.sends == "block" and entry.receives == "blocks"
-            received.put(self.exchange.starts[self.rank] if begins else 0, inputs)
+            received.put(starts_of(self.exchange.counts)[self.rank] if begins else 0, inputs)
         if outputs is not None:
             received.expect(0, len(outputs))
         elif entry.reduces == "below":
@@ -117,11 +128,6 @@ class Call:
             received.expect(0, len(inputs))
         self.in_place, self._kept = in_place, None if entry.in_one_buffer or in_place else inputs
         return sent, received, outputs
-
-    @property
-    def leads(self) -> bool:
-        """Whether this process is the root."""
-        return self.rank == self.root
 
     def make(self) -> None:
         """Make the call."""
@@ -138,23 +144,23 @@ class Call:
         if not self.leads:
             sent = None if entry.starts_at_root else sent
             received = None if entry.ends_at_root else received
-        arguments = entry.arguments(sent, received, op=self.operation, root=self.root, counts=self.exchange.counts)
+        arguments = entry.arguments(sent, received, op=self.operation, root=self._at, counts=self.exchange.counts)
         getattr(self.comm, entry.call)(*arguments)
 
     def _buffer(self, memory: Memory, part: Part) -> list[Any]:
         """Memory as mpi4py takes it."""
         array, counts = memory.array, self.exchange.counts
         if part == "block" and not (self.in_place and self.entry.name == "reduce_scatter"):
-            return [array, counts[self.rank], self.type]
+            return [array, self.exchange.own(self.rank), self.type]
         if part == "blocks" and self.entry.counts == "equal":
-            return [array, self.case.count, self.type]
+            return [array, self.exchange.own(self.rank), self.type]
         if part != "blocks" or self.entry.reduces:
             return [array, memory.elements, self.type]
         if self.entry.counts == "of pairs":
             counts = self.exchange.between(self.rank)
         starts = starts_of(counts)
         if self.entry.call == "Alltoallw":
-            return [array, (counts, [start * self.type.extent for start in starts]), [self.type] * self.size]
+            return [array, (counts, [start * self.type.extent for start in starts]), [self.type] * len(counts)]
         return [array, counts, starts, self.type]
 
     def typed(self) -> None:
@@ -195,15 +201,40 @@ def _counts(case: Case, size: int) -> list[int]:
     return [(5 * rank % 4) * case.count for rank in range(size)]
 
 
-def problem_of(handles: Handles, collective: str, case: Case, comm: Any) -> str:
+def groups(mpi: Any, comm: Any) -> tuple[list[int], list[int]]:
+    """Processes of this group and of the other one of an intercommunicator, as they are numbered in the world."""
+    world = mpi.COMM_WORLD.Get_group()
+    both = comm.Get_group(), comm.Get_remote_group()
+    mine, theirs = (list(group.Translate_ranks(None, world)) for group in both)
+    for group in (world, *both):
+        group.Free()
+    return mine, theirs
+
+
+def problem_of(handles: Handles, collective: str, case: Case, comms: Sequence[Any]) -> str:
     """Make the call or calls of a case; what is wrong on this process, empty when nothing is. Collective.
 
     Where the library refuses the call its own words, after ``refused:``.
+
+    Parameters
+    ----------
+    comms
+        A communicator for each thread of the case.
     """
-    if collective == "barrier":
-        return _barrier(case, comm)
-    calls = [Call(handles, collective, case, comm, turn) for turn in range(case.repeats)]
+    if len(comms) == 1:
+        return _problem(handles, collective, case, comms[0], 0)
+    with ThreadPoolExecutor(len(comms)) as threads:
+        first = range(0, len(comms) * case.repeats, case.repeats)
+        problems = list(threads.map(lambda comm, turn: _problem(handles, collective, case, comm, turn), comms, first))
+    return next(filter(None, problems), "")
+
+
+def _problem(handles: Handles, collective: str, case: Case, comm: Any, first: int) -> str:
+    """The same in one thread, with the data of the turns from `first` on."""
     try:
+        if collective == "barrier":
+            return _barrier(handles.mpi, case, comm)
+        calls = [Call(handles, collective, case, comm, first + turn) for turn in range(case.repeats)]
         for call in calls:
             call.make()
     except RuntimeError as error:
@@ -211,25 +242,27 @@ def problem_of(handles: Handles, collective: str, case: Case, comm: Any) -> str:
     return next((problem for call in calls if (problem := call.problem())), "")
 
 
-def _barrier(case: Case, comm: Any) -> str:
-    """One process comes late: nobody may leave before it has come. Seen where processes share a machine's clock."""
-    rank, size = comm.Get_rank(), comm.Get_size()
-    late = min(case.root, size - 1)
+def _barrier(mpi: Any, case: Case, comm: Any) -> str:
+    """One process comes late: nobody may leave before it has come. Seen where processes share a machine's clock.
+
+    Between groups it is the other one that must wait for it.
+    """
+    mine = list(range(comm.Get_size()))
+    mine, others = groups(mpi, comm) if case.made == "between" else (mine, mine)
+    rank, late = mine[comm.Get_rank()], min(case.root, max(mine + others))
     if rank == late:
         time.sleep(_LATE_S)
     came = time.monotonic()
-    try:
-        comm.Barrier()
-    except RuntimeError as error:
-        return f"refused: {' '.join(str(error).strip().splitlines()[-1:])}"[:200]
+    comm.Barrier()
     left = time.monotonic()
     # Messages between pairs: what else could be trusted to bring the times together?
     if rank == late:
-        for other in range(size):
+        for place, other in enumerate(others):
             if other != late:
-                comm.send((surroundings.machine(), came), other)
+                comm.send((surroundings.machine(), came), place)
+    if rank == late or late not in others:
         return ""
-    machine, came = comm.recv(source=late)
+    machine, came = comm.recv(source=others.index(late))
     if machine != surroundings.machine() or came <= left:
         return ""
     return f"wrong result: rank {rank} left before rank {late} had come"

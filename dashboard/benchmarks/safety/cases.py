@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ Place = Literal["apart", "in place", "in place, with types"]
 #: How an element lies in memory; ``strided`` has holes in it and behind it, which nobody may touch.
 Layout = Literal["plain", "strided", "pair", "matrix"]
 Operation = Literal["none", "sum", "own sum", "product"]
-Made = Literal["duplicated", "reversed", "halves"]
+Made = Literal["duplicated", "reversed", "halves", "between"]
 
 #: Elements: fewer and more than processes, and around 1, 4, 32 and 64 KiB, where libraries change their protocol.
 PLAIN_COUNTS = (0, 1, 3, 13, 255, 257, 1001, 1023, 1024, 1025, 8191, 8193, 16385)
@@ -37,6 +37,8 @@ class Case:
         Of rooted collectives; of the barrier who comes late.
     repeats
         Calls without anything in between, each with data of its own.
+    threads
+        That call at once, each on a communicator of its own.
     """
 
     count: int
@@ -47,6 +49,7 @@ class Case:
     counts: Counts = "equal"
     made: Made = "duplicated"
     repeats: int = 1
+    threads: int = 1
 
     @property
     def kind(self) -> str:
@@ -56,9 +59,8 @@ class Case:
         unusual += ["derived datatype"] if self.layout == "pair" else []
         unusual += [NOT_COMMUTATIVE] if self.operation == "product" else []
         unusual += ["counts that differ"] if self.counts == "different" else []
-        unusual += {"reversed": ["ranks reversed by a split"], "halves": ["communicator split in two"]}.get(
-            self.made, []
-        )
+        unusual += [_MADE[self.made]] if self.made in _MADE else []
+        unusual += [f"{self.threads} threads at once"] if self.threads > 1 else []
         unusual += ["calls without a pause"] if self.repeats > 1 else []
         unusual += ["no elements"] if not self.count else []
         return ", ".join(unusual) or PLAIN
@@ -72,6 +74,11 @@ class Case:
 
 
 PLAIN = "plain"
+_MADE: Mapping[Made, str] = {
+    "reversed": "ranks reversed by a split",
+    "halves": "communicator split in two",
+    "between": "between two groups",
+}
 NOT_COMMUTATIVE = "operation that does not commute"
 
 
@@ -86,7 +93,8 @@ def cases(collective: str, size: int) -> tuple[Case, ...]:
 def _cases(entry: Collective, size: int) -> Iterator[Case]:
     if entry.sends == "nothing":
         yield from (Case(0, late) for late in (0, size - 1, size // 2))
-        yield from (Case(0, 0, made=made) for made in ("reversed", "halves"))
+        yield from (Case(0, 0, made=made) for made in ("reversed", "halves", "between"))
+        yield Case(0, size - 1, threads=2)
         return
     operation: Operation = "sum" if entry.reduces else "none"
     counts = BLOCK_COUNTS if entry.by_block else PLAIN_COUNTS
@@ -106,6 +114,18 @@ def _cases(entry: Collective, size: int) -> Iterator[Case]:
         yield Case(13, operation=operation, made=made)
         yield Case(1025, operation=operation, made=made)
     yield Case(257, operation=operation, repeats=4)
+    yield from (Case(count, operation=operation, repeats=4, threads=2) for count in (257, 8193))
+    yield from _between(entry, size, operation)
+
+
+def _between(entry: Collective, size: int, operation: Operation) -> Iterator[Case]:
+    """Between groups; of prefixes MPI has none. The library takes methods of collectives within the groups for it."""
+    if entry.reduces in ("lower", "below"):
+        return
+    for root in (0, size - 1) if entry.rooted else (0,):
+        yield from (Case(count, root, operation=operation, made="between") for count in _FEW)
+    if entry.reduces:
+        yield Case(13, operation="product", layout="matrix", made="between")
 
 
 def _in_place(entry: Collective, size: int, operation: Operation) -> Iterator[Case]:

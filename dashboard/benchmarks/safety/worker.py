@@ -30,6 +30,7 @@ from dashboard.export.components import answers
 _FAILED = 3
 _REFUSED = "refused: "
 _NOT_ASKED = f"{_REFUSED}not answered by"
+_NO_THREADS = f"{_REFUSED}no threads at once in this library"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -90,7 +91,7 @@ class Worker:
         """Call one method in every way on the communicators of one size."""
         name, number, size = step
         forced = self._order.methods[name][number]
-        made: dict[str, Any] = {}
+        made: dict[tuple[str, int], tuple[Any, Sequence[str]]] = {}
         count = 0
         every = cases(name, size)
         for place, case in enumerate(every):
@@ -98,7 +99,7 @@ class Worker:
             self._write({"at": at})
             count += 1
             problem = self._called(name, case, forced, comm, made)
-            if place and problem.startswith(_NOT_ASKED):
+            if place and problem.startswith((_NOT_ASKED, _NO_THREADS)):
                 count -= 1
                 continue
             if not problem:
@@ -114,20 +115,26 @@ class Worker:
         for communicator, _ in made.values():
             communicator.Free()
 
-    def _called(self, name: str, case: Case, forced: Forced, comm: Any, made: dict[str, Any]) -> str:
+    def _called(
+        self, name: str, case: Case, forced: Forced, comm: Any, made: dict[tuple[str, int], tuple[Any, Sequence[str]]]
+    ) -> str:
         """Make the call of a case; what is wrong on the first process where something is."""
+        if case.threads > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
+            return _NO_THREADS
         self._tools.restore()
-        if case.made not in made and self._order.set_at_call:
-            made[case.made] = self._made(case, comm)
+        keys = [(case.made, thread) for thread in range(case.threads)]
+        missing = [key for key in keys if key not in made]
+        if self._order.set_at_call:
+            made.update((key, self._made(case, comm)) for key in missing)
         self._tools.write(forced.settings)
-        if case.made not in made:
-            made[case.made] = self._made(case, comm, forced.component)
-        communicator, selected = made[case.made]
+        if not self._order.set_at_call:
+            made.update((key, self._made(case, comm, forced.component)) for key in missing)
+        _, selected = made[keys[0]]
         who = answers(selected, name)
         if forced.component not in ("", who):
             problem = f"{_NOT_ASKED} {forced.component}: on this communicator {who or 'another part'} answers {name}"
         else:
-            problem = problem_of(self._handles, name, case, communicator)
+            problem = problem_of(self._handles, name, case, [made[key][0] for key in keys])
         if self._order.set_at_call:
             self._tools.restore()
         flag, most = np.array([bool(problem)], np.uint8), np.zeros(1, np.uint8)
@@ -147,7 +154,10 @@ class Worker:
         if case.made == "reversed":
             communicator = comm.Split(0, -rank)
         else:
-            communicator = comm.Split(rank % 2, rank) if case.made == "halves" else comm.Dup()
+            communicator = comm.Dup() if case.made == "duplicated" else comm.Split(rank % 2, rank)
+        if case.made == "between":
+            half, communicator = communicator, communicator.Create_intercomm(0, comm, 1 - rank % 2)
+            half.Free()
         if not component:
             return communicator
         preferred = preferring(communicator, component)

@@ -1,4 +1,4 @@
-"""What MPICH's algorithms take beside their radix."""
+"""What MPICH's algorithms take: the control variables that force them, and parameters beside their radix."""
 
 from __future__ import annotations
 
@@ -20,3 +20,33 @@ PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("barrier", "k_dissemination"): (),
     ("barrier", "recexch"): ("single_phase_recv=0",),
 }
+
+#: Ending of the variable that forces an algorithm within a group. All stand behind ``MPIR_CVAR_``.
+INTRA = "_INTRA_ALGORITHM"
+#: Devices override the algorithms of the portable layer unless they are switched off.
+DEVICE = "DEVICE_COLLECTIVES"
+#: Variables of the number of children or of the radix, and of the segment size, by collective and algorithm.
+RADIX = {
+    ("barrier", "k_dissemination"): "BARRIER_DISSEM_KVAL",
+    ("barrier", "recexch"): "BARRIER_RECEXCH_KVAL",
+    ("bcast", "tree"): "BCAST_TREE_KVAL",
+    ("bcast", "pipelined_tree"): "BCAST_TREE_KVAL",
+    ("allreduce", "tree"): "ALLREDUCE_TREE_KVAL",
+    ("allreduce", "recexch"): "ALLREDUCE_RECEXCH_KVAL",
+    ("allreduce", "recursive_multiplying"): "ALLREDUCE_RECURSIVE_MULTIPLYING_KVAL",
+    ("allgather", "k_brucks"): "ALLGATHER_BRUCKS_KVAL",
+    ("allgather", "recexch_doubling"): "ALLGATHER_RECEXCH_KVAL",
+    ("allgather", "recexch_halving"): "ALLGATHER_RECEXCH_KVAL",
+    ("alltoall", "k_brucks"): "ALLTOALL_BRUCKS_KVAL",
+}
+SEGMENT = {
+    ("bcast", "pipelined_tree"): "BCAST_TREE_PIPELINE_CHUNK_SIZE",
+    ("allreduce", "tree"): "ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE",
+}
+#: Algorithms that are nothing without segments.
+PIPELINED = frozenset({("bcast", "pipelined_tree")})
+
+
+#: What ends or hangs the whole job instead of being refused (5.0.2): smp calls itself where all processes are on one
+#: node, noncommutative stops where their number is no power of two (and is for operations that do not commute).
+DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})

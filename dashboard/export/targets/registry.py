@@ -14,6 +14,7 @@ from dashboard.export.targets.openmpi import json_file as openmpi_json
 from dashboard.export.targets.openmpi import nodes as openmpi_nodes
 from dashboard.export.targets.openmpi import rules as openmpi
 from dashboard.export.targets.preload import library as preload
+from dashboard.export.targets.preload import mpich as preload_mpich
 from dashboard.export.unsafe import guarded
 
 #: What a decision function can be written as, by the name that ``colltune export --to`` takes.
@@ -23,6 +24,6 @@ TARGETS: Mapping[str, Target] = {
         *(c.TARGET, c_table.TARGET, python.TARGET, decision_json.TARGET),
         *(openmpi.TARGET, openmpi_nodes.TARGET, openmpi_json.TARGET, mpich.TARGET, settings.INTEL, settings.UCC),
         nccl.TARGET,
-        *(preload.TARGET, forced.TARGET, collectives.TARGET),
+        *(preload.TARGET, preload_mpich.TARGET, forced.TARGET, collectives.TARGET),
     )
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
+from dashboard.benchmarks.ranks.exchange import Across
 from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE, Case, cases
 from dashboard.benchmarks.safety.memory import Memory, block, operator, reduced
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
@@ -22,14 +26,47 @@ def test_every_way_is_tried_and_the_first_case_is_plain(collective: str, size: i
     assert len(set(every)) == len(every)
     assert {0, 1, size - 1, size + 1} <= {case.count for case in every}
     assert any(case.count % 2 and case.count > size for case in every)
-    for wanted in ("no elements", "ranks reversed", "split in two", "without a pause"):
+    for wanted in ("no elements", "ranks reversed", "split in two", "without a pause", "2 threads at once"):
         assert wanted in kinds
+    # Prefixes are not defined between groups (MPI 5.0, 6.11).
+    assert ("between two groups" in kinds) == (collective not in ("scan", "exscan"))
     assert ("in place" in kinds) == (collective != "bcast")
     assert (NOT_COMMUTATIVE in kinds) == (collective in REDUCING)
     assert ("derived" if collective in REDUCING else "strided") in kinds
     assert ("counts that differ" in kinds) == (COLLECTIVES[collective].counts != "equal")
     if collective in ROOTED:
         assert {case.root for case in every} == set(range(size))
+
+
+#: What each of five processes has afterwards, the even ones in one group and the odd ones in the other; process ``p``
+#: brings ``10 p`` plus the number of whom it is for, or 0. By the words of MPI 5.0, 6.2.2 and the collectives' own.
+@pytest.mark.parametrize(
+    ("collective", "root", "expected"),
+    [
+        ("bcast", 2, [None, [20], None, [20], None]),
+        ("reduce", 1, [None, [60], None, None, None]),
+        ("allreduce", 0, [[40], [60], [40], [60], [40]]),
+        ("gather", 2, [None, None, [10, 30], None, None]),
+        ("scatter", 3, [[30], None, [32], None, [34]]),
+        ("allgather", 0, [[10, 30], [0, 20, 40], [10, 30], [0, 20, 40], [10, 30]]),
+        ("alltoall", 0, [[10, 30], [1, 21, 41], [12, 32], [3, 23, 43], [14, 34]]),
+        ("reduce_scatter_block", 0, [[40, 40], [60, 60, 60], [40, 40], [60, 60, 60], [40, 40]]),
+        ("barrier", 0, [None] * 5),
+    ],
+)
+def test_between_groups_each_gets_what_the_other_group_brings(
+    collective: str, root: int, expected: list[list[int] | None]
+) -> None:
+    def block(rank: int, to: int, count: int) -> npt.NDArray[np.int64]:
+        return np.full(count, 10 * rank + to)
+
+    def total(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+        return np.add.reduce(list(parts))
+
+    for rank, wanted in enumerate(expected):
+        mine, theirs = list(range(rank % 2, 5, 2)), list(range(1 - rank % 2, 5, 2))
+        got = Across(COLLECTIVES[collective], 1, block, total, mine, theirs).gets(mine.index(rank), root)
+        assert (got if got is None else got.tolist()) == wanted
 
 
 def test_a_case_is_told_so_that_it_can_be_called_again() -> None:

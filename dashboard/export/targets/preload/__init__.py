@@ -1,3 +1,3 @@
 """A library to preload that decides every call."""
 
-__all__ = ["calls", "fortran", "library", "own"]
+__all__ = ["calls", "fortran", "library", "own", "source"]

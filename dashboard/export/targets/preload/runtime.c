@@ -7,7 +7,9 @@ struct colltune_state {
     int made;                                 /* communicators made for this one */
     unsigned char refused[COLLTUNE_METHODS];  /* why a method is not to be had here, or 0 */
     unsigned char tries[COLLTUNE_METHODS];
-    MPI_Comm prepared[COLLTUNE_METHODS];      /* the communicator that has the method, or MPI_COMM_NULL */
+    MPI_Comm prepared[COLLTUNE_METHODS];      /* what to call to have the method, or MPI_COMM_NULL */
+    unsigned long long called[COLLTUNE_METHODS];  /* by one thread at a time, as MPI asks of a communicator */
+    struct colltune_state *before, *after;        /* in the list of all of them */
 #ifdef COLLTUNE_ONLINE
     int nodes, each;                          /* nodes, and processes on each of them */
     int row[COLLTUNE_COLLECTIVES];            /* bins of these two */
@@ -22,6 +24,7 @@ enum {
     COLLTUNE_INTER,
     COLLTUNE_ORDERED,
     COLLTUNE_NO_TOOLS,
+    COLLTUNE_THREADS,
     COLLTUNE_TOO_MANY,
     COLLTUNE_BUSY,
     COLLTUNE_TWO,
@@ -36,6 +39,7 @@ static const char *const colltune_reasons[COLLTUNE_REASONS] = {
     "an intercommunicator",
     "an operation that does not commute",
     "no way to set the method in this library",
+    "set for a single call while other threads may call (COLLTUNE_ONE_THREAD=1 says that none does)",
     "as many communicators made as allowed",
     "another thread was preparing a communicator",
     "an algorithm for two processes only",
@@ -45,24 +49,53 @@ static const char *const colltune_reasons[COLLTUNE_REASONS] = {
 
 static pthread_once_t colltune_once = PTHREAD_ONCE_INIT;
 static int colltune_key = MPI_KEYVAL_INVALID;
-static int colltune_is_off;
-static int colltune_has_tools;
 static int colltune_over;
 static int colltune_made;
-static char colltune_lock;
+static char colltune_lock, colltune_listing;
+static struct colltune_state *colltune_states;
 static unsigned long long colltune_called[COLLTUNE_METHODS];
 static unsigned long long colltune_passed[COLLTUNE_COLLECTIVES][COLLTUNE_REASONS];
+/* The communicator that a thread called with last, until one is freed: handles are used again. */
+static unsigned colltune_epoch = 1;
+static COLLTUNE_OF_THREAD struct {
+    MPI_Comm comm;
+    unsigned epoch;
+    struct colltune_state *state;
+} colltune_last;
 
 static void colltune_count(unsigned long long *counter)
 {
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-static int colltune_off(void)
+/* Adds what was called on a communicator to the sum. */
+static void colltune_add_up(struct colltune_state *state)
 {
-    const char *said = getenv("COLLTUNE_OFF");
+    int method;
 
-    return said != NULL && *said != '\0' && strcmp(said, "0") != 0;
+    for (method = 0; method < COLLTUNE_METHODS; method++) {
+        __atomic_fetch_add(&colltune_called[method], state->called[method], __ATOMIC_RELAXED);
+        state->called[method] = 0;
+    }
+}
+
+static void colltune_list(struct colltune_state *state, int there)
+{
+    while (__atomic_test_and_set(&colltune_listing, __ATOMIC_ACQUIRE)) {
+    }
+    if (there) {
+        state->after = colltune_states;
+        if (colltune_states != NULL) {
+            colltune_states->before = state;
+        }
+        colltune_states = state;
+    } else {
+        *(state->before != NULL ? &state->before->after : &colltune_states) = state->after;
+        if (state->after != NULL) {
+            state->after->before = state->before;
+        }
+    }
+    __atomic_clear(&colltune_listing, __ATOMIC_RELEASE);
 }
 
 /* Frees what was prepared for a communicator; the library calls it when that one is freed. */
@@ -71,130 +104,73 @@ static int colltune_forget(MPI_Comm comm, int key, void *attribute, void *extra)
     struct colltune_state *state = attribute;
     int method;
 
-    (void)comm;
     (void)key;
     (void)extra;
+    __atomic_fetch_add(&colltune_epoch, 1, __ATOMIC_RELEASE);
     for (method = 0; method < COLLTUNE_METHODS && !colltune_over; method++) {
-        if (state->prepared[method] != MPI_COMM_NULL) {
+        if (state->prepared[method] != MPI_COMM_NULL && state->prepared[method] != comm) {
             PMPI_Comm_free(&state->prepared[method]);
             __atomic_fetch_sub(&colltune_made, 1, __ATOMIC_RELAXED);
         }
     }
+    colltune_add_up(state);
+    colltune_list(state, 0);
     free(state);
     return MPI_SUCCESS;
 }
 
-/* Finds a control variable; 0 when this library has none of that name that is a number of one or of int's bytes. */
-static int colltune_open(struct colltune_variable *variable)
+/* Whether a method has a communicator of its own: one that keeps what the variables say, or that own messages go over. */
+static int colltune_makes(int method)
 {
-    char name[256];
-    char text[1];
-    int index, length = (int)sizeof name, described = (int)sizeof text, verbosity, binding, scope, count;
-    MPI_Datatype datatype;
-    MPI_T_enum values;
-
-    if (MPI_T_cvar_get_index(variable->name, &index) != MPI_SUCCESS
-        || MPI_T_cvar_get_info(index, name, &length, &verbosity, &datatype, &values, text, &described, &binding, &scope)
-               != MPI_SUCCESS
-        || MPI_T_cvar_handle_alloc(index, NULL, &variable->handle, &count) != MPI_SUCCESS) {
-        return 0;
-    }
-    variable->bytes = datatype == MPI_C_BOOL ? 1 : (int)sizeof(int);
-    return count == 1
-        && (datatype == MPI_C_BOOL || datatype == MPI_INT || datatype == MPI_UNSIGNED || datatype == MPI_INT32_T);
+    return colltune_methods[method].settings > 0 || colltune_methods[method].own;
 }
 
 static void colltune_start(void)
 {
-    int provided, number;
-
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, colltune_forget, &colltune_key, NULL);
-    colltune_is_off = colltune_off();
-    if (colltune_is_off || MPI_T_init_thread(MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
-        return;
-    }
-    colltune_has_tools = 1;
-    for (number = 0; number < COLLTUNE_VARIABLES; number++) {
-        colltune_variables[number].there = colltune_open(&colltune_variables[number]);
-    }
-}
-
-static int colltune_write(struct colltune_variable *variable, int value)
-{
-    unsigned char flag = (unsigned char)(value != 0);
-    int held = 0;
-
-    if (MPI_T_cvar_write(variable->handle, variable->bytes == 1 ? (void *)&flag : (void *)&value) == MPI_SUCCESS) {
-        return 1;
-    }
-    /* Some can be read only, such as those that Open MPI 4.1 is told in the environment: they may say it already. */
-    return MPI_T_cvar_read(variable->handle, &held) == MPI_SUCCESS && held == value;
-}
-
-/* Writes the variables of a method; what they held before is kept once. 0 when the library does not let them be. */
-static int colltune_set(int method)
-{
-    const struct colltune_method *chosen = &colltune_methods[method];
-    int number;
-
-    for (number = chosen->first; number < chosen->first + chosen->settings; number++) {
-        struct colltune_variable *variable = &colltune_variables[colltune_settings[number].variable];
-
-        if (!variable->there
-            || (!variable->kept && MPI_T_cvar_read(variable->handle, &variable->before) != MPI_SUCCESS)) {
-            return 0;
-        }
-        variable->kept = 1;
-        if (!colltune_write(variable, colltune_settings[number].value)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Puts back what the variables of a method held, so that other new communicators are as they would have been. */
-static void colltune_restore(int method)
-{
-    const struct colltune_method *chosen = &colltune_methods[method];
-    int number;
-
-    for (number = chosen->first; number < chosen->first + chosen->settings; number++) {
-        struct colltune_variable *variable = &colltune_variables[colltune_settings[number].variable];
-
-        if (variable->there && variable->kept) {
-            MPI_T_cvar_write(variable->handle, &variable->before);
-            variable->kept = 0;
-        }
-    }
+    colltune_open_tools();
 }
 
 /*
  * Makes the communicator that has a method: a new one takes what the control variables say. All processes vote first,
  * so that they all make it or all do not. Nobody waits for the lock: two threads that make communicators of different
  * groups at once could wait for each other's processes for ever. Who does not get it tries again at a later call.
- * The new one is made of the group, not duplicated: that would call the program's own attribute functions.
+ * The new one is made of the group, not duplicated: that would call the program's own attribute functions. A method
+ * whose variables act on calls alone needs none: the vote is what it is for.
  */
 static MPI_Comm colltune_prepare(struct colltune_state *state, MPI_Comm comm, int method)
 {
-    static const unsigned char reasons[4] = {COLLTUNE_NO_TOOLS, COLLTUNE_TOO_MANY, COLLTUNE_BUSY, COLLTUNE_TAKEN};
+    static const unsigned char reasons[5] = {
+        COLLTUNE_NO_TOOLS, COLLTUNE_THREADS, COLLTUNE_TOO_MANY, COLLTUNE_BUSY, COLLTUNE_TAKEN
+    };
+    const struct colltune_method *chosen = &colltune_methods[method];
     int locked = !__atomic_test_and_set(&colltune_lock, __ATOMIC_ACQUIRE);
-    int vote = 3, agreed = 0;
+    int vote = 4, agreed = 0;
     MPI_Group group;
 
-    if (!state->made) {
+    if (!state->made && colltune_makes(method)) {
         /* HAN makes communicators of nodes and between them at the first call: before anything is set for another. */
         PMPI_Allreduce(&vote, &agreed, 1, MPI_INT, MPI_MIN, comm);
     }
-    if (colltune_is_off || (!colltune_has_tools && !colltune_methods[method].own)) {
+    if (colltune_is_off || (!colltune_has_tools && !chosen->own)) {
         vote = 0;
-    } else if (__atomic_load_n(&colltune_made, __ATOMIC_RELAXED) >= COLLTUNE_MOST_IN_ALL) {
+    } else if (chosen->acting > 0 && !colltune_one_thread) {
         vote = 1;
-    } else if (!locked) {
+    } else if (colltune_makes(method) && __atomic_load_n(&colltune_made, __ATOMIC_RELAXED) >= COLLTUNE_MOST_IN_ALL) {
         vote = 2;
-    } else if (!colltune_set(method)) {
+    } else if (!locked) {
+        vote = 3;
+    } else if (!colltune_keep(chosen->first, chosen->settings + chosen->acting)
+               || !colltune_set(chosen->first, chosen->settings)) {
         vote = 0;
     }
-    if (PMPI_Allreduce(&vote, &agreed, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && agreed == 3) {
+    if (PMPI_Allreduce(&vote, &agreed, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || agreed != 4) {
+        if (agreed != 3 || ++state->tries[method] == COLLTUNE_TRIES) {
+            state->refused[method] = reasons[agreed];
+        }
+    } else if (!colltune_makes(method)) {
+        state->prepared[method] = comm;
+    } else {
         PMPI_Comm_group(comm, &group);
         if (PMPI_Comm_create(comm, group, &state->prepared[method]) == MPI_SUCCESS) {
             /* The caller's own error handler is called instead, see colltune_done. */
@@ -206,11 +182,9 @@ static MPI_Comm colltune_prepare(struct colltune_state *state, MPI_Comm comm, in
             state->refused[method] = COLLTUNE_TOO_MANY;
         }
         PMPI_Group_free(&group);
-    } else if (agreed != 2 || ++state->tries[method] == COLLTUNE_TRIES) {
-        state->refused[method] = reasons[agreed];
     }
     if (locked) {
-        colltune_restore(method);
+        colltune_restore(chosen->first, chosen->settings, 1);
         __atomic_clear(&colltune_lock, __ATOMIC_RELEASE);
     }
     return state->prepared[method];
@@ -247,7 +221,8 @@ static struct colltune_state *colltune_adopt(MPI_Comm comm)
     }
     memset(state, 0, sizeof *state);
     for (method = 0; method < COLLTUNE_METHODS; method++) {
-        state->prepared[method] = MPI_COMM_NULL;
+        state->prepared[method] =
+            colltune_makes(method) || colltune_methods[method].acting > 0 ? MPI_COMM_NULL : comm;
     }
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_size(comm, &state->size);
@@ -265,24 +240,41 @@ static struct colltune_state *colltune_adopt(MPI_Comm comm)
     }
 #endif
     PMPI_Comm_set_attr(comm, colltune_key, state);
+    colltune_list(state, 1);
+    return state;
+}
+
+/* Looks a communicator up; NULL where there is none. */
+static struct colltune_state *colltune_look_up(MPI_Comm comm)
+{
+    struct colltune_state *state = NULL;
+    unsigned epoch = __atomic_load_n(&colltune_epoch, __ATOMIC_ACQUIRE);
+    int there = 0;
+
+    if (comm == MPI_COMM_NULL) {
+        return NULL;
+    }
+    pthread_once(&colltune_once, colltune_start);
+    if (PMPI_Comm_get_attr(comm, colltune_key, &state, &there) != MPI_SUCCESS) {
+        return NULL;
+    }
+    if (!there) {
+        state = colltune_adopt(comm);
+    }
+    colltune_last.comm = comm;
+    colltune_last.epoch = epoch;
+    colltune_last.state = state;
     return state;
 }
 
 /* What is known of a communicator; NULL where the call is to go on as it is, and why is counted. */
 static struct colltune_state *colltune_find(int collective, MPI_Comm comm)
 {
-    struct colltune_state *state = NULL;
-    int found = 0;
+    const int last = colltune_last.comm == comm && colltune_last.epoch == __atomic_load_n(&colltune_epoch, __ATOMIC_ACQUIRE);
+    struct colltune_state *state = last ? colltune_last.state : colltune_look_up(comm);
 
-    if (comm == MPI_COMM_NULL) {
+    if (state == NULL) {
         return NULL;
-    }
-    pthread_once(&colltune_once, colltune_start);
-    if (PMPI_Comm_get_attr(comm, colltune_key, &state, &found) != MPI_SUCCESS) {
-        return NULL;
-    }
-    if (!found) {
-        state = colltune_adopt(comm);
     }
     if (state->skip) {
         colltune_count(&colltune_passed[collective][state->skip]);
@@ -292,12 +284,34 @@ static struct colltune_state *colltune_find(int collective, MPI_Comm comm)
 }
 
 #if COLLTUNE_SIZED
+/* Of the types that MPI brings, which stay what they are, the one that a thread used last, and its bytes. */
+static COLLTUNE_OF_THREAD struct {
+    MPI_Datatype type;
+    MPI_Count bytes;
+} colltune_typed = {MPI_DATATYPE_NULL, -1};
+
+static MPI_Count colltune_size(MPI_Datatype datatype)
+{
+    int integers, addresses, types, combiner;
+    MPI_Count size;
+
+    if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS) {
+        return -1;
+    }
+    if (PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner) == MPI_SUCCESS
+        && combiner == MPI_COMBINER_NAMED) {
+        colltune_typed.type = datatype;
+        colltune_typed.bytes = size;
+    }
+    return size;
+}
+
 /* Bytes of a buffer by its signature, the same on all processes whatever types they describe it with; -1: none. */
 static long long colltune_bytes(long long count, MPI_Datatype datatype)
 {
-    MPI_Count size;
+    MPI_Count size = datatype == colltune_typed.type ? colltune_typed.bytes : colltune_size(datatype);
 
-    if (count < 0 || datatype == MPI_DATATYPE_NULL || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size < 0) {
+    if (count < 0 || size < 0) {
         return -1;
     }
     if (((count | size) >> 31) != 0 && size > 0 && count > LLONG_MAX / size) {
@@ -313,6 +327,9 @@ static int colltune_commutes(int collective, MPI_Op operation)
 {
     int commutes = 0;
 
+    if (operation == MPI_SUM || operation == MPI_MAX || operation == MPI_MIN) {
+        return 1;
+    }
     if (operation == MPI_OP_NULL || PMPI_Op_commutative(operation, &commutes) != MPI_SUCCESS || !commutes) {
         colltune_count(&colltune_passed[collective][COLLTUNE_ORDERED]);
         return 0;
@@ -321,73 +338,78 @@ static int colltune_commutes(int collective, MPI_Op operation)
 }
 #endif
 
-#if COLLTUNE_LIVE
-/* Of each collective the method whose variables that act on calls are in place, or -1. */
-static int colltune_live[COLLTUNE_COLLECTIVES] = COLLTUNE_LIVE_NONE;
-
-/* Some variables act when a communicator is used, not when it is made. */
-static void colltune_enliven(int collective, int method)
+/* What to call to have a method that was not had here before; MPI_COMM_NULL where it cannot be, and why is counted. */
+static MPI_Comm colltune_get(int collective, struct colltune_state *state, MPI_Comm comm, int method)
 {
-    int before = colltune_live[collective];
-    int number;
+    int refused = state->refused[method];
 
-    if (before == method || !colltune_has_tools) {
-        return;
-    }
-    for (number = 0; number < COLLTUNE_LIVE; number++) {
-        struct colltune_variable *variable = &colltune_variables[colltune_live_settings[number].setting.variable];
-
-        if (colltune_live_settings[number].method == before && variable->kept) {
-            MPI_T_cvar_write(variable->handle, &variable->before);
+    if (!refused && colltune_methods[method].two && state->size != 2) {
+        refused = state->refused[method] = COLLTUNE_TWO;
+    } else if (!refused && colltune_makes(method) && state->made >= COLLTUNE_MOST) {
+        refused = state->refused[method] = COLLTUNE_TOO_MANY;
+    } else if (!refused) {
+        if (colltune_prepare(state, comm, method) != MPI_COMM_NULL) {
+            return state->prepared[method];
         }
+        refused = state->refused[method] ? state->refused[method] : COLLTUNE_BUSY;
     }
-    for (number = 0; number < COLLTUNE_LIVE; number++) {
-        struct colltune_variable *variable = &colltune_variables[colltune_live_settings[number].setting.variable];
-
-        if (colltune_live_settings[number].method == method && variable->there
-            && (variable->kept || MPI_T_cvar_read(variable->handle, &variable->before) == MPI_SUCCESS)) {
-            variable->kept = 1;
-            colltune_write(variable, colltune_live_settings[number].setting.value);
-        }
-    }
-    colltune_live[collective] = method;
+    colltune_count(&colltune_passed[collective][refused]);
+    return MPI_COMM_NULL;
 }
-#else
-#define colltune_enliven(collective, method) ((void)0)
+
+#if COLLTUNE_ACTING
+/* The method whose variables act on the call that is made, or -1. */
+static int colltune_acts = -1;
+
+/*
+ * Some variables act on calls, not on communicators that are made. They are put back after each: the library calls
+ * collectives of its own, for processes that may have called others, and all of them must see the same.
+ */
+static void colltune_act(int method)
+{
+    const struct colltune_method *chosen = &colltune_methods[method];
+
+    colltune_set(chosen->first + chosen->settings, chosen->acting);
+    colltune_acts = method;
+}
+
+static void colltune_acted(void)
+{
+    const struct colltune_method *chosen = &colltune_methods[colltune_acts];
+
+    colltune_restore(chosen->first + chosen->settings, chosen->acting, 0);
+    colltune_acts = -1;
+}
 #endif
 
 /* The communicator to call the library with, so that it takes the method. */
 static MPI_Comm colltune_choose(int collective, struct colltune_state *state, MPI_Comm comm, int method)
 {
     MPI_Comm prepared = state->prepared[method];
-    int refused = state->refused[method];
 
-    if (prepared == MPI_COMM_NULL && !refused
-        && (colltune_methods[method].settings > 0 || colltune_methods[method].own)) {
-        if (colltune_methods[method].two && state->size != 2) {
-            refused = state->refused[method] = COLLTUNE_TWO;
-        } else if (state->made >= COLLTUNE_MOST) {
-            refused = state->refused[method] = COLLTUNE_TOO_MANY;
-        } else {
-            prepared = colltune_prepare(state, comm, method);
-            refused = state->refused[method];
-            if (prepared == MPI_COMM_NULL && !refused) {
-                refused = COLLTUNE_BUSY;
-            }
+    if (prepared == MPI_COMM_NULL) {
+        prepared = colltune_get(collective, state, comm, method);
+        if (prepared == MPI_COMM_NULL) {
+            return comm;
         }
     }
-    if (refused) {
-        colltune_count(&colltune_passed[collective][refused]);
-    } else {
-        colltune_count(&colltune_called[method]);
+    state->called[method]++;
+#if COLLTUNE_ACTING
+    if (colltune_methods[method].acting > 0) {
+        colltune_act(method);
     }
-    colltune_enliven(collective, prepared != MPI_COMM_NULL && colltune_methods[method].live ? method : -1);
-    return prepared == MPI_COMM_NULL ? comm : prepared;
+#endif
+    return prepared;
 }
 
 /* An error on a prepared communicator is one of the communicator that the program called with. */
 static int colltune_done(int code, MPI_Comm comm, MPI_Comm used)
 {
+#if COLLTUNE_ACTING
+    if (colltune_acts >= 0) {
+        colltune_acted();
+    }
+#endif
     if (code != MPI_SUCCESS && used != comm) {
         PMPI_Comm_call_errhandler(comm, code);
     }
@@ -404,7 +426,7 @@ static void colltune_print(FILE *stream, int processes, const unsigned long long
         if (called[number] > 0) {
             fprintf(stream, "colltune: %s: %llu by %s%s\n", colltune_collectives[colltune_methods[number].collective],
                     called[number], colltune_methods[number].label,
-                    colltune_methods[number].settings > 0 ? "" : " (as the library decides)");
+                    colltune_makes(number) || colltune_methods[number].acting > 0 ? "" : " (as the library decides)");
         }
     }
     for (number = 0; number < COLLTUNE_COLLECTIVES; number++) {
@@ -421,7 +443,7 @@ static void colltune_print(FILE *stream, int processes, const unsigned long long
 static void colltune_report(void)
 {
     const char *said = getenv("COLLTUNE_REPORT");
-    int wanted = said != NULL && *said != '\0' && strcmp(said, "0") != 0;
+    int wanted = colltune_said("COLLTUNE_REPORT");
     int anybody = 0, rank = 0, size = 1;
     unsigned long long called[COLLTUNE_METHODS];
     unsigned long long passed[COLLTUNE_COLLECTIVES][COLLTUNE_REASONS];
@@ -455,25 +477,21 @@ static void colltune_report(void)
 int MPI_Finalize(void)
 {
     struct colltune_state *state = NULL;
-    int found = 0, number;
+    int there = 0;
 
     pthread_once(&colltune_once, colltune_start);
 #ifdef COLLTUNE_ONLINE
     colltune_finish();
 #endif
+    for (state = colltune_states; state != NULL; state = state->after) {
+        colltune_add_up(state);
+    }
     colltune_report();
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, colltune_key, &state, &found);
-    if (found) {
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, colltune_key, &state, &there);
+    if (there) {
         PMPI_Comm_delete_attr(MPI_COMM_WORLD, colltune_key);
     }
     colltune_over = 1;
-    if (colltune_has_tools) {
-        for (number = 0; number < COLLTUNE_VARIABLES; number++) {
-            if (colltune_variables[number].there) {
-                MPI_T_cvar_handle_free(&colltune_variables[number].handle);
-            }
-        }
-        MPI_T_finalize();
-    }
+    colltune_close_tools();
     return PMPI_Finalize();
 }

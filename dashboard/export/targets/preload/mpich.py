@@ -1,0 +1,115 @@
+"""Decision functions as a library to preload under MPICH.
+
+Its control variables act on the call, on every communicator: they are written before a decided call and put back after
+it. Algorithms are told by name, which the running library's own list turns into its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboard.export import usage
+from dashboard.export.library_names import is_of_library, normal
+from dashboard.export.parts import per_collective
+from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
+from dashboard.export.target import ExportError, Target
+from dashboard.export.targets.mpich.selection import NAMES, algorithm_name
+from dashboard.export.targets.preload.calls import CALLS
+from dashboard.export.targets.preload.source import Part, Switches, head, source
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction, Method
+
+_START = "mpiexec -genv LD_PRELOAD $PWD/libcolltune.so"
+_USE = """\
+How it works: control variables of MPICH (MPI tool interface) force an algorithm on every communicator at once. They \
+are written before a decided call and put back after it, so that calls of the library's own are as without; all \
+processes of a communicator vote once for each method whether they can. That costs some 60 ns a call, 40 \
+where the job runs with MPIR_CVAR_DEVICE_COLLECTIVES=none. An algorithm that cannot serve so many processes gives way \
+to another one, as MPICH has it (MPIR_CVAR_COLLECTIVE_FALLBACK); one that this MPICH does not name is passed on.
+Threads: another thread's call would take the method as well. Where MPI_THREAD_MULTIPLE was asked for (mpi4py always \
+does) nothing is decided unless COLLTUNE_ONE_THREAD=1 says that one thread alone calls collectives.
+Fortran: mpif.h and 'use mpi' of MPICH call the functions of C, which are taken here; 'use mpi_f08' goes past them."""
+
+
+def to_preload_mpich(
+    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
+) -> str:
+    """Write decision functions as C99 of a library to preload under MPICH.
+
+    Parameters
+    ----------
+    decisions
+        One decision function, or one for each of several collectives.
+    provenance
+        For the comments, as for `dashboard.export.provenance.describe`.
+
+    Returns
+    -------
+    str
+        ASCII, as of `dashboard.export.targets.preload.library.to_preload`.
+
+    Raises
+    ------
+    ExportError
+        When a collective cannot be intercepted, MPICH lacks a method, or it is left to it to decide everything.
+    """
+    parts = [_part(decision) for decision in per_collective(decisions)]
+    return "\n".join(source(parts, head(parts, "MPICH", _START, _USE, provenance), provenance)) + "\n"
+
+
+def _part(decision: DecisionFunction) -> Part:
+    name = decision.collective
+    if name not in CALLS:
+        raise ExportError(f"{name} cannot be set in a preloaded library; these can: {', '.join(CALLS)}")
+    used = {code for code in decision.simplified().tree.codes.tolist() if code >= 0}
+    switches = tuple(
+        switches_of(decision, method) if place in used else Switches() for place, method in enumerate(decision.methods)
+    )
+    return Part(decision, decision.methods, switches)
+
+
+def switches_of(decision: DecisionFunction, method: Method) -> Switches:
+    """Control variables with which a call takes a method; none for the library's own decision.
+
+    Raises
+    ------
+    ExportError
+        MPICH lacks it, or it would end the program.
+    """
+    name = _name(decision, method)
+    # A file that was read decides between groups as well, whose calls are passed on anyway.
+    if name == "" or "_inter_" in str(method.parameters.get("library_name", "")):
+        return Switches()
+    key = (decision.collective, name or "")
+    if name is None or key in DEADLY or (key in PIPELINED and not method.segment_size):
+        has = ", ".join(sorted(set(NAMES.get(decision.collective, {}).values())))
+        raise ExportError(f"{decision.collective}: MPICH has no {method.label!r} that can be forced; it has {has}")
+    acting: dict[str, int | str] = {f"{decision.collective.upper()}{INTRA}": name, DEVICE: "none"}
+    radix = method.parameters.get("radix", method.parameters.get("k"))
+    if key in RADIX and radix is not None:
+        acting[RADIX[key]] = int(radix)
+    if key in SEGMENT:
+        acting[SEGMENT[key]] = method.segment_size
+    return Switches(acting={f"MPIR_CVAR_{variable}": value for variable, value in acting.items()})
+
+
+def _name(decision: DecisionFunction, method: Method) -> str | None:
+    """MPICH's name: its own where it was measured, which has more than its selection can say."""
+    measured = str(decision.provenance.get("library", "")).upper().startswith("MPICH") and is_of_library(method)
+    if measured and normal(method.algorithm) != "default" and re.fullmatch(r"[a-z]\w*", method.algorithm):
+        return method.algorithm
+    return algorithm_name(decision, method)
+
+
+TARGET = Target(
+    "preload-mpich",
+    "Library to preload (PMPI, MPICH's tool interface)",
+    ".c",
+    to_preload_mpich,
+    use=usage.preload_mpich,
+    own_methods=True,
+    names=lambda collective, _: tuple(NAMES.get(collective, ())),
+)
