@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT, plain_name
+from loaders.facet_names import FACETS
 
 #: Columns that a reader may yield; any other column is a further parameter of the method.
 COLUMNS = (
@@ -22,8 +23,8 @@ COLUMNS = (
     "repetitions",
     "repetition",
     "library_id",
-    "system",
     "double_of",
+    *FACETS.values(),
 )
 
 #: Names that a parameter of a method cannot have.
