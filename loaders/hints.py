@@ -15,7 +15,7 @@ from loaders import facets, numbers
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facets import NOT_TOLD, Choice
-from loaders.names import collective_name
+from loaders.names import SPELLED, collective_name
 from loaders.nodes import on_nodes
 from loaders.source import Source
 
@@ -44,6 +44,8 @@ _SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
 #: Sizes in bytes are below this, so that sums and products with a few processes are whole numbers of 64 bits.
 _TOO_LARGE = 2**62
 _DIGITS = 19
+#: What a name in braces stands for; a collective that is known goes before one that is not: ``reduce_scatter``, ``b``.
+_FORMS: Mapping[object, str] = {int: r"[0-9]+[KMGkmg]?i?[Bb]?", str: r"[^/]+?", "collective": rf"(?i:{SPELLED})|[^/]+?"}
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -73,16 +75,20 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     Raises
     ------
     LoadError
-        A name in braces is unknown or stands twice.
+        A name in braces is unknown, stands twice, or follows another with nothing to tell where it begins.
     """
     allowed = (*FIELDS, *ATTRIBUTES)
     seen: set[str] = set()
     parts: list[str] = []
-    position = 0
+    position, before = 0, ""
     for match in _PLACEHOLDER.finditer(pattern):
         name = match[1]
+        if match.start() == position > 0 and FIELDS.get(before) is not int and FIELDS.get(name) is not int:
+            raise LoadError(
+                f"the pattern {pattern!r} has nothing between {{{before}}} and {{{name}}} to tell where one ends"
+            )
         parts.append(_literal(pattern[position : match.start()]))
-        position = match.end()
+        position, before = match.end(), name
         if name == "_":
             parts.append(r"[^/]*?")
         elif name not in allowed:
@@ -90,7 +96,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         elif name in seen:
             raise LoadError(f"the pattern {pattern!r} names {{{name}}} twice")
         else:
-            parts.append(f"(?P<{name}>{r'[0-9]+[KMGkmg]?i?[Bb]?' if FIELDS.get(name) is int else r'[^/]+?'})")
+            parts.append(f"(?P<{name}>{_FORMS.get(name) or _FORMS[FIELDS.get(name, str)]})")
         seen.add(name)
     parts.append(_literal(pattern[position:]))
     return re.compile(r"(?:^|/)" + "".join(parts) + r"$")
@@ -194,6 +200,7 @@ def _typed(name: str, value: Any) -> Any:
         plain = collective_name(value)
         if plain is None:
             near = difflib.get_close_matches(value.lower(), COLLECTIVES, 3)
+            near = near or [each for each in COLLECTIVES if value and each.startswith(value.lower())]
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise LoadError(f"no collective is called {value!r}; write a name such as bcast or MPI_Bcast{meant}")
         return plain

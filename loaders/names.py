@@ -44,6 +44,10 @@ _ALIASES = {
 }
 #: Results of a collective are a group in a tree, so that a slash or dots would lead elsewhere.
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+#: How names of collectives may be spelled, the longest first, as a part of an expression.
+SPELLED = (
+    "(?:mpi_)?i?(?:" + "|".join(sorted([*COLLECTIVES, *_ALIASES], key=len, reverse=True)) + ")(?:_persistent|_init)?"
+)
 _FORM = re.compile(r"(?:mpi_)?(i?)([a-z0-9_]+?)(_persistent|_init)?", re.ASCII)
 
 

@@ -237,8 +237,9 @@ class _Collector:
             lacking = next((error for error in self._refused if isinstance(error, MissingHintError)), None)
             if lacking is not None:
                 raise lacking
-            reasons = "\n".join(f"  {error}" for error in self._refused[:10])
-            more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
+            refused = list(dict.fromkeys(map(str, self._refused)))
+            reasons = "\n".join(f"  {error}" for error in refused[:10])
+            more = f"\n  … and {len(refused) - 10} more" if len(refused) > 10 else ""
             raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
         for name, paths in self._ppn.items():
             if len(paths) > 1:
