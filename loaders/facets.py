@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from loaders.collectives import POINT_TO_POINT
@@ -136,18 +137,26 @@ def values(files: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """The rows of a table by what columns tell of each, empty where they tell nothing."""
-    words = {name: pd.factorize(table[name]) for name in columns if name in table}
+    words = {name: _codes(table[name]) for name in columns if name in table}
+    varying = [pair for pair in words.values() if (pair[0] != pair[0][:1]).any()]
+    if not varying and len(table):
+        yield {name: str(uniques[codes[0]]) if codes[0] >= 0 else "" for name, (codes, uniques) in words.items()}, table
+    if not varying:
+        return
     code = np.zeros(len(table), dtype=np.int64)
-    for codes, uniques in words.values():
+    for codes, uniques in varying:
         code = pd.factorize(code * (len(uniques) + 1) + codes + 1)[0]
-    several = code.max(initial=0) > 0
-    for each in range(code.max(initial=-1) + 1):
-        rows = np.flatnonzero(code == each) if several else np.arange(1)
-        facts = {
-            name: str(uniques[codes[rows[0]]]) if codes[rows[0]] >= 0 else ""
-            for name, (codes, uniques) in words.items()
-        }
-        yield facts, table.iloc[rows] if several else table
+    for each in range(code.max() + 1):
+        rows = np.flatnonzero(code == each)
+        first = {name: (codes[rows[0]], uniques) for name, (codes, uniques) in words.items()}
+        yield {name: str(uniques[at]) if at >= 0 else "" for name, (at, uniques) in first.items()}, table.iloc[rows]
+
+
+def _codes(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
+    """Numbers of the words of a column, -1 for none, and the words."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(), column.cat.categories
+    return pd.factorize(column)
 
 
 def chosen(
