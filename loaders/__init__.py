@@ -39,6 +39,7 @@ __all__ = [
     "save_results",
     "scan",
     "source",
+    "suggesting",
     "workload",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,17 +11,19 @@ from typing import Literal
 import pandas as pd
 
 from loaders.delimited import Field
+from loaders.facet_names import ROW_FACETS
 from loaders.names import RESERVED
 from loaders.source import Source
 
 #: Columns of text and of numbers that a table may have; `total_size` = bytes of all processes together.
-TEXTS = ("collective", "algorithm", "system")
+TEXTS = ("collective", "algorithm", *ROW_FACETS)
 NUMBERS = (
     "segment_size",
     "comm_size",
     "message_size",
     "total_size",
     "ppn",
+    "nodes",
     "time",
     "time_std",
     "repetitions",
@@ -28,7 +31,7 @@ NUMBERS = (
     "library_id",
 )
 _TIMED = ("time", "time_std")
-BLANK = frozenset({"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id"})
+BLANK = frozenset({"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id", *ROW_FACETS})
 UNITS: Mapping[str, float] = {
     "s": 1.0,
     "sec": 1.0,
@@ -67,9 +70,28 @@ _SPELLINGS = {
     "msgsize": "message_size",
     "message_size_bytes": "message_size",
     "processes_per_node": "ppn",
+    "procs_per_node": "ppn",
+    "ranks_per_node": "ppn",
+    "tasks_per_node": "ppn",
+    "ntasks_per_node": "ppn",
+    "nnodes": "nodes",
+    "n_nodes": "nodes",
+    "num_nodes": "nodes",
+    "number_of_nodes": "nodes",
+    "cluster": "system",
+    "machine": "system",
+    "mpi_lib": "library",
+    "mpi_library": "library",
+    "mpi_lib_version": "library_version",
+    "mpi_version": "library_version",
     "size": "message_size",
     "bytes": "message_size",
     "np": "comm_size",
+    "nproc": "comm_size",
+    "procs": "comm_size",
+    "num_procs": "comm_size",
+    "nranks": "comm_size",
+    "num_ranks": "comm_size",
     "latency": "time",
     "lat": "time",
     "avg_latency": "time",
@@ -188,6 +210,14 @@ def plan(
     taken = [m[0] for m in meanings if m]
     if reserved := [n for n in taken if n in RESERVED and n not in (*TEXTS, *NUMBERS)]:
         raise source.fail(f"the hint columns names a parameter {reserved[0]!r}, which means something else here")
+    for name, meaning in zip(names, meanings_of, strict=True):
+        if meaning is not None and meaning[:2] == ("time", None) and not meaning[2] and plain(name) != "time":
+            option = shlex.quote(f"time_us={name}")
+            source.note(
+                f"the column {name!r} names no unit: its times are read as seconds; --column {option} if they are "
+                "microseconds",
+                warn=True,
+            )
     doubled = next((n for n in taken if taken.count(n) > 1), None)
     if doubled is not None:
         theirs = ", ".join(repr(n) for n, m in zip(names, meanings, strict=True) if m and m[0] == doubled)

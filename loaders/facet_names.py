@@ -15,3 +15,5 @@ FACETS: Mapping[str, str] = {
     "operation": "operation",
     "campaign": "campaign",
 }
+#: Columns of a table that tell a facet row by row; a column "operation" is usually the collective.
+ROW_FACETS = tuple(name for name in FACETS.values() if name != "operation")

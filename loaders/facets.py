@@ -8,20 +8,28 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
 from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.pooling import Axes, means_by_source
+from loaders.pooling import Axes, Means, means_by_source
 from loaders.rows import CollectiveRows
 
 #: What a file that does not tell it was measured with, beside others that tell.
 _USUAL = {"device": "host", "operation": "sum"}
 _NAMED = 4
+#: Beside the facets of a file, its name.
+FILE = "file"
+#: Value of rows that leave out what others in the same file tell.
+NOT_TOLD = "not told"
 
 Told = Mapping[str, str]
 
@@ -63,8 +71,12 @@ class Choice:
         return cls(chosen, tuple(_facet(name) for name in names if name.strip()))
 
     def keeps(self, facets: Told) -> bool:
-        """Whether results of these facets are chosen."""
-        return all(facets.get(name, "").casefold() == value.casefold() for name, value in self.select.items())
+        """Whether results of these facets are chosen; a file is one campaign of a folder of several."""
+        names = {name: (name, FILE) if name == "campaign" else (name,) for name in self.select}
+        return all(
+            value.casefold() in [facets.get(each, "").casefold() for each in names[name]]
+            for name, value in self.select.items()
+        )
 
 
 def _pairs(text: str | None) -> list[tuple[str, str]]:
@@ -93,14 +105,16 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
     Returns
     -------
     list of dict
-        Those that each tells. The campaign of a file that names none is its folder.
+        Those that each tells, and its name as `FILE`. The campaign of a file that names none is its folder.
     """
     facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
     named = set().union(*facets)
     facets = [{name: value for name, value in _USUAL.items() if name in named} | each for each in facets]
     folders = [str(Path(path).parent) for path, _ in files]
+    above = os.path.commonpath(folders) if folders else ""
+    for each, (path, _) in zip(facets, files, strict=True):
+        each[FILE] = os.path.relpath(path, above)
     if len(set(folders)) > 1:
-        above = os.path.commonpath(folders)
         for each, folder in zip(facets, folders, strict=True):
             beside = os.path.relpath(folder, above)
             each.setdefault("campaign", Path(above).name if beside == "." else beside)
@@ -108,10 +122,41 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
 
 
 def values(files: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Values of each facet among files, as `loaders.scan` reports them."""
-    facets = facets_of([(str(file.get("path")), file.get("attrs") or {}) for file in files if not file.get("error")])
+    """Values of each facet among files and their rows, as `loaders.scan` reports them."""
+    each_file = []
+    for file in files:
+        if file.get("error"):
+            continue
+        several = file.get("several") or {}
+        rows = [{name: value} for name, words in several.items() for value in words if value != NOT_TOLD]
+        each_file += [(str(file.get("path")), {**(file.get("attrs") or {}), **each}) for each in rows or [{}]]
+    facets = facets_of(each_file)
     every = {name: list(dict.fromkeys(each[name] for each in facets if name in each)) for name in FACETS}
     return {name: each for name, each in every.items() if each}
+
+
+def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """The rows of a table by what columns tell of each, empty where they tell nothing."""
+    words = {name: _codes(table[name]) for name in columns if name in table}
+    varying = [pair for pair in words.values() if (pair[0] != pair[0][:1]).any()]
+    if not varying and len(table):
+        yield {name: str(uniques[codes[0]]) if codes[0] >= 0 else "" for name, (codes, uniques) in words.items()}, table
+    if not varying:
+        return
+    code = np.zeros(len(table), dtype=np.int64)
+    for codes, uniques in varying:
+        code = pd.factorize(code * (len(uniques) + 1) + codes + 1)[0]
+    for each in range(code.max() + 1):
+        rows = np.flatnonzero(code == each)
+        first = {name: (codes[rows[0]], uniques) for name, (codes, uniques) in words.items()}
+        yield {name: str(uniques[at]) if at >= 0 else "" for name, (at, uniques) in first.items()}, table.iloc[rows]
+
+
+def _codes(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
+    """Numbers of the words of a column, -1 for none, and the words."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(), column.cat.categories
+    return pd.factorize(column)
 
 
 def chosen(
@@ -138,61 +183,95 @@ def chosen(
     LoadError
         Nothing is of the facets that are selected.
     MissingHintError
-        Files that are kept differ in a facet that is neither selected nor joined; the hint is ``select``.
+        Files that are kept differ in a facet that is neither selected nor joined, or measured the same and are far
+        apart; the hint is ``select``.
     """
     kept = [place for place, (_, facets) in enumerate(files) if choice.keeps(facets)]
     if not kept:
         return [], []
     rows.keep(kept)
-    times = means_by_source(rows, Axes(rows)) if len(kept) > 1 else None
+    if len(kept) < 2:
+        return kept, []
+    times = means_by_source(rows, Axes(rows))
+    _check_facets(collective, times, {place: files[place] for place in kept}, choice)
+    _check_files(collective, times, {place: files[place] for place in kept}, choice)
+    far = times.between([[place] for place in kept])
+    if not far.apart:
+        return kept, []
+    names = list(dict.fromkeys(Path(files[place][0]).name for place in far.sources))
+    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    remark = (
+        f"{collective}: files that measured the same differ by up to {far.most:.3g} times, far above the spread "
+        f"within each, in {far.apart:,} of {far.cells:,} cells ({shown}); times there are means over both"
+    )
+    return kept, [remark]
+
+
+def _check_facets(collective: str, times: Means, files: Mapping[int, tuple[str, Told]], choice: Choice) -> None:
+    """Raise `MissingHintError` where files differ in a facet that is not joined."""
     for name in FACETS:
-        groups: dict[str, list[int]] = {}
-        for place in kept:
-            if name in files[place][1]:
-                groups.setdefault(files[place][1][name], []).append(place)
-        if len(groups) < 2 or name in choice.join or times is None:
+        groups = _groups(files, name)
+        if len(groups) < 2 or name in choice.join:
             continue
         far = times.between(list(groups.values()))
         if name == "campaign" and not (far.differs or (collective == POINT_TO_POINT and far.apart)):
             # What was measured again, and came out much the same, is repetitions of one thing.
             continue
-        message, first = _differ(collective, name, groups, far.text), {"select": f"{name}={next(iter(groups))}"}
-        raise MissingHintError(message, hints=("select",), path=files[kept[-1]][0], examples=first)
-    remarks = []
-    if times is not None and (far := times.between([[place] for place in kept])).apart:
-        names = [Path(files[place][0]).name for place in far.sources]
-        shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-        remarks.append(
-            f"{collective}: files that measured the same differ by up to {far.most:.3g} times, far above the spread "
-            f"within each, in {far.apart:,} of {far.cells:,} cells ({shown}); times there are means over both"
-        )
-    return kept, remarks
+        counts = {value: len({files[place][0] for place in places}) for value, places in groups.items()}
+        raise _differ(collective, name, counts, far.text)
+
+
+def _check_files(collective: str, times: Means, files: Mapping[int, tuple[str, Told]], choice: Choice) -> None:
+    """Raise `MissingHintError` where files measured the same, tell no difference, and are far apart all the same."""
+    if "campaign" in choice.join:
+        return
+    alike: dict[tuple[str, ...], dict[int, tuple[str, Told]]] = {}
+    for place, file in files.items():
+        alike.setdefault(tuple(file[1].get(name, "") for name in choice.join), {})[place] = file
+    for each in alike.values():
+        far = times.between(list(_groups(each, FILE).values()))
+        if far.mostly_apart or (collective == POINT_TO_POINT and far.apart):
+            raise _differ(collective, "campaign", {files[place][1][FILE]: 1 for place in far.sources}, far.text)
+
+
+def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[int]]:
+    """Places of files by their value of a facet, those that tell it."""
+    groups: dict[str, list[int]] = {}
+    for place, (_, facets) in files.items():
+        if name in facets:
+            groups.setdefault(facets[name], []).append(place)
+    return groups
 
 
 def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
     """What was chosen, and what was put together, where files of a collective differ in it: ``selected, joined``."""
     several = {name for name in FACETS if len({each[name] for each in files if name in each}) > 1}
+    several |= {"campaign"} if len({each[FILE] for each in files}) > 1 else set()
     selected = ", ".join(f"{name}={value}" for name, value in choice.select.items() if name in several)
     joined = ", ".join(name for name in choice.join if name in several and name not in choice.select)
     return {name: text for name, text in (("selected", selected), ("joined", joined)) if text}
 
 
-def _differ(collective: str, name: str, groups: Mapping[str, Sequence[int]], far: str) -> str:
-    listed = [f"{value!r} ({len(places)} file{'' if len(places) == 1 else 's'})" for value, places in groups.items()]
+def _differ(collective: str, name: str, files: Mapping[str, int], far: str) -> MissingHintError:
+    listed = [f"{value!r} ({count} file{'' if count == 1 else 's'})" for value, count in files.items()]
     more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
     values = " and ".join([*listed[:_NAMED], *more])
-    first = shlex.quote(f"{name}={next(iter(groups))}")
-    return (
-        f"{name} of {collective} is {values}{far}; choose one with --select {first}, load them apart, or join them "
-        f"with --join {name}"
+    first = f"{name}={next(iter(files))}"
+    return MissingHintError(
+        f"{name} of {collective} is {values}{far}; choose one with --select {shlex.quote(first)}, load them apart, or "
+        f"join them with --join {name}",
+        hints=("select",),
+        examples={"select": first},
     )
 
 
-def check_selected(choice: Choice, files: Sequence[tuple[str, Told]]) -> None:
+def check_selected(choice: Choice, files: Sequence[Told]) -> None:
     """Raise `LoadError` when nothing is of the facets that are selected; the message lists what there is."""
-    if files and not any(choice.keeps(facets) for _, facets in files):
+    if files and not any(choice.keeps(facets) for facets in files):
         for name, value in choice.select.items():
-            there = list(dict.fromkeys(facets[name] for _, facets in files if name in facets))
+            there = list(dict.fromkeys(facets[name] for facets in files if name in facets))
+            if name == "campaign" and not there:
+                there = list(dict.fromkeys(facets[FILE] for facets in files))
             if value.casefold() not in (each.casefold() for each in there):
                 what = ", ".join(map(repr, there)) if there else "none is told"
                 raise LoadError(f"select {name}={value}: there are no such results; {name}: {what}")

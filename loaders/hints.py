@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from loaders import numbers
+from loaders import facets, numbers
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
-from loaders.facets import Choice
-from loaders.names import collective_name
+from loaders.facets import NOT_TOLD, Choice
+from loaders.names import SPELLED, collective_name
 from loaders.nodes import on_nodes
 from loaders.source import Source
 
@@ -33,6 +33,7 @@ FIELDS: Mapping[str, type] = {
 }
 #: Hints that hold for whole files.
 ATTRIBUTES = ("system", "network", "library", "library_version", "device", "placement", "campaign")
+_LIBRARY = ("library", "library_version")
 #: Hints for readers, for finding files, and for choosing among what they hold.
 OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", "join", "scheduler")
 #: File names of this form are understood without a pattern.
@@ -43,6 +44,8 @@ _SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
 #: Sizes in bytes are below this, so that sums and products with a few processes are whole numbers of 64 bits.
 _TOO_LARGE = 2**62
 _DIGITS = 19
+#: What a name in braces stands for; a collective that is known goes before one that is not: ``reduce_scatter``, ``b``.
+_FORMS: Mapping[object, str] = {int: r"[0-9]+[KMGkmg]?i?[Bb]?", str: r"[^/]+?", "collective": rf"(?i:{SPELLED})|[^/]+?"}
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -72,16 +75,20 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     Raises
     ------
     LoadError
-        A name in braces is unknown or stands twice.
+        A name in braces is unknown, stands twice, or follows another with nothing to tell where it begins.
     """
     allowed = (*FIELDS, *ATTRIBUTES)
     seen: set[str] = set()
     parts: list[str] = []
-    position = 0
+    position, before = 0, ""
     for match in _PLACEHOLDER.finditer(pattern):
         name = match[1]
+        if match.start() == position > 0 and FIELDS.get(before) is not int and FIELDS.get(name) is not int:
+            raise LoadError(
+                f"the pattern {pattern!r} has nothing between {{{before}}} and {{{name}}} to tell where one ends"
+            )
         parts.append(_literal(pattern[position : match.start()]))
-        position = match.end()
+        position, before = match.end(), name
         if name == "_":
             parts.append(r"[^/]*?")
         elif name not in allowed:
@@ -89,7 +96,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         elif name in seen:
             raise LoadError(f"the pattern {pattern!r} names {{{name}}} twice")
         else:
-            parts.append(f"(?P<{name}>{r'[0-9]+[KMGkmg]?i?[Bb]?' if FIELDS.get(name) is int else r'[^/]+?'})")
+            parts.append(f"(?P<{name}>{_FORMS.get(name) or _FORMS[FIELDS.get(name, str)]})")
         seen.add(name)
     parts.append(_literal(pattern[position:]))
     return re.compile(r"(?:^|/)" + "".join(parts) + r"$")
@@ -193,6 +200,7 @@ def _typed(name: str, value: Any) -> Any:
         plain = collective_name(value)
         if plain is None:
             near = difflib.get_close_matches(value.lower(), COLLECTIVES, 3)
+            near = near or [each for each in COLLECTIVES if value and each.startswith(value.lower())]
             meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise LoadError(f"no collective is called {value!r}; write a name such as bcast or MPI_Bcast{meant}")
         return plain
@@ -210,22 +218,22 @@ class FileHints:
         self._own = hints.from_own_name(source.path)
         self._used: set[str] = set()
         self._against: dict[str, object] = {}
-        self._systems: dict[str, None] = {}
+        self._told: dict[str, dict[str, None]] = {}
         self.needs: set[str] = set()
 
     def apply(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Fill in what the table lacks; rows of other systems than the one asked for are left out.
+        """Fill in what the table lacks; rows of another system, library, … than the one hinted are left out.
 
         What is still lacking afterwards is collected in `needs`.
         """
-        table = self._one_system(table)
+        table = self._as_hinted(table)
         lacking = {name: self._value(name, table) for name in FIELDS if name not in table and name != "nodes"}
         for name in FIELDS:
             if name in table:
                 self._compare(name, table)
         lacking["segment_size"] = lacking.get("segment_size") or 0
         table = table.assign(**{n: v for n, v in lacking.items() if v is not None and n not in table})
-        table = numbers.named(on_nodes(table, self._nodes, self._source), self._numbering(), self._source)
+        table = self._named(on_nodes(table, self._nodes, self._source))
         self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
         if "message_size" not in table and "total_size" not in table:
             self._no_message_size(table)
@@ -244,21 +252,15 @@ class FileHints:
         for name, contrary in self._against.items():
             if name not in self._used:
                 raise self._source.fail(f"the hint says {name} {self._given[name]!r}, the file says {contrary!r}")
-        wanted = self._given.get("system")
-        if self._systems and wanted is not None and wanted not in self._systems:
-            raise self._source.fail(f"holds no results of the system {wanted!r}, but of {', '.join(self._systems)}")
+        for name, words in self._told.items():
+            self._of_rows(name, list(words))
         for name in ATTRIBUTES:
             attribute, given = self._source.attrs.get(name), self._given.get(name)
-            if attribute is not None and given is not None and attribute != given:
+            if given is None:
+                continue
+            if attribute is not None and str(attribute).casefold() != given.casefold():
                 raise self._source.fail(f"the hint says {name} {given!r}, the file says {attribute!r}")
-            if given is not None:
-                self._source.attrs[name] = given
-        if "system" in self.needs:
-            raise MissingHintError(
-                f"holds results of several systems; choose one with system: {', '.join(self._systems)}",
-                hints=sorted(self.needs),
-                path=self._source.path,
-            )
+            self._source.attrs.setdefault(name, given)
         if self.needs:
             raise missing(self.needs, self._source)
 
@@ -283,10 +285,28 @@ class FileHints:
             self._source.note(f"{name} taken from the file name")
         return value
 
-    def _numbering(self) -> numbers.Numbering | None:
-        """Whose numbers algorithms may be: what is asked, else what file or hint say of the library."""
-        library, version = (self._given.get(n) or self._source.attrs.get(n) for n in ("library", "library_version"))
-        return self._numbers or numbers.numbering_of(library, version)
+    def _of_rows(self, name: str, words: list[str]) -> None:
+        """Take what rows tell for the file where all tell the same, or those that were hinted."""
+        given = self._given.get(name)
+        if given is not None:
+            spelled = next((word for word in words if word.casefold() == given.casefold()), None)
+            if spelled is None:
+                raise self._source.fail(f"holds no results of the {name} {given!r}, but of {', '.join(words)}")
+            words = [spelled]
+        if len(words) > 1:
+            self._source.several[name] = [word or NOT_TOLD for word in words]
+        elif words[0]:
+            self._source.attrs[name] = words[0]
+
+    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Names for numbers: of the library that is asked for, else of the one that rows, file or hint tell."""
+        if self._numbers is not None:
+            return numbers.named(table, self._numbers, self._source)
+        parts = []
+        for facts, part in facets.of_rows(table, _LIBRARY):
+            library, version = (facts.get(n) or self._given.get(n) or self._source.attrs.get(n) for n in _LIBRARY)
+            parts.append(numbers.named(part, numbers.numbering_of(library, version), self._source))
+        return pd.concat(parts) if len(parts) > 1 else parts[0] if parts else table
 
     def _no_message_size(self, table: pd.DataFrame) -> None:
         if "collective" in table and (table["collective"] == "barrier").all():
@@ -294,23 +314,21 @@ class FileHints:
         else:
             self.needs.add("message_size")
 
-    def _one_system(self, table: pd.DataFrame) -> pd.DataFrame:
-        if "system" not in table:
-            return table
-        wanted = self._given.get("system")
-        # A row may leave it out, beside others that do not.
-        names = table["system"].astype(object).where(table["system"].notna(), "").astype(str)
-        self._systems.update(dict.fromkeys(names.unique()))
-        if wanted is not None:
-            keep = names == wanted
-            for name, count in names[~keep].value_counts().items():
-                self._source.exclude(int(count), f"of another system ({name})")
-            table = table[keep]
-        elif len(self._systems) > 1:
-            self.needs.add("system")
-        else:
-            self._source.attrs["system"] = next(iter(self._systems), "")
-        return table.drop(columns="system")
+    def _as_hinted(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of the system, library, … that hints name, where rows tell theirs."""
+        for name in ATTRIBUTES:
+            if name not in table:
+                continue
+            wanted, kept = self._given.get(name), []
+            for facts, part in facets.of_rows(table, [name]):
+                self._told.setdefault(name, {})[facts[name]] = None
+                if wanted is None or facts[name].casefold() == wanted.casefold():
+                    kept.append(part)
+                else:
+                    self._source.exclude(len(part), f"of another {name} ({facts[name]})")
+            if wanted is not None:
+                table = (kept[0] if kept else table.iloc[:0]).drop(columns=name)
+        return table
 
 
 #: What may be said where a file does not say it.

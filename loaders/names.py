@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT, plain_name
+from loaders.facet_names import FACETS
 
 #: Columns that a reader may yield; any other column is a further parameter of the method.
 COLUMNS = (
@@ -22,8 +23,8 @@ COLUMNS = (
     "repetitions",
     "repetition",
     "library_id",
-    "system",
     "double_of",
+    *FACETS.values(),
 )
 
 #: Names that a parameter of a method cannot have.
@@ -43,6 +44,10 @@ _ALIASES = {
 }
 #: Results of a collective are a group in a tree, so that a slash or dots would lead elsewhere.
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+#: How names of collectives may be spelled, the longest first, as a part of an expression.
+SPELLED = (
+    "(?:mpi_)?i?(?:" + "|".join(sorted([*COLLECTIVES, *_ALIASES], key=len, reverse=True)) + ")(?:_persistent|_init)?"
+)
 _FORM = re.compile(r"(?:mpi_)?(i?)([a-z0-9_]+?)(_persistent|_init)?", re.ASCII)
 
 

@@ -13,18 +13,22 @@ def on_nodes(table: pd.DataFrame, nodes: int | None, source: Source) -> pd.DataF
     Parameters
     ----------
     table
-        Rows of a file.
+        Rows of a file, which may have a column ``nodes``.
     nodes
-        That they ran on; None = not told.
+        That they ran on, where no column tells; None = not told.
     source
         The file, where rows are counted that so many nodes cannot share.
     """
-    if nodes is None:
+    if "nodes" in table:
+        counts = table["nodes"]
+        table = table.drop(columns="nodes")
+    elif nodes is not None:
+        counts = pd.Series(nodes, index=table.index)
+    else:
         return table
     if "comm_size" not in table:
-        return table.assign(comm_size=table["ppn"] * nodes) if "ppn" in table else table
-    if "ppn" in table or (uneven := table["comm_size"] % nodes != 0).all():
+        return table.assign(comm_size=table["ppn"] * counts) if "ppn" in table else table
+    if "ppn" in table or (uneven := table["comm_size"] % counts != 0).all():
         return table
-    source.exclude(int(uneven.sum()), f"processes that {nodes} nodes do not share evenly")
-    table = table[~uneven]
-    return table.assign(ppn=table["comm_size"] // nodes)
+    source.exclude(int(uneven.sum()), "processes that the nodes do not share evenly")
+    return table[~uneven].assign(ppn=(table["comm_size"] // counts)[~uneven])

@@ -90,8 +90,9 @@ def named(table: pd.DataFrame, numbering: Numbering | None, source: Source) -> p
     if numbering is None:
         source.note("algorithms are numbers; say whose with numbers, such as --numbers openmpi-5.0")
         return table
-    source.attrs.setdefault("library", numbering.library)
-    source.attrs.setdefault("library_version", numbering.version)
+    for name, value in (("library", numbering.library), ("library_version", numbering.version)):
+        if name not in table:
+            source.attrs.setdefault(name, value)
     pairs, uses = _used(table)
     names = [_name(numbering, *pair, source) if pair[1] in words else pair[1] for pair in pairs]
     ids = [float(text) if text in words else np.nan for _, text in pairs]

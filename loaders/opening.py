@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from loaders import facets
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError
+from loaders.facet_names import FACETS
 from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
 from loaders.hints import FileHints, Hints
@@ -129,6 +130,7 @@ def report(source: Source, error: str | None = None) -> dict[str, Any]:
         "skips": [{"line": s.line, "text": s.text, "reason": s.reason} for s in source.skips],
         "notes": list(source.notes),
         "attrs": {k: v for k, v in source.attrs.items() if isinstance(v, str | int | float)},
+        **({"several": source.several} if source.several else {}),
         "digest": source.digest(),
         "error": error,
     }
@@ -179,7 +181,7 @@ class _Collector:
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
         """Read one file's tables; what cannot be used is an error if the file was named, else a remark."""
-        collectives: dict[str, None] = {}
+        parts: dict[str, list[dict[str, str]]] = {}
         raw = False
         try:
             file_hints = FileHints(hints, source)
@@ -187,7 +189,7 @@ class _Collector:
                 filled = file_hints.apply(table)
                 raw = raw or "repetition" in filled
                 if not file_hints.needs and len(filled):
-                    self._add(source, filled, collectives)
+                    self._add(source, filled, parts)
             file_hints.finish()
         except LoadError as error:
             # A folder may hold other things beside results; what was named must be usable.
@@ -200,12 +202,14 @@ class _Collector:
         attrs = {k: v for k, v in source.attrs.items() if isinstance(v, str | int | float)}
         if raw:
             attrs["statistic"] = "; ".join(filter(None, (RAW_STATISTIC, str(attrs.get("statistic", "")))))
-        for collective in collectives:
-            self._told.setdefault(collective, []).append((str(source.path), attrs))
-        self._reports.append({**report(source), "collectives": list(collectives)})
+        for collective, groups in parts.items():
+            for each in groups:
+                said = {n: value or facets.NOT_TOLD for n, value in each.items() if value or n in source.several}
+                self._told.setdefault(collective, []).append((str(source.path), {**attrs, **said}))
+        self._reports.append({**report(source), "collectives": list(parts)})
         self._warnings += [f"{source.path}: {text}" for text in source.warnings]
 
-    def _add(self, source: Source, table: pd.DataFrame, collectives: dict[str, None]) -> None:
+    def _add(self, source: Source, table: pd.DataFrame, parts: dict[str, list[dict[str, str]]]) -> None:
         for column, least in _LEAST.items():
             if column not in table:
                 continue
@@ -215,13 +219,17 @@ class _Collector:
                 source.exclude(int(bad.sum()), f"{column} {reason}")
             if below.any() or wild.any():
                 table = table[~(below | wild)]
-        names = table["collective"].unique()
-        for name in names:
-            part = table if len(names) == 1 else table[table["collective"] == name]
-            if len(part):
-                collectives[str(name)] = None
-                self._ppn.setdefault(str(name), {}).setdefault("ppn" in part, str(source.path))
-                self._rows.setdefault(str(name), CollectiveRows()).add(part, len(self._told.get(str(name), ())))
+        columns = [name for name in FACETS.values() if name in table]
+        for facts, part in facets.of_rows(table, ["collective", *columns]):
+            if not len(part):
+                continue
+            name = facts.pop("collective")
+            known = parts.setdefault(name, [])
+            if facts not in known:
+                known.append(facts)
+            place = len(self._told.get(name, ())) + known.index(facts)
+            self._ppn.setdefault(name, {}).setdefault("ppn" in part, str(source.path))
+            self._rows.setdefault(name, CollectiveRows()).add(part.drop(columns=columns), place)
 
     def tree(self, files: Found) -> xr.DataTree:
         """Make the cubes of all that was taken; the rows are consumed."""
@@ -229,8 +237,9 @@ class _Collector:
             lacking = next((error for error in self._refused if isinstance(error, MissingHintError)), None)
             if lacking is not None:
                 raise lacking
-            reasons = "\n".join(f"  {error}" for error in self._refused[:10])
-            more = f"\n  … and {len(self._refused) - 10} more" if len(self._refused) > 10 else ""
+            refused = list(dict.fromkeys(map(str, self._refused)))
+            reasons = "\n".join(f"  {error}" for error in refused[:10])
+            more = f"\n  … and {len(refused) - 10} more" if len(refused) > 10 else ""
             raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
         for name, paths in self._ppn.items():
             if len(paths) > 1:
@@ -241,37 +250,37 @@ class _Collector:
                     path=paths[False],
                 )
         sources = json.dumps(self._reports)
-        facts = [(str(r["path"]), r["attrs"]) for r in self._reports if r["collectives"]]
-        by_path = {path: each for (path, _), each in zip(facts, facets.facets_of(facts), strict=True)}
-        facets.check_selected(self._choice, list(by_path.items()))
-        cubes = {name: cube for name in list(self._rows) if (cube := self._unless_other(name, by_path)) is not None}
+        every = facets.facets_of([file for files in self._told.values() for file in files])
+        facets.check_selected(self._choice, every)
+        each = iter(every)
+        facts = {name: list(itertools.islice(each, len(files))) for name, files in self._told.items()}
+        cubes = {name: cube for name in facts if (cube := self._unless_other(name, facts[name])) is not None}
         tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
         tree.attrs["sources"] = sources
         tree.attrs["notes"] = json.dumps([*files.notes, *self._warnings])
         return tree
 
-    def _unless_other(self, name: str, by_path: dict[str, dict[str, str]]) -> xr.Dataset | None:
+    def _unless_other(self, name: str, facts: list[dict[str, str]]) -> xr.Dataset | None:
         """The cube of a collective; ping-pongs that differ are left out, with a remark, beside collectives."""
-        if name != POINT_TO_POINT:
-            return self._cube(name, by_path)
         try:
-            return self._cube(name, {path: {"campaign": Path(path).name} | each for path, each in by_path.items()})
+            return self._cube(name, facts)
         except MissingHintError as error:
-            if len(self._told) < 2:
+            if name != POINT_TO_POINT or len(self._told) < 2:
                 raise
             self._warnings.append(f"left out: {error}")
             return None
 
-    def _cube(self, name: str, by_path: dict[str, dict[str, str]]) -> xr.Dataset | None:
-        """The cube of a collective from the files that are chosen; None when none is."""
+    def _cube(self, name: str, facts: list[dict[str, str]]) -> xr.Dataset | None:
+        """The cube of a collective from the files that are chosen, whose facets are told; None when none is."""
         files = self._told[name]
         rows = self._rows.pop(name)
-        kept, remarks = facets.chosen(name, rows, [(path, by_path[path]) for path, _ in files], self._choice)
+        paths_facts = [(path, each) for (path, _), each in zip(files, facts, strict=True)]
+        kept, remarks = facets.chosen(name, rows, paths_facts, self._choice)
         if not kept:
             return None
         self._warnings += remarks
         attrs = combine_attrs([files[place] for place in kept])
-        attrs |= facets.chosen_among([by_path[path] for path, _ in files], self._choice)
+        attrs |= facets.chosen_among(facts, self._choice)
         paths = {files[place][0] for place in kept}
         mine = [
             {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,12 +45,12 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
     "mpi_lib_version": ("library_version", "text"),
     "gpu_awareness": ("gpu", "text"),
     "gpu": ("gpu", "text"),
-    "timestamp": ("timestamp", "text"),
+    "timestamp": ("campaign", "text"),
     "test_id": ("test_id", "number"),
 }
-_MAY_BE_BLANK = frozenset(
-    {"time_std", "repetitions", "system", "library", "library_version", "gpu", "timestamp", "test_id"}
-)
+#: Columns that tell a facet; what is started at one time is a campaign.
+FACETS = ("system", "library", "library_version", "campaign")
+_MAY_BE_BLANK = frozenset({"time_std", "repetitions", "gpu", "test_id", *FACETS})
 
 
 def is_header(line: str) -> bool:
@@ -72,36 +71,12 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         table = reader.parse(text, line)
         if table is not None and len(table):
             yield table
-    if reader is not None:
-        reader.told.give(source)
 
 
-@dataclass
-class Told:
-    """Libraries and dates by system, for the attributes of the whole file."""
-
-    rows: set[tuple[str, str, str, str]] = field(default_factory=set)
-
-    def add(self, frame: pd.DataFrame) -> None:
-        """Take what rows say."""
-        names = ("system", "library", "library_version", "timestamp")
-        parts = {n: frame[n].astype(object).where(frame[n].notna(), "") if n in frame else "" for n in names}
-        self.rows.update(pd.DataFrame(parts, index=frame.index).drop_duplicates().itertuples(index=False, name=None))
-
-    def give(self, source: Source) -> None:
-        """Set library, version and date where the rows (of the system asked for) agree in them."""
-        wanted = source.options.get("system")
-        rows = [r for r in self.rows if wanted is None or r[0] == wanted]
-        for place, name in ((1, "library"), (2, "library_version"), (3, "date")):
-            values = {r[place] for r in rows}
-            if len(values) == 1 and (value := values.pop()):
-                source.attrs[name] = date(value) if name == "date" else value
-
-
-def date(timestamp: str) -> str:
-    """Write ``2025_03_27___04_01_47`` as ``2025-03-27 04:01:47``."""
+def date(timestamp: str) -> str | None:
+    """Write ``2025_03_27___04_01_47`` as ``2025-03-27 04:01:47``; None where it is no name at all."""
     day, _, time = timestamp.partition("___")
-    return f"{day.replace('_', '-')} {time.replace('_', ':')}".strip()
+    return plain_text(f"{day.replace('_', '-')} {time.replace('_', ':')}")
 
 
 class SummaryReader:
@@ -122,7 +97,6 @@ class SummaryReader:
 
     def __init__(self, source: Source, header: str) -> None:
         self._source = source
-        self.told = Told()
         names = cells(header)
         statistic = wanted_statistic(source, STATISTICS) or "median"
         column = next((c for c in (statistic, f"{statistic}_ns") if c in names), None)
@@ -149,7 +123,7 @@ class SummaryReader:
         table = self._reader.parse(text, line, self._finish)
         if table is None:
             return None
-        empty = [n for n in ("gpu", "system") if n in table and not table[n].notna().any()]
+        empty = [n for n in ("gpu", *FACETS) if n in table and not table[n].notna().any()]
         return table.drop(columns=empty)
 
     def _finish(self, chunk: Chunk) -> pd.DataFrame:
@@ -168,8 +142,9 @@ class SummaryReader:
             data["time_std"] = np.where(np.isfinite(std) & (std >= 0), std, np.nan)
         if "repetitions" in frame:
             data["repetitions"] = frame["repetitions"].to_numpy()
-        if "system" in frame:
-            data["system"] = translate(frame["system"], plain_text)
+        for name in FACETS:
+            if name in frame:
+                data[name] = translate(frame[name], date if name == "campaign" else plain_text)
         faults = [
             (data["collective"].codes < 0, "no collective that is known"),
             (data["algorithm"].codes < 0, "no algorithm"),
@@ -184,12 +159,7 @@ class SummaryReader:
             faults.append(
                 (~np.isnan(repetitions) & not_whole(repetitions, 1), "n_iter is not a whole number from 1 up")
             )
-        everything = pd.DataFrame(data).join(
-            frame[[n for n in ("library", "library_version", "timestamp") if n in frame]]
-        )
-        table = chunk.with_frame(everything).drop(self._source, faults)
-        self.told.add(table)
-        return _converted(self._source, table)
+        return _converted(self._source, chunk.with_frame(data).drop(self._source, faults))
 
 
 def numbers(column: pd.Series[Any], number: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -229,7 +199,6 @@ def _method(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _converted(source: Source, table: pd.DataFrame) -> pd.DataFrame:
-    table = table.drop(columns=[n for n in ("library", "library_version", "timestamp") if n in table])
     sizes = blocks(source, table["collective"], table.pop("total"), table["comm_size"])
     table.insert(1, "message_size", sizes)
     return table.astype({"comm_size": np.int64, "ppn": np.int64, "segment_size": np.int64})

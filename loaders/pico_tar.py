@@ -28,6 +28,7 @@ from loaders.errors import LoadError
 from loaders.names import block_of, collective_name, counts_blocks
 from loaders.pico_names import TestFile, parse_nodes, split_file
 from loaders.pico_samples import SampleText
+from loaders.pico_summary import FACETS
 from loaders.source import Source
 
 MEMBER_BYTES = 64 << 20
@@ -66,7 +67,7 @@ class Test:
     library: str = ""
     library_version: str = ""
     gpu: str = ""
-    timestamp: str = ""
+    campaign: str = ""
 
 
 @dataclass
@@ -96,7 +97,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
             "tests that says which collective each of them is; put PICO's *_metadata.csv beside the tarball, or unpack "
             "it and load the folders one by one with hints"
         )
-    _attributes(source, campaign)
+    if campaign.samples:
+        source.attrs["statistic"] = pico_samples.STATISTIC
     batch = _Batch(source, campaign)
     for member, text in _members(source, count=True):
         if source.progress is not None:
@@ -177,7 +179,7 @@ def _tests_beside(source: Source, campaign: Campaign) -> None:
             continue
         listed = Campaign()
         _tests(listed, "", text, system=path.name.removesuffix(_LIST))
-        mine = {place: test for place, test in listed.tests.items() if test.timestamp in here}
+        mine = {place: test for place, test in listed.tests.items() if place[0] in here}
         if mine:
             source.note(f"tests named by {path.name}")
         campaign.tests = {**mine, **campaign.tests}
@@ -190,7 +192,7 @@ def _tests(campaign: Campaign, own: str, text: bytes, system: str = "") -> None:
             cell = {k: v.strip() for k, v in row.items() if isinstance(k, str) and isinstance(v, str)}
             test = _test({"system": system, **cell})
             if test is not None:
-                folder = own if "algo_name" in cell else test.timestamp
+                folder = own if "algo_name" in cell else cell.get("timestamp", "")
                 campaign.tests.setdefault((folder, cell.get("test_id", "")), test)
     except csv.Error:
         return
@@ -210,20 +212,8 @@ def _test(cell: dict[str, str]) -> Test | None:
         library=cell.get("mpi_lib", ""),
         library_version=cell.get("mpi_lib_version", ""),
         gpu=gpu,
-        timestamp=cell.get("timestamp", ""),
+        campaign=pico_summary.date(cell.get("timestamp", "")) or "",
     )
-
-
-def _attributes(source: Source, campaign: Campaign) -> None:
-    for name in ("system", "library", "library_version", "timestamp"):
-        values = {getattr(test, name) for test in campaign.tests.values()} - {""}
-        if len(values) == 1:
-            value = values.pop()
-            source.attrs["date" if name == "timestamp" else name] = (
-                pico_summary.date(value) if name == "timestamp" else value
-            )
-    if campaign.samples:
-        source.attrs["statistic"] = pico_samples.STATISTIC
 
 
 def _member(source: Source, campaign: Campaign, batch: _Batch, member: _Member, text: bytes) -> Iterator[pd.DataFrame]:
@@ -260,7 +250,7 @@ def _summary(source: Source, campaign: Campaign, member: _Member, header: bytes,
         return
     table = pico_summary.SummaryReader(source, header.decode("utf-8", "replace")).parse(b"\n".join(kept), 2)
     if table is not None and len(table):
-        yield table.drop(columns="system", errors="ignore")
+        yield table
 
 
 class _Batch:
@@ -324,8 +314,10 @@ class _Batch:
             "ppn": np.repeat([test.ppn for test in tests], counts),
             "message_size": np.repeat(np.where(per_process, block_of(totals, comm_size), totals), counts),
         }
-        if any(test.gpu for test in tests):
-            data["gpu"] = _texts([test.gpu or None for test in tests], counts)
+        for name in ("gpu", *FACETS):
+            words = [getattr(test, name) or None for test in tests]
+            if any(words):
+                data[name] = _texts(words, counts)
         return data
 
 

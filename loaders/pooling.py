@@ -187,7 +187,12 @@ class Distance:
     @property
     def differs(self) -> bool:
         """Whether they measured something else, and not the same once more: many cells are apart, or some are far."""
-        return self.apart > _FEW * self.cells or self.most > FAR
+        return self.mostly_apart or self.most > FAR
+
+    @property
+    def mostly_apart(self) -> bool:
+        """Whether more cells are apart than a few that somebody else on the machine may have disturbed."""
+        return self.apart > _FEW * self.cells
 
     @property
     def text(self) -> str:

@@ -79,7 +79,7 @@ def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequenc
 
 
 def _nccl(source: Source, cells: Sequence[str], title: str) -> Plan | None:
-    mapping = {"size_bytes": "message_size", "ranks": "comm_size", "latency_us": "time_us", "nodes": "nodes"}
+    mapping = {"size_bytes": "message_size", "ranks": "comm_size", "latency_us": "time_us", "nodes": "of_nodes"}
     mapping |= {"protocol": "protocol", "channels": "channels", "pipeOps": "pipe_ops", "regBuff": "reg_buff"}
     source.attrs["statistic"] = "latency given to NCCL's tuner"
     source.attrs["statistic_kind"] = "mean over processes"
@@ -101,8 +101,8 @@ def _nccl_rows(source: Source, table: pd.DataFrame) -> pd.DataFrame:
         source.note("sizes of allgather, reduce_scatter, … are the bytes of all ranks; divided by the ranks")
         size = table["message_size"].to_numpy()
         table["message_size"] = np.where(total, block_of(size, comm_size), size)
-    if "nodes" in table:
-        nodes = pd.to_numeric(table.pop("nodes").astype(object), errors="coerce").to_numpy(dtype=np.float64)
+    if "of_nodes" in table:
+        nodes = pd.to_numeric(table.pop("of_nodes").astype(object), errors="coerce").to_numpy(dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             ppn = comm_size / nodes
         if bool((np.isfinite(ppn) & (ppn >= 1) & (np.floor(ppn) == ppn)).all()):

@@ -61,6 +61,8 @@ class Source:
     attrs
         What the file says of the whole of itself: ``system, network, library, library_version,
         benchmark, statistic, date, …``, text or numbers.
+    several
+        What rows tell apart of what `attrs` tells of whole files: values by name.
     rows
         Rows loaded so far, those excluded later among them.
     excluded
@@ -83,6 +85,7 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
     attrs: dict[str, Any] = field(default_factory=dict)
+    several: dict[str, list[str]] = field(default_factory=dict)
     rows: int = 0
     excluded: int = 0
     skipped: int = 0

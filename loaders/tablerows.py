@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from loaders.columns import Plan
+from loaders.columns import TEXTS, Plan
 from loaders.delimited import Chunk, Mask, not_time, not_whole, plain_text, translate
+from loaders.facet_names import ROW_FACETS
 from loaders.names import collective_name
 from loaders.source import Source
 
@@ -52,7 +53,7 @@ class Rows:
         return kept if self._plan.adjust is None else self._plan.adjust(self._source, kept)
 
     def _whole_columns(self) -> list[str]:
-        floats = ("time", "time_std", "repetitions", "collective", "algorithm", "system")
+        floats = ("time", "time_std", "repetitions", *TEXTS)
         return [n for n in self._columns() if n not in floats and n not in self._plan.parameters]
 
     def _columns(self) -> Iterator[str]:
@@ -65,7 +66,9 @@ class Rows:
         faults: list[tuple[Mask, str]] = []
         for name in sorted(self._columns(), key="collective".__ne__):
             column = frame[name]
-            if name in ("collective", "algorithm", "system"):
+            if name in ROW_FACETS:
+                data[name] = translate(column, plain_text)
+            elif name in TEXTS:
                 words = translate(column, collective_name if name == "collective" else plain_text)
                 data[name] = words
                 faults.append((words.codes < 0, f"no {name} that is known" if name == "collective" else f"no {name}"))
@@ -84,7 +87,7 @@ class Rows:
         if name == "time":
             values *= self._plan.scale["time"]
             return not_time(values), "the time is not a positive number"
-        low = {"comm_size": 1, "ppn": 1, "repetitions": 1, "library_id": -1}.get(name, 0)
+        low = {"comm_size": 1, "ppn": 1, "nodes": 1, "repetitions": 1, "library_id": -1}.get(name, 0)
         if values.dtype == np.int64:
             return not_whole(values, low), f"{name} is not a whole number from {low} to below 2^53"
         blank = np.isnan(values)

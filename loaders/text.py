@@ -19,6 +19,8 @@ from loaders.source import HEAD_BYTES, Source
 LONGEST_LINE = 1 << 14
 #: Rows held before they are handed on as tables.
 ROWS_HELD = 20_000
+#: Rows of a table that are looked at to know it.
+_TABLE_ROWS = 50
 #: How far into a file the header is looked for when a job's chatter fills the head.
 LOOK_BYTES = 8 << 20
 #: How far into the head another format's title is looked for.
@@ -204,6 +206,6 @@ def _of_another(head: bytes) -> bool:
     """Whether the head starts as another format does: as JSON, as a table, or with a title among its first lines."""
     if head.lstrip()[:1] in (b"{", b"["):
         return True
-    if _is_table(head.split(b"\n")[:-1]):
+    if _is_table(head.split(b"\n", _TABLE_ROWS)[:-1]):
         return True
     return any(title_of(row.decode("utf-8", "replace").strip()) for row in head[:LINE_BYTES].splitlines())

@@ -28,7 +28,7 @@ _SAVED_AS = (".nc", ".zarr", ".csv", ".occ")
 
 def info(args: argparse.Namespace) -> None:
     """Show what files hold, also where hints are lacking; Usage if a named file, or all of them, are of no use."""
-    from loaders import LoadError, MissingHintError, facets, scan
+    from loaders import LoadError, MissingHintError, facets, scan, suggesting
     from loaders.hints import EXAMPLES
 
     cubes: dict[str, dict[str, Any]] = {}
@@ -48,7 +48,14 @@ def info(args: argparse.Namespace) -> None:
     files = [file_report(file) for file in files]
     if args.first is None:
         lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
-        _take_examples(args, {name: EXAMPLES[name] for name in lacking} or examples)
+        pattern = None if args.pattern else suggesting.pattern_of(files)
+        if pattern is not None:
+            examples = {name: EXAMPLES[name] for name in suggesting.left(pattern, lacking)}
+            args.pattern = pattern
+        else:
+            examples = {name: EXAMPLES[name] for name in lacking} or examples
+        if pattern or examples:
+            _take_examples(args, examples)
     answer: dict[str, Any] = {"files": files, "facets": facets.values(files), "collectives": cubes}
     if args.outliers and cubes:
         answer["outliers"] = {name: _outliers(node.to_dataset()) for name, node in results.children.items()}

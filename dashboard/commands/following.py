@@ -50,7 +50,7 @@ def _collectives(args: argparse.Namespace) -> list[str]:
 def _info(args: argparse.Namespace) -> list[str] | None:
     if args.first:
         return ["map", *_reading(args), "-c", args.first]
-    return ["info", *_reading(args), *_collectives(args)] if getattr(args, "suggested", None) else None
+    return None if getattr(args, "suggested", None) is None else ["info", *_reading(args), *_collectives(args)]
 
 
 def _decide(args: argparse.Namespace) -> list[str]:

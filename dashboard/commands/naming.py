@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.load import load
@@ -67,11 +67,26 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     for name in wanted:
         if name in cubes and name != POINT_TO_POINT:
             without = lacking(TARGETS[args.to], cubes[name], options)
+            _check_renamed(args, name, [method.algorithm for method in without])
             _say(args, name, dict.fromkeys(method.algorithm for method in without))
             args.without = [*args.without, *(method.label for method in without if args.only)]
     made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
     made.attrs.update(results.attrs)
     return made
+
+
+def _check_renamed(args: argparse.Namespace, collective: str, without: Sequence[str]) -> None:
+    """Usage when the name that an algorithm is to have is none of the target's."""
+    from dashboard.export import TARGETS
+    from dashboard.export.naming import known, near
+
+    version = getattr(args, "version", None)
+    for theirs, name in args.names:
+        there = known(TARGETS[args.to], collective, version)
+        if name in without and name not in there:
+            has = near(TARGETS[args.to], collective, name, version) or there
+            but = f", but {', '.join(has)}" if has else ""
+            raise Usage(f"--name {theirs}={name}: for {collective} {args.to} has no {name!r}{but}")
 
 
 def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -> None:

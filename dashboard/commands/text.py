@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SHOWN_SKIPS = 3
 _SHOWN_TEXT = 60
+_SHOWN_VALUES = 8
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
@@ -246,7 +247,7 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
             lines += ["", *table(head, cells, right)]
     notes = dict.fromkeys(one_line(note) for f in files for note in f.get("notes", []))
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
-    differ = [[name, ", ".join(values)] for name, values in answer.get("facets", {}).items() if len(values) > 1]
+    differ = [[name, _few(values)] for name, values in answer.get("facets", {}).items() if len(values) > 1]
     lines += (
         ["", *table(["facet", "values; one of them is chosen with --select FACET=VALUE"], differ)] if differ else []
     )
@@ -258,6 +259,12 @@ def info_text(answer: Mapping[str, Any]) -> list[str]:
         if "between_sizes" in answer:
             lines += [f"    {line}" for line in _between_text(answer["between_sizes"][name])]
     return lines
+
+
+def _few(values: Sequence[str]) -> str:
+    """The first of many values, and how many there are more."""
+    more = [f"{len(values) - _SHOWN_VALUES} more"] if len(values) > _SHOWN_VALUES else []
+    return ", ".join([*values[:_SHOWN_VALUES], *more])
 
 
 def _in_short(files: Sequence[Mapping[str, Any]]) -> list[str]:

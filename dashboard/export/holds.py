@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loaders.facets import Choice
+
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
     from dashboard.export.target import Target
@@ -12,26 +14,30 @@ if TYPE_CHECKING:
 _BOUND = {
     "device": "measured with buffers on the device {}",
     "placement": "measured with the placement {}",
-    "campaign": "measured in the campaign {}",
     "ppn_note": "decided for {}",
 }
+#: Facets that are told of any results, and bind where one of several was chosen.
+_CHOSEN = {
+    "system": "measured on the system {}",
+    "network": "measured over the network {}",
+    "library": "measured with the library {}",
+    "version": "measured with the library's version {}",
+    "operation": "measured with the operation {}",
+    "campaign": "measured in the campaign {}",
+}
+#: What a file says of where its decisions hold that keeps all facts of the measurements as they are.
+ALL = (*_BOUND, *_CHOSEN)
 #: As good as not said: what every file holds for.
 _USUAL = ("host", "cpu", "")
 
 
 def unsaid(decision: DecisionFunction, target: Target) -> str:
-    """What the file leaves open of where the decision holds, in words; empty where it says all.
-
-    Only of rules that a library obeys; source code is called by who knows.
-    """
-    if not target.readable:
-        return ""
-    facts = {name: str(decision.provenance.get(name, "")) for name in _BOUND if name not in target.says}
-    chosen = str(decision.provenance.get("selected", ""))
-    # A campaign is told of results that were put together or chosen, else it is the only one.
+    """What the file leaves open of where the decision holds, in words; empty where it says all."""
+    facts = {name: str(decision.provenance.get(name, "")) for name in _BOUND}
+    facts |= {n: v for n, v in Choice.of(decision.provenance.get("selected"), None).select.items() if n in _CHOSEN}
     bounds = [
         words.format(facts[name])
-        for name, words in _BOUND.items()
-        if facts.get(name, "").lower() not in _USUAL and (name != "campaign" or "campaign=" in chosen)
+        for name, words in (_BOUND | _CHOSEN).items()
+        if name not in target.says and facts.get(name, "").lower() not in _USUAL
     ]
     return f"{'; '.join(bounds)}. The file cannot say so: it decides everywhere" if bounds else ""

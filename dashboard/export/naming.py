@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _NEAR = 3
+#: Letters of a word that means something by itself.
+_WORD = 4
 _DEFAULT = Method("the library's own decision", "default")
 
 
@@ -27,8 +29,11 @@ def known(target: Target, collective: str, version: str | None = None) -> tuple[
 
 
 def near(target: Target, collective: str, algorithm: str, version: str | None = None) -> list[str]:
-    """The target's names that an algorithm may mean, the nearest first."""
-    return difflib.get_close_matches(algorithm.lower(), known(target, collective, version), _NEAR, 0.5)
+    """The target's names that an algorithm may mean: those that are spelled much the same, or share a word with it."""
+    names = known(target, collective, version)
+    alike = difflib.get_close_matches(algorithm.lower(), names, _NEAR, 0.5)
+    words = {word for word in algorithm.lower().split("_") if len(word) >= _WORD} - {"tree"}
+    return list(dict.fromkeys([*alike, *(name for name in names if words & set(name.split("_")))]))[:_NEAR]
 
 
 def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None) -> list[Method]:

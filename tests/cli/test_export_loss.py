@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import Run
+from tests.cli.command import Run, assert_one_clear_line
 
 
 @pytest.fixture
@@ -111,6 +112,40 @@ def test_a_file_says_where_its_decision_holds_as_far_as_it_can(colltune: Run, tm
     assert words in rules.err
     assert f"# M{words}" in rules.out
     assert "# Selected: device=CUDA." in rules.out
+    source = colltune("export", tmp_path, *hints, "--to", "c")
+    assert words in source.err
+    assert f"* M{words}" in source.out
+    assert "cannot say so" not in colltune("export", tmp_path, *hints, "--to", "json").err
     shown = colltune("map", tmp_path, *hints[:6])
     assert "(CUDA, device=CUDA)" in shown.out
     assert "--select device=CUDA" in shown.err
+
+
+BOUNDS = "ecided for 2 processes per node (as asked) of 1, 2; measured on the system rome. The file cannot say so"
+EVERY = ["openmpi", "openmpi-json", "openmpi-nodes", "ucc", "preload", "mpirun", "c", "c-table", "python"]
+
+
+@pytest.mark.parametrize("target", EVERY)
+def test_every_target_says_what_it_cannot_say_of_where_a_decision_holds(
+    colltune: Run, tmp_path: Path, target: str
+) -> None:
+    rows = "".join(
+        f"bcast,{algorithm},{system},{4 * ppn},{ppn},8,{time * ppn}\n"
+        for algorithm, time in (("binomial", 1), ("knomial", 2))
+        for system in ("rome", "milan")
+        for ppn in (1, 2)
+    )
+    path = tmp_path / "results.csv"
+    path.write_text(f"collective,algorithm,system,comm_size,ppn,message_size,time_us\n{rows}", encoding="utf-8")
+    chosen = ("--select", "system=rome", "--ppn", "2", "--tree", "exact")
+    answer = colltune("export", path, *chosen, "--to", target, "-o", tmp_path / "file")
+    assert answer.status == 0
+    for text in (answer.err, re.sub(r"[\n#*\s]+", " ", (tmp_path / "file").read_text(encoding="utf-8"))):
+        assert BOUNDS in text
+
+
+def test_a_name_that_the_target_lacks_too_is_refused_with_near_ones(colltune: Run, foreign: Path) -> None:
+    order = ("export", foreign, "--tree", "exact", "--to", "openmpi")
+    refused = colltune(*order, "--name", "bin_tree_of_ours=binry_tree")
+    assert_one_clear_line(refused, "for bcast openmpi has no 'binry_tree', but binary_tree, split_binary_tree")
+    assert "binary_tree: --name bin_tree_of_ours=" in colltune(*order).err

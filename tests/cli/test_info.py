@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -128,3 +129,33 @@ def test_a_newcomer_is_led_from_a_folder_to_a_map_by_the_commands_that_are_print
     assert command[command.index("--select") + 1] == "device=CUDA"
     answer = colltune(*command, "--json")
     assert (answer.status, answer.json["time"]) == (0, [[pytest.approx(56.28e-6), pytest.approx(57.28e-6)]])
+
+
+@pytest.mark.parametrize(
+    ("form", "parts", "select", "first"),
+    [
+        ("{}/bcast_{}_{}.out", [("june", "march"), ("ring", "chain"), (4, 8)], "campaign=june", 10.0),
+        ("bcast-{}-8-{}.out", [("ring", "chain"), ("rome", "skylake")], "campaign=rome", 10.0),
+        ("n{}_{}_{}.out", [(2, 4), ("ring", "chain"), ("host", "gpu")], "device=gpu", 40.0),
+    ],
+)
+def test_files_whose_names_say_what_is_lacking_are_never_averaged_by_a_newcomer(
+    colltune: Run, tmp_path: Path, form: str, parts: list[tuple[object, ...]], select: str, first: float
+) -> None:
+    """Each part doubles or quadruples the time: what is averaged over a part is neither."""
+    for places in itertools.product(*(range(len(part)) for part in parts)):
+        file = tmp_path / form.format(*(part[place] for part, place in zip(parts, places, strict=True)))
+        file.parent.mkdir(exist_ok=True)
+        time = 10.0 * 4 ** (places[0] + places[-1])
+        file.write_text(f"# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   {time}\n")
+    command = ["info", str(tmp_path)]
+    for _ in range(4):
+        answer = colltune(*command)
+        (line,) = [line for line in answer.err.splitlines() if "next: colltune " in line]
+        command = shlex.split(line.partition("next: colltune ")[2])
+    assert command[0] == "decide"
+    assert command[command.index("--select") + 1] == select
+    table = colltune("map", *command[1:], "--json").json["time"]
+    times = {round(time * 1e6, 3) for row in table for time in row}
+    assert min(times) == first
+    assert times <= {10.0, 40.0, 160.0}

@@ -69,6 +69,42 @@ def test_two_versions_are_kept_apart_where_they_measured_other_sizes_too(tmp_pat
     assert chosen.attrs["library_version"] == "5.0"
 
 
+def test_what_the_rows_of_one_file_tell_is_kept_apart_too(tmp_path: Path) -> None:
+    head = "collective,algorithm,mpi_lib,mpi_version,nodes,ppn,message_size,time_us\n"
+    rows = "bcast,6,Open MPI,4.1.4,2,2,8,1.0\nbcast,6,Open MPI,5.0.3,4,2,8,9.0\n"
+    (tmp_path / "both.csv").write_text(head + rows)
+    (report,) = scan(tmp_path)
+    assert values([report]) == {"library": ["Open MPI"], "version": ["4.1.4", "5.0.3"]}
+    with pytest.raises(MissingHintError, match=r"version of bcast is '4\.1\.4' \(1 file\) and '5\.0\.3' \(1 file\)"):
+        open_results(tmp_path)
+    newer = open_results(tmp_path, select="version=5.0.3")["bcast"]
+    assert (newer["comm_size"].values.tolist(), newer["method"].values.tolist()) == ([8], ["binomial"])
+    assert (newer.attrs["library_version"], newer.attrs["selected"]) == ("5.0.3", "version=5.0.3")
+    assert open_results(tmp_path, library_version="5.0.3")["bcast"]["time"].item() == pytest.approx(9e-6)
+    assert open_results(tmp_path, join="version")["bcast"].attrs["joined"] == "version"
+
+
+def test_a_column_of_nodes_tells_the_processes_per_node(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "collective,algorithm,nnodes,np,size,time_us\n" + "".join(f"bcast,ring,{n},8,8,{n}\n" for n in (1, 2, 3, 8))
+    )
+    results = open_results(tmp_path / "a.csv")
+    assert dict(zip(*(results["bcast"][n].values.ravel().round(9).tolist() for n in ("ppn", "time")), strict=True)) == {
+        1: 8e-6,
+        4: 2e-6,
+        8: 1e-6,
+    }
+    assert json.loads(results.attrs["sources"])[0]["skipped"] == 1
+
+
+def test_times_without_a_unit_are_said_to_be_read_as_seconds(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("collective,algorithm,NP,Size,Avg_Latency\nbcast,ring,4,8,9.5\n")
+    results = open_results(tmp_path)
+    assert results["bcast"]["time"].item() == 9.5
+    assert "--column time_us=Avg_Latency if they are microseconds" in results.attrs["notes"]
+    assert "microseconds" not in open_results(tmp_path, columns={"Avg_Latency": "time_us"}).attrs["notes"]
+
+
 def test_reductions_by_an_operation_that_does_not_commute_are_not_averaged_with_sums(tmp_path: Path) -> None:
     for name, attrs, time in (("sum", {}, 1e-6), ("first", {"operation": "first"}, 9e-6)):
         with RunWriter(tmp_path / f"{name}.jsonl", {"system": "x", **attrs}) as writer:
@@ -107,10 +143,13 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     assert "apart" not in pooled.attrs
 
 
-def test_files_of_one_folder_that_differ_far_are_said_to(tmp_path: Path) -> None:
+def test_files_of_one_folder_that_differ_far_are_not_averaged_unasked(tmp_path: Path) -> None:
     for node, time in (("skylake", 1.0), ("milan", 2.5)):
         (tmp_path / f"{node}.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\n")
-    told = open_results(tmp_path)["bcast"].attrs["apart"]
+    with pytest.raises(MissingHintError, match=r"'milan.csv' \(1 file\) and 'skylake.csv' .* up to 2\.5 times apart"):
+        open_results(tmp_path)
+    assert first(tmp_path, select="campaign=milan.csv") == pytest.approx(2.5)
+    told = open_results(tmp_path, join="campaign")["bcast"].attrs["apart"]
     assert "differ by up to 2.5 times" in told
     assert "milan.csv, skylake.csv" in told
     apart = open_results(tmp_path, pattern="{placement}.csv", select="placement=milan")["bcast"]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loaders import LoadError, MissingHintError, open_results
+from loaders import LoadError, MissingHintError, open_results, scan
+from loaders.facets import values
 from loaders.hints import Hints, compile_pattern, parse_size
 from tests.files import skampi
 
@@ -111,3 +112,29 @@ def test_a_collective_that_is_no_name_is_refused(tmp_path: Path, name: str) -> N
 def test_a_collective_is_known_by_its_other_names(tmp_path: Path) -> None:
     file = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
     assert list(open_results(file, collective="MPI_Bcast").children) == ["bcast"]
+
+
+def test_names_in_braces_that_nothing_separates_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match=r"nothing between \{collective\} and \{algorithm\}"):
+        open_results(tmp_path, pattern="{collective}{algorithm}_{comm_size}.out")
+    assert compile_pattern("{algorithm}{comm_size}.out").search("ring16.out")
+    with pytest.raises(LoadError, match=r"no collective is called 'b'.*bcast or barrier"):
+        Hints({"collective": "b"})
+
+
+def test_a_collective_that_is_known_goes_before_a_part_of_it() -> None:
+    match = compile_pattern("{collective}_{algorithm}_{comm_size}.csv").search("MPI_Reduce_scatter_ring_8.csv")
+    assert match is not None
+    assert match.groupdict() == {"collective": "MPI_Reduce_scatter", "algorithm": "ring", "comm_size": "8"}
+    match = compile_pattern("{collective}_{algorithm}_{comm_size}.csv").search("reduce_scatter_8.csv")
+    assert match is not None
+    assert match["algorithm"] == "scatter"
+
+
+def test_a_device_may_be_spelled_otherwise_than_in_the_file(tmp_path: Path) -> None:
+    for device, title in (("host", "MPI"), ("cuda", "MPI-CUDA")):
+        head = f"# OSU {title} Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n"
+        (tmp_path / f"{device}.txt").write_text(f"{head}8   9.5\n")
+    hints = {"pattern": "{device}.txt", "algorithm": "default", "comm_size": 4}
+    assert values(scan(tmp_path, **hints)) == {"device": ["CUDA", "host"]}
+    assert open_results(tmp_path, **hints, select="device=cuda")["bcast"].attrs["device"] == "CUDA"

@@ -79,11 +79,12 @@ def test_a_file_of_several_systems_gives_the_one_asked_for(tmp_path: Path) -> No
     rows = [f"BCAST,1024,x,{t},8,1,{s}" for s, t in (("fugaku", 1000), ("lumi", 2000), ("lumi", 3000))]
     file.write_text("\n".join(["collective_type,buffer_size,algo_name,median,nnodes,tasks_per_node,system", *rows, ""]))
     (report,) = scan(file)
-    assert (report["rows"], report["needs"]) == (3, ["system"])
+    assert (report["rows"], report["needs"], report["several"]) == (3, [], {"system": ["fugaku", "lumi"]})
     (report,) = scan(file, system="lumi")
     assert (report["rows"], report["skipped"], report["reasons"]) == (2, 1, {"of another system (fugaku)": 1})
     assert open_results(file, system="fugaku")["bcast"]["time"].values.ravel().tolist() == pytest.approx([1e-6])
-    with pytest.raises(LoadError, match="several systems; choose one with system: fugaku, lumi"):
+    assert open_results(file, select="system=fugaku")["bcast"].attrs["selected"] == "system=fugaku"
+    with pytest.raises(LoadError, match=r"system of bcast is 'fugaku' \(1 file\) and 'lumi'.* --select system=fugaku"):
         open_results(file)
     with pytest.raises(LoadError, match="no results of the system 'frontier', but of fugaku, lumi"):
         open_results(file, system="frontier")

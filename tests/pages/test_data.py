@@ -245,3 +245,27 @@ def test_a_facet_that_was_said_at_the_start_is_chosen(tmp_path: Path) -> None:
     page.hints.facets.offer({"device": ["CUDA", "host"], "system": ["grig"]})
     assert page.hints.facets.widgets["device"].value == "CUDA"
     assert page.hints.values() == {"select": "device=CUDA,campaign=spring"}
+
+
+def test_files_of_one_folder_that_are_far_apart_are_chosen_by_name(tmp_path: Path) -> None:
+    (tmp_path / "rome.txt").write_text(OSU)
+    (tmp_path / "skylake.txt").write_text(OSU.replace("6.57", "26.57").replace("6.61", "26.61"))
+    page = page_on(tmp_path)
+    page.hints.fields["algorithm"].value, page.hints.fields["comm_size"].value = "linear", "4"
+    load(page)
+    widget = page.hints.facets.widgets["campaign"]
+    assert list(widget.options) == ["not chosen", "rome.txt", "skylake.txt", "all of them together"]
+    widget.value = "rome.txt"
+    load(page)
+    assert page.state.results["bcast"]["time"].values.ravel()[0] == pytest.approx(6.57e-6)
+
+
+def test_a_pattern_that_fits_the_names_is_told(tmp_path: Path) -> None:
+    for name in ("ring", "chain"):
+        (tmp_path / f"bcast_{name}_8.txt").write_text(OSU)
+    page = page_on(tmp_path)
+    load(page)
+    assert page.hints.pattern.helper_text == "fits these names: bcast_{algorithm}_{comm_size}.txt"
+    page.hints.pattern.value = "bcast_{algorithm}_{comm_size}.txt"
+    load(page)
+    assert page.state.results["bcast"]["algorithm"].values.tolist() == ["chain", "ring"]

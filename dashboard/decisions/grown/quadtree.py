@@ -34,6 +34,7 @@ PROVENANCE = (
     "campaign",
     "selected",
     "joined",
+    "apart",
     "benchmark",
     "statistic",
     "statistic_kind",

@@ -19,7 +19,7 @@ from dashboard.domain.errors import DecisionError
 
 SIDES = ("A", "B")
 #: Attributes of a cube that say where and how it was measured.
-FACTS = ("system", "network", "library", "library_version", "benchmark", "statistic", "date")
+FACTS = ("system", "network", "library", "library_version", "campaign", "benchmark", "statistic", "date")
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboard.export import usage
+from dashboard.export import holds, usage
 from dashboard.export.target import ExportError, Target
 
 if TYPE_CHECKING:
@@ -40,4 +40,4 @@ def to_json(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any]
     return json.dumps(saved[0] if len(saved) == 1 else saved, allow_nan=False, indent=1) + "\n"
 
 
-TARGET = Target("json", "JSON (saved decision function)", ".json", to_json, use=usage.saved)
+TARGET = Target("json", "JSON (saved decision function)", ".json", to_json, use=usage.saved, says=holds.ALL)

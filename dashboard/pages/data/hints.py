@@ -162,6 +162,10 @@ class HintForm(Viewer):
             files = "1 file does" if count == 1 else f"{count:,} files do"
             box.param.update(error_state=bool(count), helper_text=f"{files} not say it" if count else "")
 
+    def suggest(self, pattern: str | None) -> None:
+        """Say which pattern would fit the files; None: nothing that is lacking stands in their names."""
+        self.pattern.helper_text = f"fits these names: {pattern}" if pattern else ""
+
     def _show_preview(self, *events: param.parameterized.Event) -> None:
         pattern = self.pattern.value_input or self.pattern.value
         if not pattern:

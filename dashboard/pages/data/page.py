@@ -20,7 +20,7 @@ from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.session.registry import Results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import ResultsOrState, State
-from loaders import facets
+from loaders import facets, suggesting
 
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 
@@ -124,6 +124,7 @@ class DataPage(Viewer):
             label=f"Load the {len(can):,} of {len(self.failed):,} that can be loaded",
         )
         self.hints.ask(needed(self.failed))
+        self.hints.suggest(suggesting.pattern_of(self.failed))
         self._offer(self.failed)
         if self.failed:
             self.overview.show_reports(self.failed, self.chooser.folders)
@@ -163,5 +164,9 @@ class DataPage(Viewer):
         self._offer(reports)
 
     def _offer(self, reports: Sequence[Mapping[str, Any]]) -> None:
-        """Offer the facets in which the files differ."""
-        self.hints.facets.offer(facets.values(reports))
+        """Offer the facets in which the files differ; files of one folder that are far apart are campaigns."""
+        values = facets.values(reports)
+        if reports and reports is self.failed and "campaign of " in self.state.error and "campaign" not in values:
+            files = facets.facets_of([(str(report["path"]), {}) for report in reports])
+            values["campaign"] = [each[facets.FILE] for each in files]
+        self.hints.facets.offer(values)

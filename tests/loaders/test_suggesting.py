@@ -1,0 +1,52 @@
+"""Patterns that are suggested for the names of files."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from loaders.hints import compile_pattern
+from loaders.suggesting import left, pattern_of
+
+
+def suggested(names: list[str], needs: tuple[str, ...] = ("algorithm", "comm_size"), **attrs: str) -> str | None:
+    return pattern_of([{"path": f"/site/{name}", "needs": list(needs), "attrs": attrs} for name in names])
+
+
+@pytest.mark.parametrize(
+    ("form", "parts", "pattern"),
+    [
+        ("bcast_{}_{}.out", [("ring", "own"), (4, 8)], "bcast_{algorithm}_{comm_size}.out"),
+        (
+            "bcast_{}_8_{}.out",
+            [("ring", "linear"), ("rome", "skylake")],
+            "bcast_{algorithm}_{comm_size}_{campaign}.out",
+        ),
+        ("{}/np{}.txt", [("ring", "binomial"), (4, 8)], "{algorithm}/np{comm_size}.txt"),
+        ("r{}/b-{}-16ranks.log", [(1, 2), ("chain", "ring")], "{campaign}/b-{algorithm}-{comm_size}ranks.log"),
+        ("osu_bcast_np{}_alg{}.txt", [(4, 8), (1, 2)], "osu_bcast_np{comm_size}_alg{algorithm}.txt"),
+        ("x.n{}.ppn{}.{}.dat", [(2, 4), (1, 2), ("a", "b")], "x.n{nodes}.ppn{ppn}.{algorithm}.dat"),
+        ("bcast_{}_8_{}.txt", [("ring", "linear"), ("host", "gpu")], "bcast_{algorithm}_{comm_size}_{device}.txt"),
+        ("bcast_{}_{}.out", [(1, 2), (4, 8)], None),
+        ("{}.txt", [("host", "cuda")], None),
+    ],
+)
+def test_names_tell_their_own_pattern(form: str, parts: list[tuple[object, ...]], pattern: str | None) -> None:
+    names = [form.format(*each) for each in itertools.product(*parts)]
+    assert suggested(names) == pattern
+    if pattern is not None:
+        assert all(compile_pattern(pattern).search(name) for name in names)
+        assert left(pattern, ["algorithm", "comm_size"]) == []
+
+
+def test_what_a_collective_of_several_words_leaves_is_the_algorithm() -> None:
+    names = [f"reduce_scatter_{name}_{size}.dat" for name in ("ring", "butterfly") for size in (2, 4)]
+    assert suggested(names, ("collective", "algorithm", "comm_size")) == "{collective}_{algorithm}_{comm_size}.dat"
+
+
+def test_a_device_that_files_tell_themselves_is_not_asked_of_their_names() -> None:
+    names = [
+        f"b_{name}_{size}.{where}.out" for name in ("ring", "chain") for size in (4, 8) for where in ("gpu", "host")
+    ]
+    assert suggested(names, device="CUDA") == "b_{algorithm}_{comm_size}.{_}.out"
