@@ -131,6 +131,25 @@ def method_legend(shares: pd.DataFrame, total: int, heads: tuple[str, str] = ("b
     return table(caption, [("method", False), *((head, True) for head in heads)], rows)
 
 
+def method_line(key: MethodKey, best: NDArray[np.integer], most: int = 10) -> str:
+    """Write the methods that are best most often in one line, with what they look like.
+
+    Parameters
+    ----------
+    key
+        Colours and letters.
+    best
+        Method indices of the cells, -1 for none.
+    most
+        Methods that are written.
+    """
+    shares = method_shares(key, best, best)
+    parts = [f"{swatch(row.color, row.letter)} {escape(row.label)}" for row in shares[:most].itertuples()]
+    parts += [f"and {len(shares) - most} more"] if len(shares) > most else []
+    words = "".join(f'<span style="margin-right: 14px; white-space: nowrap">{part}</span> ' for part in parts)
+    return f'<p style="font-size: 13px; line-height: 22px; margin: 0">{words}</p>'
+
+
 def penalty_legend(shares: pd.DataFrame) -> str:
     """Write the legend of the penalty map.
 
