@@ -11,7 +11,7 @@ from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.decisions.controls import Controls
 from dashboard.pages.decisions.maps import method_key
 from dashboard.pages.decisions.page import DecisionsPage
-from dashboard.plots.colors import SCHEME_TITLES, distinct_colors
+from dashboard.plots.colors import SCHEME_TITLES, MethodKey
 from dashboard.session.state import SCHEMES, State
 from tests.conftest import FAST_ETHERNET_PATTERN
 
@@ -98,7 +98,7 @@ def test_the_state_names_the_schemes_that_can_be_drawn() -> None:
 @pytest.mark.parametrize("scheme", SCHEMES[1:])
 def test_maps_are_drawn_anew_in_other_colours(state: State, scheme: str) -> None:
     pages = DecisionsPage(state), ComparePage(state)
-    first, second = distinct_colors(1)[0], distinct_colors(1, scheme)[0]
+    first, second = (MethodKey.of(["linear"], name).colors[0] for name in ("okabe-ito", scheme))
     assert all(first in page.maps.methods.object for page in pages)
     drawn = [page.maps.scene for page in pages]
     state.scheme = scheme

@@ -16,14 +16,11 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.widgets import Button
-from dashboard.plots import decision_map as drawn
 from dashboard.plots import legend
-from dashboard.plots.axes import Axes
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.coverage import coverage_table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.plots.raster import Raster
 from dashboard.session.samples import sample_start
 from dashboard.session.state import DRAWN, ResultsOrState, State
 from loaders.collectives import POINT_TO_POINT
@@ -73,11 +70,12 @@ class HomePage(Viewer):
         self.news = pn.pane.HTML("", margin=(6, 0, 0, 0))
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         self.map = pn.pane.HoloViews(None, height=HEIGHT, margin=0, linked_axes=False, **wide)
+        self.methods = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8, 4, 58), **wide)
         self.facts = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8), **wide)
         flex: dict[str, Any] = {"margin": 4, **wide}
         self.open = pn.FlexBox(
-            pn.Column(self.facts, min_width=420, styles={"flex": "3 1 480px"}, **flex),
-            pn.Column(self.map, min_width=360, styles={"flex": "2 1 380px"}, **flex),
+            pn.Column(self.facts, min_width=420, styles={"flex": "0 1 480px"}, **flex),
+            pn.Column(self.map, self.methods, min_width=360, styles={"flex": "1 1 480px"}, **flex),
             margin=(8, 0),
             align_items="start",
             **wide,
@@ -136,10 +134,10 @@ class HomePage(Viewer):
         scene = Scene.of(self.state.view)
         if scene is None:
             return
-        axes = Axes.of(scene.dmap)
-        best = drawn.method_image(scene.dmap["best"].values, Raster.of(axes), scene.key)
-        title = f"Fastest method of {self.state.collective}"
-        self.map.object = stacked(title, axes, {"ground": drawn.unmeasured_ground(axes), "map": best}, LiveSources())
+        best = scene.dmap["best"].values
+        layers = scene.method_layers("map", best, scene.segments(None, 0))
+        self.map.object = stacked(f"Fastest method of {self.state.collective}", scene.axes, layers, LiveSources())
+        self.methods.object = legend.method_line(scene.key, best)
 
     def _tell_news(self, there: list[tunings.Tuning]) -> None:
         if not there:

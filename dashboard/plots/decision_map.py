@@ -21,7 +21,7 @@ MOST_LETTERS = 900
 MOST_IN_LINE = 40
 #: Width of a map on a page of 1280 pixels, and of a figure's digit.
 NARROWEST = 300.0
-FIGURE_WIDTH = 4.6
+FIGURE_WIDTH = 5.6
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
@@ -190,20 +190,43 @@ def has_letters(axes: Axes) -> bool:
     return axes.cells <= MOST_LETTERS and max(axes.shape) <= MOST_IN_LINE
 
 
+def _pixels(axes: Axes) -> NDArray[np.float64]:
+    """Width of each column of cells where the map is as narrow as it gets."""
+    low, high = axes.x.limits
+    return np.diff(axes.x.edges) / (high - low) * NARROWEST
+
+
 def that_fit(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
     """Leave out what is wider than its cell where the map is as narrow as it gets.
 
     Parameters
     ----------
     figures
-        Text in each cell, cell by cell as `letter_columns` has them.
+        Text in each cell, row by row.
     axes
         Of the map.
     """
-    low, high = axes.x.limits
-    pixels = np.diff(axes.x.edges) / (high - low) * NARROWEST
     lengths = np.array([len(text) for text in figures])
-    return np.where(lengths * FIGURE_WIDTH <= np.tile(pixels, axes.y.sizes.size), figures, "")
+    return np.where(lengths * FIGURE_WIDTH <= np.tile(_pixels(axes), axes.y.sizes.size), figures, "")
+
+
+def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> NDArray[Any]:
+    """Text in each cell, row by row: a method's code in the middle one of its cells side by side, the others empty.
+
+    Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest.
+    """
+    texts = np.full(methods.shape, "", dtype=object)
+    pixels, centres, edges = _pixels(axes), axes.x.centres, axes.x.edges
+    for row, line in enumerate(methods):
+        ends = [*(np.flatnonzero(np.diff(line)) + 1), len(line)]
+        for start, end in zip([0, *ends], ends, strict=False):
+            if line[start] >= 0:
+                code = key.letters[line[start]]
+                fits = len(code) * FIGURE_WIDTH <= pixels[start:end].sum()
+                # Not between two cells, where lines of regions may run.
+                off = np.abs(centres[start:end] - (edges[start] + edges[end]) / 2)
+                texts[row, start + int(off.argmin())] = code if fits else code[0]
+    return texts.ravel()
 
 
 def letter_columns(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> dict[str, NDArray[Any]]:
@@ -211,16 +234,11 @@ def letter_columns(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey
     if not has_letters(axes):
         return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "letter": np.array([""])}
     x, y = axes.x.centres, axes.y.centres
-    letters = np.array([*key.letters, ""])
-    return {
-        X.name: np.tile(x, y.size),
-        Y.name: np.repeat(y, x.size),
-        "letter": letters[methods.ravel()],
-    }
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "letter": codes_in_runs(methods, axes, key)}
 
 
 def cell_letters(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> hv.Labels:
-    """Write the letter of each cell's method in it.
+    """Write the codes of the methods, each once for cells side by side.
 
     Parameters
     ----------

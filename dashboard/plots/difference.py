@@ -71,7 +71,7 @@ def gap_figures(gap: NDArray[np.float64], axes: Axes) -> hv.Labels:
     """Write in each cell by how many points B costs more."""
     columns = gap_columns(gap, axes)
     return hv.Labels((columns[X.name], columns[Y.name], columns["figure"]), [X, Y], "figure").opts(
-        text_color=INK, text_font_size="7.5px", backend="bokeh"
+        text_color=INK, text_font_size="9px", backend="bokeh"
     )
 
 

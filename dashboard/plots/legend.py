@@ -23,7 +23,8 @@ tr.apart td { border-top: 1px solid rgba(120, 120, 120, 0.55); }
 thead th { opacity: 0.75; white-space: normal; vertical-align: bottom;
   position: sticky; top: 0; background: var(--panel-background-color, #fff); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-.swatch { display: inline-block; min-width: 20px; height: 16px; line-height: 16px; padding: 0 2px; text-align: center;
+.swatch { display: inline-block; min-width: 30px; box-sizing: border-box; height: 16px; line-height: 15px;
+  padding: 0 2px; text-align: center;
   font-size: 11px; color: #111; border: 1px solid rgba(120, 120, 120, 0.6); border-radius: 3px; }
 .unmeasured { background: repeating-linear-gradient(-45deg, #6b6b6b 0 1px, #c8c8c8 1px 6px); }
 """
@@ -128,6 +129,25 @@ def method_legend(shares: pd.DataFrame, total: int, heads: tuple[str, str] = ("b
     ]
     caption = f"Methods: {len(shares)} of {total} are {' or '.join(heads)} somewhere"
     return table(caption, [("method", False), *((head, True) for head in heads)], rows)
+
+
+def method_line(key: MethodKey, best: NDArray[np.integer], most: int = 10) -> str:
+    """Write the methods that are best most often in one line, with what they look like.
+
+    Parameters
+    ----------
+    key
+        Colours and letters.
+    best
+        Method indices of the cells, -1 for none.
+    most
+        Methods that are written.
+    """
+    shares = method_shares(key, best, best)
+    parts = [f"{swatch(row.color, row.letter)} {escape(row.label)}" for row in shares[:most].itertuples()]
+    parts += [f"and {len(shares) - most} more"] if len(shares) > most else []
+    words = "".join(f'<span style="margin-right: 14px; white-space: nowrap">{part}</span> ' for part in parts)
+    return f'<p style="font-size: 13px; line-height: 22px; margin: 0">{words}</p>'
 
 
 def penalty_legend(shares: pd.DataFrame) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import cycle
 from typing import Any
 
 import holoviews as hv
@@ -146,7 +147,9 @@ def _letters(columns: Mapping[str, Any], order: NDArray[np.intp], key: MethodKey
     return hv.Labels((x, y, text), ["x", "y"], "text").opts(text_color="#111111", text_font_size="8pt", backend="bokeh")
 
 
-def fits_chart(points: pd.DataFrame, lines: pd.DataFrame, methods: Sequence[str], title: str) -> hv.Overlay:
+def fits_chart(
+    points: pd.DataFrame, lines: pd.DataFrame, methods: Sequence[str], key: MethodKey, title: str
+) -> hv.Overlay:
     """Draw regressions of some methods against what was measured.
 
     Parameters
@@ -155,6 +158,8 @@ def fits_chart(points: pd.DataFrame, lines: pd.DataFrame, methods: Sequence[str]
         As `dashboard.online.course.fits` gives them, with ``method`` (label).
     methods
         To draw, in the order of the legend.
+    key
+        Colours and letters of all methods.
     title
         At which nodes and processes per node.
     """
@@ -162,7 +167,9 @@ def fits_chart(points: pd.DataFrame, lines: pd.DataFrame, methods: Sequence[str]
     x, y = hv.Dimension("at", label=axis.title), hv.Dimension("height", label="time")
     layers: list[hv.Element] = []
     heights: list[FloatArray] = [np.empty(0)]
-    for name, (marker, _, color) in zip(methods, _cycled(len(methods)), strict=True):
+    colors = dict(zip(key.labels, key.lines, strict=True))
+    for name, (marker, *_) in zip(methods, cycle(LOOKS)):
+        color = colors[name]
         line, own = (frame[frame["method"] == name].sort_values("message_size") for frame in (lines, points))
         within = line["message_size"].between(axis.sizes[0] / 4, axis.sizes[-1] * 4)
         line = line[within]
@@ -196,12 +203,6 @@ def fits_chart(points: pd.DataFrame, lines: pd.DataFrame, methods: Sequence[str]
     )
 
 
-def key_of(labels: Sequence[str], share: FloatArray, scheme: str) -> MethodKey:
-    """Colours and letters of methods, those that are tried most at the end first."""
-    wins = np.round(1e6 * share[-1]).astype(np.int64) if share.size else np.zeros(len(labels), dtype=np.int64)
-    return MethodKey.by_wins(labels, wins, scheme)
-
-
 def bands_legend(key: MethodKey, share: FloatArray) -> str:
     """Write how likely each method is at the end, the likeliest first."""
     if not share.size:
@@ -224,10 +225,11 @@ def kinds_legend() -> str:
 
 def fits_legend(methods: Sequence[str], key: MethodKey) -> str:
     """Write which marker is which method, with the letter that it has elsewhere."""
-    patches = {label: swatch(key.colors[at], key.letters[at]) for at, label in enumerate(key.labels)}
+    places = (key.labels.index(name) for name in methods)
     rows = "".join(
-        f"<li><span style='color: {color}'>{sign}</span> {patches[name]} {escape(name)}</li>"
-        for name, (_, sign, color) in zip(methods, _cycled(len(methods)), strict=True)
+        f"<li><span style='color: {key.lines[at]}'>{sign}</span> {swatch(key.colors[at], key.letters[at])} "
+        f"{escape(key.labels[at])}</li>"
+        for at, (_, sign, _) in zip(places, cycle(LOOKS))
     )
     return f"<ul style='list-style: none; margin: 0; padding: 0; font-size: 13px'>{rows}</ul>"
 
@@ -246,10 +248,6 @@ def iterations_table(iterations: Sequence[Mapping[str, Any]]) -> str:
         cells += [f"{each[2]:.2f} ×" if each else "–" for each in medians]
         rows.append([*cells, *("–" if iteration.get(name) is None else f"{iteration[name]:.3f}" for name in known)])
     return table("Iterations", heads, rows)
-
-
-def _cycled(count: int) -> list[tuple[str, str, str]]:
-    return [LOOKS[place % len(LOOKS)] for place in range(count)]
 
 
 def _iteration_ticks(last: int) -> list[int]:

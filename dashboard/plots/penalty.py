@@ -69,7 +69,7 @@ def cell_figures(penalty: NDArray[np.float64], axes: Axes) -> hv.Labels:
     """
     columns = figure_columns(penalty, axes)
     return hv.Labels((columns[X.name], columns[Y.name], columns["figure"]), [X, Y], "figure").opts(
-        text_color=INK, text_font_size="7.5px", backend="bokeh"
+        text_color=INK, text_font_size="9px", backend="bokeh"
     )
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dashboard.domain.units import format_count, format_time
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.decision_map import INK, has_letters
+from dashboard.plots.decision_map import INK, codes_in_runs, has_letters
 from dashboard.plots.penalty import COLORS, LABELS, figure_columns, penalty_classes
 
 #: Inches: the width of a text block, and the height of a map; dots an inch of a pixel picture, twice a screen's.
@@ -64,7 +64,7 @@ def method_picture(
     if segments is not None and len(segments):
         drawing.plot(segments[:, [0, 2]].T, segments[:, [1, 3]].T, color=INK, linewidth=0.9, solid_capstyle="butt")
     if has_letters(axes):
-        _write(drawing, axes, np.array([*key.letters, ""])[methods.ravel()])
+        _write(drawing, axes, codes_in_runs(methods, axes, key))
     counts = np.bincount(methods[methods >= 0].ravel(), minlength=len(key.labels))
     order = [at for at in np.argsort(-counts, kind="stable") if counts[at]]
     entries = [(f"{key.letters[at]}  {key.labels[at]}", key.colors[at]) for at in order[:MOST_NAMED]]

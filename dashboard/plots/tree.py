@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -17,8 +18,10 @@ from dashboard.plots.colors import MethodKey
 #: Lines of more than this nobody reads; the tree is then drawn to a smaller depth.
 MOST_LINES = 160
 LINE = 26
-#: Width of a level: from, to, and what a letter of the longest condition takes.
-NARROW, WIDE, LETTER = 120, 420, 6.1
+#: Width of a level: from, to, and what a letter of the longest text takes.
+NARROW, WIDE, LETTER = 70, 420, 5.6
+#: A drawing that is wider than its place shrinks, to no less than this.
+SMALLEST = 0.75
 _BYTES = ("message_size", "total_size", "data_per_node")
 _NAMES = {
     "comm_size": "processes",
@@ -185,16 +188,16 @@ def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Se
     root = outline(decision, depth, path)
     nodes = _nodes(root)
     lines = sum(not node.children for node in nodes)
-    longest = max(len(node.condition) for node in nodes)
-    drawing = _Drawing(decision, key, set(path), min(max(LETTER * longest + 52, NARROW), WIDE))
-    width = max(node.depth for node in nodes) * drawing.column + 300
+    drawing = _Drawing(decision, key, set(path), nodes)
+    width, height = drawing.width, lines * LINE + 16
     shapes = [drawing.edge(node, child) for node in nodes for child in node.children]
     shapes += [drawing.node(node) for node in nodes]
     caption = f"Decision tree, {decision.leaves:,} leaves, drawn to depth {min(depth, decision.depth)}"
     label = escape(caption, quote=True)
     return (
         f'<div class="tree" role="region" tabindex="0" aria-label="{label}">'
-        f'<svg width="{width:.0f}" height="{lines * LINE + 16}" role="img" aria-label="{label}">'
+        f'<svg viewBox="0 0 {width:.0f} {height}" role="img" aria-label="{label}" '
+        f'style="width: 100%; max-width: {width:.0f}px; min-width: {SMALLEST * width:.0f}px">'
         f"{''.join(shapes)}</svg></div>"
     )
 
@@ -202,13 +205,33 @@ def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Se
 class _Drawing:
     """Nodes and edges as SVG."""
 
-    def __init__(self, decision: DecisionFunction, key: MethodKey, on: Collection[int], column: float) -> None:
-        self.column = column
+    def __init__(self, decision: DecisionFunction, key: MethodKey, on: Collection[int], nodes: list[Drawn]) -> None:
         self._decision, self._key, self._on = decision, key, on
         self._counts = _leaves_below(decision.tree)
+        tested = {node.place: _tested(node) for node in nodes}
+        #: What stands above the line to each node: the condition, without what its parent is said to test.
+        self._tested = tested
+        self._texts = {
+            child.place: child.condition.removeprefix(tested[node.place]).strip()
+            for node in nodes
+            for child in node.children
+        }
+        longest = max(map(len, (*tested.values(), *self._texts.values())), default=0)
+        self.column = min(max(LETTER * longest + 42, NARROW), WIDE)
+        # The root has no line to stand below of.
+        self._left = max(10.0, LETTER * len(tested[nodes[0].place]) + 6)
+        self.width = max(self._at(node)[0] + 8 + self._end(node) for node in nodes)
 
     def _at(self, node: Drawn) -> tuple[float, float]:
-        return 10 + node.depth * self.column, 8 + (node.line + 0.5) * LINE
+        return self._left + node.depth * self.column, 8 + (node.line + 0.5) * LINE
+
+    def _end(self, node: Drawn) -> float:
+        """Room to the right of where a node stands."""
+        code = int(self._decision.tree.codes[node.place])
+        if code < 0:
+            return 84.0
+        label = self._decision.methods[code].label
+        return _box(look(self._key, label)[1]) + 6 + 6.6 * len(label)
 
     def edge(self, node: Drawn, child: Drawn) -> str:
         """Line from a test to one of its outcomes."""
@@ -225,14 +248,18 @@ class _Drawing:
         if code >= 0:
             label = self._decision.methods[code].label
             color, letter = look(self._key, label)
+            wide = _box(letter)
             return (
-                f'{clause}<g data-leaf="{node.place}"><rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="22"'
-                f' height="18" rx="3" fill="{color}"/>'
-                f'<text class="dark" x="{x + 11:.0f}" y="{y + 4:.1f}" text-anchor="middle">{escape(letter)}</text>'
-                f'<text x="{x + 28:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
+                f'{clause}<g data-leaf="{node.place}"><rect class="leaf{marked}" x="{x:.0f}" y="{y - 9:.1f}"'
+                f' width="{wide:.0f}" height="18" rx="3" fill="{color}"/><text class="dark" x="{x + wide / 2:.0f}"'
+                f' y="{y + 4:.1f}" text-anchor="middle">{escape(letter)}</text>'
+                f'<text x="{x + wide + 6:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
             )
         if node.children:
-            return f'{clause}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{"#e6007e" if marked else "#888888"}"/>'
+            beneath = f'<text x="{x + 2:.0f}" y="{y + 13:.1f}" text-anchor="end" font-size="11">'
+            name = f"{beneath}{self._tested[node.place]}</text>"
+            fill = "#e6007e" if marked else "#888888"
+            return f'{clause}{name}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{fill}"/>'
         text = f"{int(self._counts[node.place]):,} leaves"
         box = f'<rect class="test closed{marked}" x="{x:.0f}" y="{y - 9:.1f}" width="84" height="18" rx="3"/>'
         return f'{clause}{box}<text x="{x + 42:.0f}" y="{y + 4:.1f}" text-anchor="middle">{text}</text>'
@@ -240,12 +267,23 @@ class _Drawing:
     def _condition(self, node: Drawn, x: float, y: float) -> str:
         if not node.condition:
             return ""
-        most = int((self.column - 48) / LETTER)
-        short = node.condition if len(node.condition) <= most else node.condition[: most - 1] + "…"
+        most, text = int((self.column - 38) / LETTER), self._texts[node.place]
+        short = text if len(text) <= most else text[: most - 1] + "…"
         return (
             f'<text x="{x - self.column + 32:.0f}" y="{y - 4:.1f}" font-size="11">{escape(short)}'
             f"<title>{escape(node.condition)}</title></text>"
         )
+
+
+def _tested(node: Drawn) -> str:
+    """What all outcomes of a node compare with a number: ``message``; empty where they are said in other words."""
+    compared = [re.fullmatch(r"([a-z ]+) [≤>] [\d.,]+( \w+)?", child.condition) for child in node.children]
+    names = {match[1] if match else "" for match in compared}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _box(letter: str) -> float:
+    return max(22.0, 6.6 * len(letter) + 8)
 
 
 def look(key: MethodKey, label: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ class MapFigures(MapScene):
         if problem is None or dmap is None:
             return None
         axes = Axes.of(dmap)
-        key = MethodKey.of([dmap], view.scheme)
+        key = MethodKey.of(dmap["method"].values, view.scheme)
         return cls(problem.slices[0].cube, dmap, axes, Raster.of(axes), key, str(view.collective))
 
     def draw(self, view: View, penalties: xr.Dataset) -> tuple[hv.Overlay, ...]:

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns import follow as follow_module
-from dashboard.benchmarks.campaigns.campaign import Campaign, key_of, read_done
+from dashboard.benchmarks.campaigns.campaign import Campaign, key_of, read_done, write_json
 from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.benchmarks.campaigns.pace import GUESSED, Estimate, roughly
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -126,6 +126,21 @@ def test_a_stopped_campaign_tells_what_is_left_by_its_own_points(stopped: Campai
     done = stopped.done()
     assert control.limit_of(stopped.plan(), done.all, None, done.seconds) >= 5 * 42
     assert control.limit_of(stopped.plan(), done.all, None) == 120
+
+
+def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
+    stopped: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "launcher_of", lambda campaign: Played(launched=Status("running", "")))
+    # Waiting for the machine is no point's time: by elapsed time alone it would be 4200 s.
+    progress = {"done": 6, "points": 12, "elapsed": 4200.0, "now": "bcast", "ended": ""}
+    write_json(stopped.progress_file, progress)
+    assert 6 * 7.0 <= control.status(stopped)["remaining"] < 6 * 7.0 + 3
+    following = Following(stopped)
+    first = following.look().status["remaining"]
+    assert 6 * 7.0 - 1 <= first < 6 * 7.0 + 3
+    # Counted down until points come.
+    assert 6 * 7.0 - 1 <= following.look().status["remaining"] < first
 
 
 def test_what_is_left_follows_the_points_that_have_come(stopped: Campaign) -> None:

@@ -25,11 +25,18 @@ def test_help_opens_by_keyboard_also_in_a_tab_that_is_shown_later(
     # Opened at once with this page: its tabs are there before their controls can be given names.
     page.goto(f"{small_dashboard.url}?page=Models&tree=quadtree")
     page.get_by_role("tab", name="Decision", exact=True).click()
-    page.get_by_role("combobox", name="Written as").focus()
+    # A button with help is named by what stands on it.
+    expect(page.get_by_role("button", name="Load", exact=True)).to_be_visible()
+    field = page.get_by_role("combobox", name="Written as")
+    field.focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     shown = page.get_by_role("tooltip", name="The tree that the models' choices are written as")
     expect(shown).to_be_visible()
+    tip, box = shown.locator("div").first.bounding_box(), field.bounding_box()
+    assert tip is not None
+    assert box is not None
+    assert tip["y"] + tip["height"] <= box["y"] + 1, "the help covers its field"
     page.keyboard.press("Escape")
     expect(shown).to_have_count(0)
     assert page.evaluate(_UNNAMED) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.decisions import decision_map
 from dashboard.plots.colors import (
     GREY,
     OKABE_ITO,
@@ -14,9 +13,9 @@ from dashboard.plots.colors import (
     MethodKey,
     as_seen,
     distinct_colors,
-    letter_codes,
 )
-from tests.cubes import cube_of, synthetic_cube
+from loaders.openmpi import COLLECTIVE_IDS, VERSIONS, algorithms
+from tests.cubes import synthetic_cube
 
 
 def nearest(colors: tuple[str, ...]) -> np.ndarray:
@@ -24,6 +23,13 @@ def nearest(colors: tuple[str, ...]) -> np.ndarray:
     seen = as_seen(colors)
     distance = np.linalg.norm(seen[:, :, None] - seen[:, None], axis=-1)
     return distance[:, *np.triu_indices(len(colors), 1)].min(axis=1)
+
+
+def luminance(color: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    levels = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def test_white_and_black_are_where_cielab_has_them() -> None:
@@ -62,43 +68,71 @@ def test_a_method_keeps_its_color_when_there_are_more() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEME_TITLES.values())
 def test_black_letters_can_be_read_on_every_color(scheme: str) -> None:
-    def luminance(color: str) -> float:
-        levels = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
-        linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
-        return float(linear @ [0.2126, 0.7152, 0.0722])
-
+    labels = [f"{name} {size}KiB" for name in algorithms("bcast").values() for size in (1, 8, 64, 1024)]
+    segmented = MethodKey.of(labels, scheme)
     # Contrast by WCAG 2, whose level AA asks for 4.5.
-    darkest = min(map(luminance, distinct_colors(75, scheme)))
+    darkest = min(map(luminance, (*distinct_colors(75, scheme), *segmented.colors)))
     assert (darkest + 0.05) / (luminance("#111111") + 0.05) >= 4.5
 
 
-def test_letters_are_short_and_all_different() -> None:
-    letters = letter_codes(75)
-    assert letters[:2] == ("A", "B")
-    assert letters[26] == "A2"
-    assert len(set(letters)) == 75
-    assert max(map(len, letters)) == 2
+@pytest.mark.parametrize(
+    ("label", "letter"),
+    [
+        ("binomial", "B"),
+        ("pipeline 8KiB", "P8"),
+        ("pipeline 512B", "P512B"),
+        ("pipeline 1MiB", "P1M"),
+        ("chain 16KiB fanout=4", "C16/4"),
+        ("orthogonal layout=4x4", "G/4x4"),
+        ("binomial provider=own", "B/o"),
+    ],
+)
+def test_a_letter_says_algorithm_segment_size_and_parameters(label: str, letter: str) -> None:
+    assert MethodKey.of([label]).letters == (letter,)
 
 
-def test_methods_that_win_most_come_first() -> None:
-    key = MethodKey.by_wins(["a", "b", "c"], [1, 5, 1])
-    assert key.letters == ("B", "A", "C")
-    assert key.name(1) == "b"
-    assert key.name(-1) == "not measured"
+@pytest.mark.parametrize(
+    "pair", [("binary 8 KiB", "binary_tree 8KiB"), ("chain", "k_chain"), ("bruck", "modified_bruck")]
+)
+def test_a_method_has_one_colour_by_whatever_name(pair: tuple[str, str]) -> None:
+    first, second = (MethodKey.of([label]) for label in pair)
+    assert (first.colors, first.letters) == (second.colors, second.letters)
 
 
-def test_the_key_is_of_all_processes_per_node_together() -> None:
-    # Of two methods, one wins everywhere with one process per node, the other with two, in twice as many cells.
-    time = np.full((2, 2, 3, 2), 2.0)
-    time[0, :1, :, 0] = 1.0
-    time[1, 1:, :, 0] = np.nan
-    time[0, 1:, :, 0] = np.nan
-    time[1, :, :, 1] = 1.0
-    cube = cube_of(time, [2, 4], [1, 2, 4])
-    key = MethodKey.of(decision_map(cube, ppn=ppn) for ppn in (1, 2))
-    assert key.letters == ("B", "A")
+def test_colours_and_letters_do_not_depend_on_what_else_was_measured() -> None:
+    labels = ["linear", "binomial 8KiB", "scatter_allgather", "knomial 1KiB"]
+    together = MethodKey.of(["pipeline", "unheard-of", *labels, "binomial"])
+    assert together.only(labels).colors == MethodKey.of(labels).colors
+    assert together.only(labels).letters == MethodKey.of(labels).letters
+    assert together.name(1) == "unheard-of"
+    assert together.name(-1) == "not measured"
+
+
+@pytest.mark.parametrize("collective", [name for name in COLLECTIVE_IDS if algorithms(name)])
+def test_algorithms_of_a_collective_of_open_mpi_are_told_apart(collective: str) -> None:
+    for version in VERSIONS:
+        key = MethodKey.of(algorithms(collective, version).values())
+        assert len(set(key.letters)) == len(key.labels)
+        assert set("".join(key.letters)) == set(key.letters)
+        assert len(key.labels) < 2 or (nearest(key.colors) > 8.0).all()
+
+
+def test_an_algorithm_s_segment_sizes_are_told_apart_the_smallest_lightest() -> None:
+    sizes = (1, 4, 16, 64)
+    colors = MethodKey.of(f"pipeline {size}KiB" for size in sizes).colors
+    assert (nearest(("#e69f00", *colors)) > 6.0).all()
+    assert (np.diff(as_seen(colors)[0, :, 0]) < 0).all()
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#0f1216"])
+def test_lines_have_contrast_on_a_light_and_on_a_dark_page(page: str) -> None:
+    labels = [f"{name} {size}KiB" for name in ("linear", "pipeline", "binomial", "binary", "chain") for size in (1, 64)]
+    for color in MethodKey.of([*labels, "linear", "pipeline", "split_binary", "recursive_doubling"]).lines:
+        light, dark = sorted((luminance(color), luminance(page)), reverse=True)
+        # WCAG 2 asks for 3 of what is drawn.
+        assert (light + 0.05) / (dark + 0.05) >= 3.0, color
 
 
 def test_75_methods_are_keyed() -> None:
-    key = MethodKey.of([decision_map(synthetic_cube(12, 20, 75, seed=3))])
-    assert len(set(key.colors)) == len(set(key.letters)) == 75
+    key = MethodKey.of(synthetic_cube(2, 2, 75, seed=3)["method"].values)
+    assert len(set(key.letters)) == 75

@@ -14,7 +14,10 @@ from dashboard.decisions import decision_map, exact, quadtree
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import (
+    FIGURE_WIDTH,
+    NARROWEST,
     cell_letters,
+    letter_columns,
     method_image,
     outline_columns,
     paint_codes,
@@ -36,7 +39,7 @@ def dmap() -> xr.Dataset:
 
 def drawn(dmap: xr.Dataset) -> tuple[Axes, Raster, MethodKey]:
     axes = Axes.of(dmap)
-    return axes, Raster.of(axes), MethodKey.of([dmap])
+    return axes, Raster.of(axes), MethodKey.of(dmap["method"].values)
 
 
 def test_the_image_shows_each_cells_method_where_the_cell_lies(dmap: xr.Dataset) -> None:
@@ -125,14 +128,23 @@ def test_a_single_region_has_no_lines() -> None:
     assert all(np.isnan(column).all() for column in outline_columns(np.empty((0, 4))).values())
 
 
-def test_each_cell_has_its_methods_letter(dmap: xr.Dataset) -> None:
-    axes, _, key = drawn(dmap)
-    letters = cell_letters(dmap["best"].values, axes, key)
-    written = {(x, y): letter for x, y, letter in zip(*(letters.dimension_values(d) for d in range(3)), strict=True)}
-    assert len(written) == axes.cells
-    for comm_size, message_size in [(2, 1), (5, 64), (10, 8192)]:
-        best = int(dmap["best"].sel(comm_size=comm_size, message_size=message_size))
-        assert written[axes.centre((comm_size, message_size))] == ("" if best < 0 else key.letters[best])
+def test_cells_side_by_side_of_one_method_have_its_code_once() -> None:
+    dmap = decision_map(synthetic_cube(2, 8, 3, seed=1))
+    axes, key = Axes.of(dmap), MethodKey.of(["pipeline 8KiB", "chain 16KiB fanout=4", "linear"])
+    methods = np.array([[0, 0, 0, 2, -1, 2, 2, 1], [2] * 8])
+    columns = dict(enumerate(letter_columns(methods, axes, key)["letter"]))
+    # The last column is as wide as the others: too narrow for C16/4 where the map is as narrow as it gets.
+    wide = {at: text for at, text in columns.items() if text}
+    assert wide == {1: "P8", 3: "L", 5: "L", 7: "C16/4" if 5 * FIGURE_WIDTH <= NARROWEST / 8 else "C", 11: "L"}
+
+
+def test_a_code_that_does_not_fit_is_the_algorithm_s_letter() -> None:
+    dmap = decision_map(synthetic_cube(2, 30, 3, seed=1))
+    axes, key = Axes.of(dmap), MethodKey.of(["chain 16KiB fanout=4", "linear"])
+    methods = np.array([[0, 1] * 15, [0] * 30])
+    texts = letter_columns(methods, axes, key)["letter"]
+    assert set(texts[:30]) == {"C", "L"}
+    assert [text for text in texts[30:] if text] == ["C16/4"]
 
 
 def test_a_map_of_many_cells_has_no_letters() -> None:

@@ -31,7 +31,7 @@ def parts(side: int) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
 
 def rendered(side: int) -> tuple[CellFigures, HoverTool, tuple[xr.Dataset, xr.Dataset, xr.Dataset]]:
     cube, dmap, found = parts(side)
-    axes, key = Axes.of(dmap), MethodKey.of([dmap])
+    axes, key = Axes.of(dmap), MethodKey.of(dmap["method"].values)
     figures = CellFigures(axes, key, "bcast")
     figures.offer(lambda: cell_columns(cube, dmap, found))
     image = method_image(dmap["best"].values, Raster.of(axes), key)

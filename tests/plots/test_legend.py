@@ -53,7 +53,7 @@ def cube() -> xr.Dataset:
 def test_the_legend_lists_methods_that_are_seen_most_frequent_first(cube: xr.Dataset) -> None:
     dmap = decision_map(cube)
     found = penalty(cube, quadtree(dmap, max_depth=2))
-    key = MethodKey.of([dmap])
+    key = MethodKey.of(dmap["method"].values)
     shares = method_shares(key, dmap["best"].values, found["chosen"].values)
     assert set(shares["method"]) == set(np.unique(dmap["best"])) | set(np.unique(found["chosen"]))
     assert shares["best"].is_monotonic_decreasing
@@ -65,7 +65,7 @@ def test_the_legend_lists_methods_that_are_seen_most_frequent_first(cube: xr.Dat
 
 
 def test_what_a_file_calls_a_method_is_text_not_html() -> None:
-    key = MethodKey.by_wins(["<script>alert(1)</script>"], [1])
+    key = MethodKey.of(["<script>alert(1)</script>"])
     text = method_legend(method_shares(key, np.zeros((1, 1), int), np.zeros((1, 1), int)), 1)
     assert "<script" not in text
     assert "&lt;script&gt;" in text
@@ -108,7 +108,7 @@ def test_without_a_spread_only_equal_times_tie() -> None:
 
 def test_the_list_marks_ties_and_the_chosen_method() -> None:
     cube = cube_of(np.array([1.0, 1.03, 2.0]).reshape(3, 1, 1), [2], [1])
-    key = MethodKey.by_wins([str(label) for label in cube["method"].values], [1, 0, 0])
+    key = MethodKey.of(cube["method"].values)
     text = cell_table(measured_at(cube, (2, 1)), key, (2, 1), chosen=2)
     rows = Rows(text).rows[1:]
     assert [row[0] for row in rows] == ["1 =", "1 =", "3"]

@@ -22,7 +22,7 @@ class Scene:
 
     def __init__(self, cube: xr.Dataset) -> None:
         self.dmap = decision_map(cube)
-        self.key = MethodKey.of([self.dmap])
+        self.key = MethodKey.of(self.dmap["method"].values)
         self.given: dict[str, object] = {}
 
 

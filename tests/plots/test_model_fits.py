@@ -8,6 +8,7 @@ import pytest
 from dashboard.models.fit import Fit, fit
 from dashboard.models.observations import observe
 from dashboard.models.predicting import Covered, candidates, predicted_cube
+from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.fits import interval_table, method_table, residual_chart
 from tests.models.networks import HOCKNEY
 
@@ -34,8 +35,11 @@ def test_every_method_has_its_residuals(found: Fit) -> None:
     assert len(methods) > 7
     assert told.count("<tr>") == 1 + len(methods)
     assert f"{found.median_error:.2f} %" in told
-    # More methods than can be told apart are grey.
-    assert told.count("#8a8a8a") == len(methods) - 7
+    # They have the colours and letters of the maps.
+    key = MethodKey.of(methods)
+    for color, line, letter in zip(key.colors, key.lines, key.letters, strict=True):
+        assert f'background: {color}">{letter}</span>' in told
+        assert f"color: {line}" in told
 
 
 def test_the_chart_has_a_point_for_each_time(found: Fit) -> None:

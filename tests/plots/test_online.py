@@ -11,6 +11,7 @@ import pytest
 
 from dashboard.plots import online, online_grids
 from dashboard.plots.backend import use_bokeh
+from dashboard.plots.colors import MethodKey
 
 use_bokeh()
 
@@ -40,7 +41,7 @@ def test_each_kind_has_its_box_beside_its_iteration() -> None:
 
 
 def test_probabilities_are_stacked_and_the_likeliest_at_the_end_comes_first() -> None:
-    key = online.key_of(LABELS, SHARE, "okabe-ito")
+    key = MethodKey.of(LABELS)
     (drawn,) = boxes(online.bands_chart(SHARE, [1, 2], key, "at 1 KiB"))
     heights = drawn["y1"] - drawn["y0"]
     assert list(drawn["method"][:3]) == ["linear", "ring", "chain <4>"]
@@ -58,14 +59,15 @@ def test_means_and_regressions_of_the_methods_chosen_are_drawn() -> None:
     points = pd.DataFrame({"method": ["ring", "ring", "linear"], "message_size": [64, 1024, 64], "count": [9, 9, 9]})
     points["time"] = [1e-5, 1e-4, 1e-3]
     lines = pd.DataFrame({"method": ["ring"] * 3, "message_size": [32.0, 256.0, 4096.0], "time": [1e-5, 5e-5, 2e-4]})
-    drawn = online.fits_chart(points, lines, ["ring"], "2 nodes")
+    key = MethodKey.of(LABELS)
+    drawn = online.fits_chart(points, lines, ["ring"], key, "2 nodes")
     (scatter,) = (layer for layer in drawn if isinstance(layer, hv.Scatter))
     assert list(scatter["height"]) == pytest.approx([-5, -4])
     assert list(scatter["size"]) == ["64 B", "1 KiB"]
     hv.render(drawn)
-    hv.render(online.fits_chart(points, lines, [], "2 nodes"))
-    key = online.key_of(LABELS, SHARE, "okabe-ito")
-    assert re.search(r">B</span> ring", online.fits_legend(["ring"], key))
+    hv.render(online.fits_chart(points, lines, [], key, "2 nodes"))
+    assert re.search(r">R</span> ring", online.fits_legend(["ring"], key))
+    assert scatter.opts.get("style").kwargs["color"] == key.lines[1]
 
 
 def test_bins_with_more_timings_are_darker_and_what_is_gained_is_green() -> None:

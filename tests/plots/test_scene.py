@@ -22,7 +22,7 @@ hv.extension("bokeh")
 def scene_of(cube: xr.Dataset) -> MapScene:
     dmap = decision_map(cube)
     axes = Axes.of(dmap)
-    return MapScene(cube, dmap, axes, Raster.of(axes), MethodKey.of([dmap]), "bcast")
+    return MapScene(cube, dmap, axes, Raster.of(axes), MethodKey.of(dmap["method"].values), "bcast")
 
 
 @pytest.fixture(scope="module")

@@ -29,13 +29,16 @@ def lines(node: object) -> int:
 
 
 def key_of(*labels: str) -> MethodKey:
-    return MethodKey.of([decision_map(synthetic_cube(4, 4, len(labels), seed=1).assign_coords(method=list(labels)))])
+    return MethodKey.of(labels)
 
 
 def test_every_leaf_is_drawn_with_what_leads_to_it(small: DecisionFunction) -> None:
     svg = tree_svg(small, key_of("linear", "binomial", "<ring>"), depth=9)
-    texts = re.findall(r"<text[^>]*>([^<]+)", svg)
-    assert {"message ≤ 4 KiB", "message &gt; 4 KiB", "processes ≤ 8", "processes &gt; 8"} <= set(texts)
+    texts, titles = (re.findall(rf"<{part}[^>]*>([^<]+)", svg) for part in ("text", "title"))
+    assert {"message ≤ 4 KiB", "message &gt; 4 KiB", "processes ≤ 8", "processes &gt; 8"} == set(titles)
+    # What a test compares is said once, at its node.
+    assert {"≤ 4 KiB", "&gt; 4 KiB", "≤ 8", "&gt; 8"} <= set(texts)
+    assert texts.count("message") == texts.count("processes") == 1
     assert {"linear", "binomial", "&lt;ring&gt;"} <= set(texts)
     assert "<ring>" not in svg
 

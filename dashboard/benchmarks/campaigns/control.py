@@ -309,7 +309,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     answer |= {"state": job.state, "reason": reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
     if job.state == "running" and progress.get("done"):
         left = progress["points"] - progress["done"]
-        answer["remaining"] = round(progress["elapsed"] / progress["done"] * left, 1)
+        by_points = left_of(campaign, plan, done) if done is not None and plan.goal is None else None
+        answer["remaining"] = by_points or round(progress["elapsed"] / progress["done"] * left, 1)
     elif job.state in ENDED and done is not None:
         answer["remaining"] = left_of(campaign, plan, done)
     answer["note"] = _worker_said(campaign) if job.state == "finished" else ""

@@ -37,6 +37,8 @@ LOG_LINES = 60
 _MOST_BYTES = 32 << 20
 #: A look within so many seconds of the last gives what that saw.
 _FRESH_S = 0.3
+#: Seconds for which what is left is counted down before it is worked out again.
+_COUNT_DOWN_S = 3.0
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -222,7 +224,7 @@ class Following:
         self._measured: set[PointKey] = set()
         self._refused: dict[PointKey, str] = {}
         self._seconds: dict[PointKey, float] = {}
-        self._left: tuple[int, float | None] = (-1, None)
+        self._left: tuple[int, float | None, float] = (-1, None, 0.0)
 
     def look(self) -> Sight:
         """See how it is now.
@@ -259,19 +261,31 @@ class Following:
         counted = control.Counted(sum(there) if self.campaign.settled(self.plan.goal) else len(self._planned), *there)
         status = control.status(self.campaign, counted=counted)
         if status["state"] in ENDED:
-            status["remaining"] = self._remaining()
+            status["remaining"] = self._remaining(0.0)
+        elif status["remaining"] is not None and self.plan.goal is None:
+            # Its first points are no measure of the others: those of large messages take hundreds of times as long.
+            status["remaining"] = self._remaining(_COUNT_DOWN_S) or status["remaining"]
         reasons: dict[str, int] = {}
         for why in self._refused.values():
             reasons[why] = reasons.get(why, 0) + 1
         refused = sorted(reasons.items(), key=lambda pair: -pair[1])
         return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused))
 
-    def _remaining(self) -> float | None:
-        """Seconds that a campaign that was stopped will still take; worked out again when points have come."""
-        if self._left[0] != self._points:
+    def _remaining(self, kept: float) -> float | None:
+        """Seconds that a campaign will still take; worked out again when points have come, and counted down between.
+
+        Parameters
+        ----------
+        kept
+            Seconds for which it is counted down; 0 of a campaign that stands still.
+        """
+        points, left, at = self._left
+        passed = time.monotonic() - at
+        if points != self._points and (left is None or passed >= kept):
             done = Done(frozenset(self._measured), self._refused, self._seconds)
-            self._left = self._points, control.left_of(self.campaign, self.plan, done)
-        return self._left[1]
+            left, passed = control.left_of(self.campaign, self.plan, done), 0.0
+            self._left = self._points, left, time.monotonic()
+        return max(left - passed, 0.0) if left is not None and kept else left
 
     def _read_on(self) -> bool:
         """Take in what has come, some megabytes of each file; whether there was anything."""

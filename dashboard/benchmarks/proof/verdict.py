@@ -12,6 +12,7 @@ from dashboard.benchmarks.proof.order import Key, Seen
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.target import OWN, RULES, left_to_library
 from dashboard.benchmarks.safety.verdict import Finding
+from dashboard.domain.units import format_bytes
 
 #: ``proven``: the method asked for ran, and no other one of the library sends the same messages; ``same graph``:
 #: nothing else was seen, but others send the same; ``other``: something else ran; ``failed``: a call was refused, wrong
@@ -242,7 +243,7 @@ def _runs(cell: Cell, call: Seen, asked: str, results: Mapping[Key, Seen], names
 
 def at(cell: Cell) -> str:
     """Sizes of a cell in words."""
-    return f"{cell.comm_size} processes, {cell.message_size} bytes"
+    return f"{cell.comm_size} processes, {format_bytes(cell.message_size)}"
 
 
 def taken(regions: Sequence[tuple[Region, str | None]], results: Mapping[Key, Seen]) -> Taken:

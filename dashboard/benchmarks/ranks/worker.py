@@ -40,6 +40,7 @@ from dashboard.benchmarks.ranks.timing import Group, clock_offset
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
+from dashboard.domain.units import format_bytes
 from dashboard.export.components import TUNED
 
 if TYPE_CHECKING:
@@ -337,7 +338,7 @@ class Worker:
             for cell, methods in block:
                 if not comm.bcast(time.monotonic() < self._deadline, 0):
                     return False
-                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {cell.message_size} bytes")
+                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {format_bytes(cell.message_size)}")
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, bound, self._counters, members, self._progress.calling)

@@ -203,7 +203,7 @@ class CampaignsView(Viewer):
         part = ported.problems[SIDES.index(judged)].slices[0]
         axes = Axes.of(part.dmap)
         data = (self._key(), self.state.collective, judged, self.state.scheme)
-        key = MethodKey.of([part.dmap], self.state.scheme)
+        key = MethodKey.of(part.dmap["method"].values, self.state.scheme)
         scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
         first, second = (ported.problems[SIDES.index(judged)].penalties(each)[0] for each in ported.decisions)
         self.maps.show(scene, (first, second), ported.decisions)

@@ -80,9 +80,10 @@ class PairMaps(Viewer):
             else:
                 self._redraw(scene, tables, segments)
             if names:
+                shown = (*names, "What B costs beyond A, in points")
                 titles = (*names, f"{names[1]} against {names[0]}")
-                for head, name in zip(self.heads.values(), titles, strict=True):
-                    head.param.update(object=f'<strong title="{escape(name)}">{escape(name)}</strong>', visible=True)
+                for head, name, title in zip(self.heads.values(), shown, titles, strict=True):
+                    head.param.update(object=f'<strong title="{escape(title)}">{escape(name)}</strong>', visible=True)
             self.legend.object = difference.difference_legend(_gaps(tables)[0])
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
@@ -112,8 +113,7 @@ class PairMaps(Viewer):
             self.live.update(name, {"image": [drawn.paint_codes(chosen, scene.raster, len(scene.key.labels))]})
             self.live.update(f"{name} regions", drawn.outline_columns(lines))
             if letters:
-                column = drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]
-                self.live.update(f"{name} text", {"letter": column})
+                self.live.update(f"{name} text", drawn.letter_columns(chosen, scene.axes, scene.key))
             self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
         classes, gap = _gaps(tables)
         self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})

@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
+from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
 from dashboard.plots.colors import SCHEME_TITLES
 from dashboard.session.choice import QUADTREE, Choice
@@ -17,14 +18,13 @@ from dashboard.session.state import DATA, TREE, State
 
 #: Stands for the number of processes per node measured most.
 _MOST = 0
-#: Pixels: of each control, and the least height of a family's options and source, so that what is below stays in place.
-WIDTH, OPTIONS_HEIGHT = 250, 310
+#: Pixels, of each control.
+WIDTH = 250
 #: In a narrow window the rail lies above the maps, its controls beside each other.
 _RAIL = """
 :host { flex: 0 0 auto; }
 @media (max-width: 1100px) { :host { width: 100% !important; flex-flow: row wrap; align-items: start; } }
 """
-_OPTIONS = f":host {{ min-height: {OPTIONS_HEIGHT}px; }} @media (max-width: 1100px) {{ :host {{ min-height: 0; }} }}"
 
 
 class Controls(Viewer):
@@ -120,9 +120,9 @@ class Controls(Viewer):
             value=state.scheme,
             width=190,
             description="Colours of the methods in the maps of all pages: the palette of Okabe and Ito (2008) or of "
-            "Tol (2021), both safe with colour blindness, or greys for print. Lines keep darker colours of their own.",
+            "Tol (2021), both safe with colour blindness, or greys for print. Lines have a darker shade.",
         )
-        self.options = pn.Column(width=WIDTH + 20, stylesheets=[_OPTIONS], margin=0)
+        self.options = pn.Column(width=WIDTH + 20, margin=0)
         self._link(state)
         self.refresh()
         self._refresh_tree()
@@ -142,12 +142,13 @@ class Controls(Viewer):
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        tree = (self.tree.family, self.options)
-        always = (self.without, self.together, self.regions, self.beside, self.scheme)
-        for control in (self.collective, self.ppn, self.tree.family, *always):
+        more = (self.without, self.together, self.regions, self.beside, self.scheme)
+        for control in (self.collective, self.ppn, self.tree.family, *more):
             control.width = WIDTH
         self.tree.source.width = WIDTH
-        shown = (self.collective, self.ppn, self.across, *tree, *always)
+        # The options of the tree stand last: there are more or fewer of them with each family, and nothing jumps.
+        fold = Fold("Methods left out, colours, regions", *more)
+        shown = (self.collective, self.ppn, self.across, fold, self.tree.family, self.options)
         return pn.Column(*shown, width=WIDTH + 20, stylesheets=[_RAIL], margin=(6, 8, 0, 0))
 
     def refresh(self, *_: Any) -> None:

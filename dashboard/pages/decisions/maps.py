@@ -26,7 +26,6 @@ from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
-from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
 from dashboard.session.view import View
 
@@ -62,17 +61,8 @@ class Scene(MapScene):
 
 
 def method_key(view: View) -> MethodKey:
-    """Colours and letters of the methods of the collective on show.
-
-    They are the same for every number of processes per node, and whichever methods are left out.
-    """
-    cube = view.measured()
-    ppns = [int(ppn) for ppn in cube["ppn"].values] if "ppn" in cube.dims else [None]
-
-    def make() -> MethodKey:
-        return MethodKey.of((decisions.decision_map(cube, ppn=ppn) for ppn in ppns), view.scheme)
-
-    key: MethodKey = COMPUTED.once((view.results_id, view.collective, "method key", view.scheme), make)
+    """Colours and letters of the methods of the collective on show."""
+    key = MethodKey.of(view.measured()["method"].values, view.scheme)
     return key.only(map(str, view.cube()["method"].values)) if view.treatment.without else key
 
 
@@ -213,7 +203,7 @@ class Maps(Viewer):
             self._paint_tree(scene, scene.raster.quick, penalties)
             self.live.update("tree regions", outline)
             if drawn.has_letters(scene.axes):
-                self.live.update("tree text", {"letter": drawn.letter_columns(chosen, scene.axes, scene.key)["letter"]})
+                self.live.update("tree text", drawn.letter_columns(chosen, scene.axes, scene.key))
         self._repaint.ask()
         self._follow.ask()
 

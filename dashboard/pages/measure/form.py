@@ -15,7 +15,8 @@ from dashboard.benchmarks.libraries.methods import DEFAULT, LIBRARY, Variants
 from dashboard.benchmarks.providers import offered as offered_by
 from dashboard.measuring.asked import Asked
 from dashboard.pages.measure.help import WHAT, describe
-from dashboard.pages.parts.widgets import Button, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
+from dashboard.pages.parts.fold import Fold
+from dashboard.pages.parts.widgets import FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
@@ -104,31 +105,6 @@ class Form(Viewer):
         finally:
             self._filling = False
         self.offered.object = _offered(self._installation, methods)
-
-
-class Fold(Viewer):
-    """What is shown when its title is pressed, and hidden when that is pressed again.
-
-    Parameters
-    ----------
-    title
-        On the button.
-    *objects
-        What is hidden at first.
-    """
-
-    def __init__(self, title: str, *objects: Any) -> None:
-        super().__init__()
-        self.button = Button(label=title, icon="expand_more", variant="text", size="small", on_click=self._turn)
-        self.body = pn.Column(*objects, margin=0, visible=False)
-        self.disclosure = pn.Column(self.button, self.body, margin=0)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.disclosure
-
-    def _turn(self, _: Any) -> None:
-        self.body.visible = not self.body.visible
-        self.button.icon = "expand_less" if self.body.visible else "expand_more"
 
 
 def _methods(

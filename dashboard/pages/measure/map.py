@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.filling_map import Order, palette, winners_legend
+from dashboard.plots.filling_map import winners_legend
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
@@ -76,7 +76,6 @@ class FillingMap(Viewer):
         self._state = state
         self.live = LiveSources()
         self.measured: Measured | None = None
-        self.order = Order()
         self.figures: hover.CellFigures | None = None
         self._axes: Axes | None = None
         self._raster: Raster | None = None
@@ -134,7 +133,7 @@ class FillingMap(Viewer):
             self.show(measured)
 
     def _key(self, measured: Measured) -> MethodKey:
-        return self.order.key([str(label) for label in measured.cube["method"].values], self._state.scheme)
+        return MethodKey.of(measured.cube["method"].values, self._state.scheme)
 
     def show(self, measured: Measured) -> None:
         """Show what is measured; does nothing when that is on show already."""
@@ -144,8 +143,7 @@ class FillingMap(Viewer):
         anew = known is None or known.shown != measured.shown
         self.measured = measured
         if anew:
-            self.order, self._pinned = Order(), None
-        self.order = self.order.follow(measured.dmap["best"].values)
+            self._pinned = None
         with hold(pn.state.curdoc):
             if anew:
                 self._draw(measured)
@@ -158,15 +156,11 @@ class FillingMap(Viewer):
         self._axes, self._raster = axes, Raster.of(axes)
         key = self._key(measured)
         best = measured.dmap["best"].values
-        # The names under the pointer are written once; letters are given when methods first win.
-        names = replace(key, letters=("",) * len(key.labels))
-        self.figures = hover.CellFigures(axes, names, measured.shown[1], compares=False)
+        self.figures = hover.CellFigures(axes, key, measured.shown[1], compares=False)
         self._offer_figures(measured)
         layers: dict[str, hv.Element] = {
             "ground": drawn.unmeasured_ground(axes),
-            "map": drawn.method_image(
-                self.order.codes(best, len(key.labels)), self._raster, palette(len(key.labels), key.scheme)
-            ),
+            "map": drawn.method_image(best, self._raster, key),
         }
         if drawn.has_letters(axes):
             layers["letters"] = drawn.cell_letters(best, axes, key)
@@ -182,9 +176,9 @@ class FillingMap(Viewer):
             return
         count = measured.cube.sizes["method"]
         key = self._key(measured)
-        self.live.update("map", {"image": [drawn.paint_codes(self.order.codes(best, count), raster, count)]})
+        self.live.update("map", {"image": [drawn.paint_codes(best, raster, count)]})
         if drawn.has_letters(axes):
-            self.live.update("letters", {"letter": drawn.letter_columns(best, axes, key)["letter"]})
+            self.live.update("letters", drawn.letter_columns(best, axes, key))
         self._offer_figures(measured)
 
     def _offer_figures(self, measured: Measured) -> None:

@@ -13,8 +13,9 @@ from panel.viewable import Viewer
 from dashboard.benchmarks.launchers.slurm_script import STARTS
 from dashboard.measuring.asked import default_ranks
 from dashboard.measuring.launching import Place
-from dashboard.pages.measure.form import HALF, WIDTH, Fold
+from dashboard.pages.measure.form import HALF, WIDTH
 from dashboard.pages.measure.help import WHERE, describe
+from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import IntInput, RadioButtonGroup, Select, TextInput
 
 HERE, SLURM = "This machine", "Slurm"

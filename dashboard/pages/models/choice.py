@@ -240,7 +240,7 @@ class ModelChoice(param.Parameterized):
         shown = tuple(name for name in self.models if name in effective)
         methods = tuple(self.methods)[:MOST_METHODS]
         held = self.comm_size, self.message_size, self.log
-        return View(self.collective, axis or self.axis, methods, shown, *held, self.variant, self.case)
+        return View(self.collective, axis or self.axis, methods, shown, *held, self.variant, self.case, self.scheme)
 
 
 def _first(offered: Sequence[ModelMethod]) -> tuple[ModelMethod, ...]:

@@ -224,7 +224,7 @@ class Deciding(Part):
         self.live.update("model", {"image": [drawn.paint_codes(chosen, scene.raster, len(key.labels))]})
         self.live.update("penalty", {"image": [penalty.penalty_pixels(percent, scene.raster)]})
         if drawn.has_letters(scene.axes):
-            self.live.update("model text", {"letter": drawn.letter_columns(chosen, scene.axes, key)["letter"]})
+            self.live.update("model text", drawn.letter_columns(chosen, scene.axes, key))
             self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
         self.live.update("model marks", ties.hatch_columns(_none(chosen) if marks is None else marks, scene.axes))
         self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
@@ -264,9 +264,7 @@ class Deciding(Part):
         self.tell("")
         self._asked = self._drawn = None
         axes = Axes.of(elected.cube)
-        key = MethodKey.by_wins(
-            [method.label for method in known.methods], _wins(elected.best, len(known.methods)), self._state.scheme
-        )
+        key = MethodKey.of((method.label for method in known.methods), self._state.scheme)
         layers = {"model ground": drawn.unmeasured_ground(axes)}
         layers |= model_decision.method_layers("model", elected.best, axes, Raster.of(axes), key)
         with hold(pn.state.curdoc):
@@ -300,7 +298,3 @@ class Deciding(Part):
 
 def _none(chosen: Any) -> Any:
     return np.zeros(chosen.shape, dtype=bool)
-
-
-def _wins(best: Any, count: int) -> Any:
-    return np.bincount(best[best >= 0].ravel(), minlength=count)

@@ -37,10 +37,11 @@ class Fits(Part):
         self.tell("" if fits else _NONE)
         if value is None:
             return
-        fit = fits[value]
-        if fit is not self._drawn:
-            self._drawn = fit
+        fit, scheme = fits[value], self._choice.scheme
+        drawn, colored = self._drawn or (None, "")
+        if fit is not drawn or scheme != colored:
+            self._drawn = fit, scheme
             with hold(pn.state.curdoc):
-                self.chart.object = model_fits.residual_chart(fit)
+                self.chart.object = model_fits.residual_chart(fit, scheme)
                 self.intervals.object = model_fits.interval_table(fit)
-                self.methods.object = model_fits.method_table(fit)
+                self.methods.object = model_fits.method_table(fit, scheme)

@@ -15,6 +15,7 @@ from dashboard.online import course as courses
 from dashboard.online.course import Course
 from dashboard.pages.parts.widgets import MultiChoice, Select
 from dashboard.plots import legend, online, online_grids
+from dashboard.plots.colors import MethodKey
 from dashboard.session.state import State
 
 _CHARTS = ("boxes", "bands", "fits", "coverage", "gain")
@@ -162,12 +163,15 @@ class Charts(Viewer):
         if course is None:
             return
         share = self._share()
-        key = online.key_of(course.labels(self.collective.value), share, self._state.scheme)
+        key = self._key(course)
         where = f"{format_bytes(self.size.value)} on {online_grids.place_words(*self.place.value)}"
         numbers = [int(iteration["iteration"]) for iteration in course.iterations]
         drawn = online.bands_chart(share, numbers, key, f"Tried at {where}")
         self._put("bands", drawn, online.bands_legend(key, share))
         self._draw_fits()
+
+    def _key(self, course: Course) -> MethodKey:
+        return MethodKey.of(course.labels(self.collective.value), self._state.scheme)
 
     def _draw_fits(self) -> None:
         course, name = self.course, self.collective.value
@@ -178,8 +182,8 @@ class Charts(Viewer):
         points, lines = (frame.assign(method=frame["alg"].map(labels)) for frame in (points, lines))
         where = online_grids.place_words(*self.place.value)
         chosen = list(self.methods.value)
-        drawn = online.fits_chart(points, lines, chosen, f"Regressions and means, {where}")
-        key = online.key_of(course.labels(name), self._share(), self._state.scheme)
+        key = self._key(course)
+        drawn = online.fits_chart(points, lines, chosen, key, f"Regressions and means, {where}")
         self._put("fits", drawn, online.fits_legend(chosen, key))
 
     def _put(self, name: str, drawn: hv.Overlay, text: str) -> None:

@@ -17,11 +17,11 @@ from dashboard.online.course import Course, Kept, simulated, stamp
 from dashboard.online.errors import OnlineError
 from dashboard.online.settings import OPTIONS, Learning
 from dashboard.online.state import Folder
-from dashboard.pages.measure.form import Fold
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.online.charts import Charts
 from dashboard.pages.online.view import FOLDER, MOST_ITERATIONS, SCENARIO, Shown, read_view, recipes, write_view
 from dashboard.pages.parts.columns import columns
+from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import OptionFields

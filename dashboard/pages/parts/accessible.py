@@ -13,7 +13,10 @@ still.replaceSync(`@media (prefers-reduced-motion: reduce) {
     }
 }
 /* A tip lies over what is to the right of its button, which must stay what a click is for. */
-.MuiTooltip-popper { pointer-events: none !important; }`)
+.MuiTooltip-popper { pointer-events: none !important; }
+/* Its sign stands in the frame of a field: the tip stands above, and covers nothing of the field. */
+.MuiTooltip-popper[data-above] > .MuiTooltip-tooltip { translate: 0 calc(-50% - 16px); max-width: 420px; }
+.MuiTooltip-popper[data-above] .MuiTooltip-arrow { display: none; }`)
 const ROLES = [
     ['span[aria-label]:not([role])', {role: 'img'}],
     ['[role=progressbar]:not([aria-label])', {'aria-label': 'Progress'}],
@@ -23,6 +26,7 @@ const ROLES = [
     ['.MuiInputAdornment-positionEnd button:not([aria-label])', {'aria-label': 'More'}],
     ['pre:not([tabindex])', {tabindex: '0'}],
     ['.bk-events:not([role])', {role: 'application', 'aria-label': 'Chart'}],
+    ['.bk-OnOffButton:not([role]), .bk-ClickButton:not([role])', {role: 'button'}],
     // One stop for all tools of a chart; arrows lead to the others.
     ['.bk-OnOffButton ~ [tabindex="0"], .bk-ClickButton ~ [tabindex="0"]', {tabindex: '-1'}],
     ['.tabulator-tableholder:not([role])', {role: 'rowgroup'}],
@@ -31,10 +35,35 @@ const ROLES = [
 const give = (part, attributes) => {
     for (const [attribute, value] of Object.entries(attributes)) part.setAttribute(attribute, value)
 }
+// What can be read of a button, without the names of its signs.
+const words = (part) => {
+    const copy = part.cloneNode(true)
+    const signs = 'svg, style, input, [aria-hidden=true], [class*=material-icons]'
+    for (const sign of copy.querySelectorAll(signs)) sign.remove()
+    return copy.textContent.trim()
+}
+// Root of what the pointer, or the focus, is on.
+let over = null
+const DEEDS = [
+    // The widgets' library makes a menu of what is a list to choose from, and does not say what is chosen.
+    ['[role=listbox] > [role=menuitem]', (part) => {
+        const box = part.getRootNode().querySelector('[role=combobox]')
+        give(part, {role: 'option', 'aria-selected': String(box !== null && words(box) === words(part))})
+    }],
+    // A button with help is named by the help: what stands on it is its name, and the help its description.
+    ['button[aria-label], label[aria-label], [role=button][aria-label]', (part) => {
+        const label = part.getAttribute('aria-label'), text = words(part)
+        if (text && !label.includes(text)) give(part, {'aria-label': text, 'aria-description': label})
+    }],
+    ['.MuiTooltip-popper', (part) => {
+        if (over?.querySelector('.MuiOutlinedInput-root')) part.toggleAttribute('data-above', true)
+    }],
+]
+const deeds = [...DEEDS, ...ROLES.map(([selector, attributes]) => [selector, (part) => give(part, attributes)])]
 const name = (part) => {
-    for (const [selector, attributes] of ROLES) {
-        if (part.matches && part.matches(selector)) give(part, attributes)
-        for (const found of part.querySelectorAll(selector)) give(found, attributes)
+    for (const [selector, deed] of deeds) {
+        if (part.matches && part.matches(selector)) deed(part)
+        for (const found of part.querySelectorAll(selector)) deed(found)
     }
 }
 const followed = new WeakSet()
@@ -61,6 +90,7 @@ const tell = (at) => {
     const root = at.getRootNode()
     point('mouseout')
     sign = root instanceof ShadowRoot ? root.querySelector(SIGN) : null
+    over = root
     point('mouseover')
 }
 const hush = () => { point('mouseout'); sign = null }
@@ -87,6 +117,7 @@ if (!window.colltune_names) {
     walk(document)
     window.addEventListener('keydown', press, true)
     window.addEventListener('keyup', help, true)
+    window.addEventListener('mouseover', (event) => { over = event.composedPath()[0].getRootNode() }, true)
     window.addEventListener('focusout', hush, true)
     const attach = Element.prototype.attachShadow
     Element.prototype.attachShadow = function (...options) {

@@ -27,6 +27,7 @@ def table(frame: pd.DataFrame, formatters: dict[str, Any] | None = None, **param
         As for `panel.widgets.Tabulator`.
     """
     texts = [name for name in frame.columns if not is_numeric_dtype(frame[name])]
+    numbers = [name for name in frame.columns if name not in texts]
     params.setdefault("layout", "fit_columns")
     configuration = params.pop("configuration", {})
     return pn.widgets.Tabulator(
@@ -37,6 +38,7 @@ def table(frame: pd.DataFrame, formatters: dict[str, Any] | None = None, **param
         stylesheets=[_SMALL],
         titles={name: escape(str(name)) for name in frame.columns},
         formatters={**dict.fromkeys(texts, _TEXT), **(formatters or {})},
+        header_align=dict.fromkeys(numbers, "right"),
         configuration={"columnDefaults": {"tooltip": True}, **configuration},
         **params,
     )

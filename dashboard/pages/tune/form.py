@@ -22,8 +22,9 @@ from dashboard.export import TARGETS
 from dashboard.measuring.asked import check_ranks
 from dashboard.measuring.kept import NAME_RULE, free_name
 from dashboard.measuring.launching import Place
-from dashboard.pages.measure.form import WIDTH, Fold
+from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.measure.where import Where
+from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields
 from dashboard.pages.parts.widgets import Alert, Button, TextInput
 from dashboard.session.choice import read_values, write_options

@@ -10,8 +10,8 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.measuring import tunings as kept
-from dashboard.pages.measure.form import Fold
 from dashboard.pages.measure.watch import LOG_STYLE
+from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload
 from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import OUTCOMES

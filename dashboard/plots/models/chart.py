@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import holoviews as hv
@@ -20,8 +21,10 @@ from bokeh.models import (
 
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName
+from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed
 from dashboard.plots.frontier import LOOKS as _LOOKS
+from dashboard.plots.legend import swatch
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models.curves import AXES, FloatArray, Lines, Points, View, bars
 
@@ -29,11 +32,17 @@ HEIGHT, RESIDUAL_HEIGHT = 430, 240
 
 
 class Look(NamedTuple):
-    """How a method is drawn: marker, the sign that stands for it in text, colour."""
+    """How a line is drawn: marker, the sign that stands for it in text, colour; of a method its patch in lists."""
 
     marker: str
     sign: str
     color: str
+    patch: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The line's sign in its colour, and the method's patch, as HTML."""
+        return f'<span style="color: {self.color}; font-size: 16px">{self.sign}</span> {self.patch}'
 
 
 LOOKS = tuple(Look(*each) for each in _LOOKS[:7])
@@ -61,6 +70,19 @@ Columns = dict[str, Any]
 FORMULAS = {"as_published": "formulas as published"}
 
 
+def method_looks(labels: Iterable[str], scheme: str) -> list[Look]:
+    """How the lines of methods are drawn: in the colours of the maps, with markers in their order."""
+    key = MethodKey.of(labels, scheme)
+    along = zip(cycle(LOOKS), key.lines, key.colors, key.letters)
+    return [Look(marker, sign, line, swatch(color, letter)) for (marker, sign, *_), line, color, letter in along]
+
+
+def looks_of(view: View) -> Sequence[Look]:
+    """How the lines of a view are drawn; those that stand for numbers of processes have no method's colour."""
+    methods = [each.measured or each.label for each in view.drawn if each.algorithm]
+    return method_looks(methods, view.scheme) if methods else LOOKS
+
+
 def write_size(axis: str, size: float) -> str:
     """Write a size of an axis."""
     return format_count(int(size), "process", "processes") if axis == "comm_size" else format_bytes(size)
@@ -82,9 +104,10 @@ def chart_columns(view: View, lines: Lines) -> dict[str, Columns]:
     Few layers of many lines each: the drawing library takes its time for every layer.
     """
     columns: dict[str, Columns] = {}
+    looks = looks_of(view)
     for model in view.models:
         slots = [slot for name, slot in lines.curves if name == model]
-        colors = [LOOKS[slot].color for slot in slots]
+        colors = [looks[slot].color for slot in slots]
         columns[f"curves {model}"] = {
             "xs": [_path(lines.curves[model, slot][0]) for slot in slots],
             "ys": [_path(lines.curves[model, slot][1]) for slot in slots],
@@ -96,11 +119,11 @@ def chart_columns(view: View, lines: Lines) -> dict[str, Columns]:
             "color": colors,
         }
     ends = [bars(points, log=view.log) for points in lines.points]
-    points = _point_columns(view, lines)
+    points = _point_columns(view, lines, looks)
     low, high = (np.concatenate([each[side] for each in ends]) for side in (0, 1))
     columns["bars"] = {"at": points["at"], "low": low, "same": points["at"], "high": high, "color": points["color"]}
     columns["points"] = points
-    columns["off"] = _residual_columns(view, lines)
+    columns["off"] = _residual_columns(view, lines, looks)
     return columns
 
 
@@ -117,14 +140,14 @@ def _words(words: Sequence[str]) -> Any:
     return np.array(words, dtype=object)
 
 
-def _marks(slots: Sequence[int]) -> Columns:
+def _marks(looks: Sequence[Look], slots: Sequence[int]) -> Columns:
     return {
-        "color": _words([LOOKS[slot].color for slot in slots]),
-        "marker": _words([LOOKS[slot].marker for slot in slots]),
+        "color": _words([looks[slot].color for slot in slots]),
+        "marker": _words([looks[slot].marker for slot in slots]),
     }
 
 
-def _point_columns(view: View, lines: Lines) -> Columns:
+def _point_columns(view: View, lines: Lines, looks: Sequence[Look]) -> Columns:
     slots = [slot for slot, points in enumerate(lines.points) for _ in points.at]
     at, time, std = (_joined([getattr(points, name) for points in lines.points]) for name in Points._fields)
     return {
@@ -134,11 +157,11 @@ def _point_columns(view: View, lines: Lines) -> Columns:
         "size": _words([write_size(view.axis, each) for each in at]),
         "text": _words([format_time(each) for each in time]),
         "spread": _words([format_time(each) if np.isfinite(each) else "unknown" for each in std]),
-        **_marks(slots),
+        **_marks(looks, slots),
     }
 
 
-def _residual_columns(view: View, lines: Lines) -> Columns:
+def _residual_columns(view: View, lines: Lines, looks: Sequence[Look]) -> Columns:
     keys = [key for key in lines.residuals for _ in lines.points[key[1]].at]
     at = _joined([lines.points[slot].at for _, slot in lines.residuals])
     above = _joined(list(lines.residuals.values()))
@@ -148,7 +171,7 @@ def _residual_columns(view: View, lines: Lines) -> Columns:
         "told": _words([f"{view.drawn[slot].label}, {MODEL_TITLES[model]}" for model, slot in keys]),
         "size": _words([write_size(view.axis, each) for each in at]),
         "text": _words([format_percent(each) for each in above]),
-        **_marks([slot for _, slot in keys]),
+        **_marks(looks, [slot for _, slot in keys]),
     }
 
 

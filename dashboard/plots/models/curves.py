@@ -14,6 +14,7 @@ from dashboard.decisions.measured.map import methods_of
 from dashboard.models import ModelName, PointToPointModel, model_of
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import Case, Variant
+from dashboard.plots.colors import OKABE_ITO
 from dashboard.plots.models.methods import ModelMethod
 
 FloatArray = NDArray[np.float64]
@@ -47,6 +48,8 @@ class View:
         Whether both axes are logarithmic.
     variant, case
         Of the formulas, as `dashboard.models.CollectiveModel.predict` takes them.
+    scheme
+        Colours of the methods.
     """
 
     collective: str
@@ -58,6 +61,7 @@ class View:
     log: bool = True
     variant: Variant = "corrected"
     case: Case = "worst"
+    scheme: str = OKABE_ITO
 
     @property
     def drawn(self) -> tuple[ModelMethod, ...]:

@@ -47,9 +47,7 @@ def chosen_methods(decision: DecisionFunction, scene: Measured) -> tuple[MethodK
     """
     labels = list(scene.key.labels)
     more = [method.label for method in decision.methods if method.label not in labels]
-    best = scene.dmap["best"].values
-    wins = np.bincount(best[best >= 0].ravel(), minlength=len(labels) + len(more))
-    key = MethodKey.by_wins([*labels, *more], wins, scene.key.scheme) if more else scene.key
+    key = MethodKey.of([*labels, *more], scene.key.scheme) if more else scene.key
     places = np.array([key.labels.index(method.label) for method in decision.methods])
     sizes = scene.dmap["comm_size"].values[:, None], scene.dmap["message_size"].values[None, :]
     given = {name: value for name, value in scene.given.items() if name in decision.needs}

@@ -9,9 +9,10 @@ import numpy as np
 
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models.fit import Fit
+from dashboard.plots.colors import OKABE_ITO
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
-from dashboard.plots.models.chart import LOOKS, follow_data, size_ticks
+from dashboard.plots.models.chart import Look, follow_data, method_looks, size_ticks
 
 HEIGHT = 360
 _GREY = "#8a8a8a"
@@ -19,15 +20,14 @@ _X = hv.Dimension("at", label="message size")
 _Y = hv.Dimension("above", label="model above measurement [%]")
 
 
-def _looks(fit: Fit) -> dict[str, tuple[str, str, str]]:
-    """Marker, sign and colour of each method; those beyond what can be told apart are grey."""
+def _looks(fit: Fit, scheme: str) -> dict[str, Look]:
     names = list(dict.fromkeys(fit.residuals["method"]))
-    return {name: LOOKS[place] if place < len(LOOKS) else ("cross", "✕", _GREY) for place, name in enumerate(names)}
+    return dict(zip(names, method_looks(names, scheme), strict=True))
 
 
-def residual_chart(fit: Fit) -> hv.Overlay:
+def residual_chart(fit: Fit, scheme: str = OKABE_ITO) -> hv.Overlay:
     """Draw how far the fitted model is above each measurement."""
-    looks, rows = _looks(fit), fit.residuals
+    looks, rows = _looks(fit, scheme), fit.residuals
     columns = {
         "at": np.maximum(rows["message_size"].to_numpy(float), 0.5),
         "above": 100 * rows["residual"].to_numpy(float),
@@ -35,8 +35,8 @@ def residual_chart(fit: Fit) -> hv.Overlay:
         "size": np.array([format_bytes(each) for each in rows["message_size"]], dtype=object),
         "processes": np.array([format_count(int(each), "process", "processes") for each in rows["comm_size"]], object),
         "text": np.array([format_percent(100 * each) for each in rows["residual"]], dtype=object),
-        "marker": np.array([looks[name][0] for name in rows["method"]], dtype=object),
-        "color": np.array([looks[name][2] for name in rows["method"]], dtype=object),
+        "marker": np.array([looks[name].marker for name in rows["method"]], dtype=object),
+        "color": np.array([looks[name].color for name in rows["method"]], dtype=object),
     }
     tips = [("", "@told"), ("message", "@size"), ("on", "@processes"), ("above measurement", "@text")]
     points = hv.Scatter(columns, _X, [_Y, *(name for name in columns if name not in ("at", "above"))]).opts(
@@ -65,14 +65,13 @@ def _write(name: str, value: float) -> str:
     return f"{value * 1e9:.4g} ns/B" if per_byte else format_time(value)
 
 
-def method_table(fit: Fit) -> str:
+def method_table(fit: Fit, scheme: str = OKABE_ITO) -> str:
     """Write the residuals of each method."""
-    looks = _looks(fit)
+    looks = _looks(fit, scheme)
     rows = []
     for name, mine in fit.residuals.groupby("method", sort=False):
         residual = 100 * mine["residual"]
-        _, sign, color = looks[str(name)]
-        title = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(str(name))}'
+        title = f"{looks[str(name)].mark} {escape(str(name))}"
         figures = [residual.median(), residual.abs().median(), residual.abs().max()]
         rows.append([title, *(format_percent(float(each)) for each in figures), f"{len(mine):,}"])
     heads = [("method", False), ("median", True), ("median size", True), ("largest", True), ("cells", True)]

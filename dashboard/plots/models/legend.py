@@ -8,7 +8,7 @@ from html import escape
 from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES, ModelName, model_of
 from dashboard.plots.legend import table
-from dashboard.plots.models.chart import LOOKS
+from dashboard.plots.models.chart import looks_of
 from dashboard.plots.models.curves import Lines, View
 
 _DASHES: Mapping[ModelName, str] = {"hockney": "", "loggp": "9 5", "plogp": "2 4"}
@@ -25,9 +25,8 @@ def dash(model: ModelName) -> str:
 def processes_table(view: View, lines: Lines) -> str:
     """Write the lines of several numbers of processes, with how far a model is off on each."""
     rows = []
-    for slot, each in enumerate(view.drawn):
-        _, sign, color = LOOKS[slot]
-        name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(each.label)}'
+    for (slot, each), look in zip(enumerate(view.drawn), looks_of(view), strict=False):
+        name = f"{look.mark} {escape(each.label)}"
         offs = [lines.deviation(model, slot) for model in view.models if (model, slot) in lines.curves]
         figures = [format_percent(value) for value in offs[0]] if offs and offs[0] is not None else ["–", "–"]
         rows.append([name, *figures])
@@ -47,12 +46,11 @@ def legend_table(view: View, lines: Lines) -> str:
     """
     heads = [("method", False), ("model", False), ("mean deviation", True), ("largest", True), ("measured as", False)]
     rows, apart = [], []
-    for slot, method in enumerate(view.drawn):
-        _, sign, color = LOOKS[slot]
+    for (slot, method), look in zip(enumerate(view.drawn), looks_of(view), strict=False):
         apart.append(len(rows))
         validity = model_of(view.collective, method.algorithm).validity if method.modelled else "any"
         only = "" if validity == "any" else f" ({validity} only)"
-        name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(method.label + only)}'
+        name = f"{look.mark} {escape(method.label + only)}"
         measured = method.measured if lines.points[slot].at.size else ""
         for model in view.models:
             if (model, slot) not in lines.curves:

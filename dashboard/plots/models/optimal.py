@@ -54,9 +54,7 @@ def algorithm_key(optima: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
     scheme
         As for `MethodKey`.
     """
-    best = optima["algorithm"].values
-    names = [str(name) for name in optima["candidate"].values]
-    return MethodKey.by_wins(names, np.bincount(best[best >= 0].ravel(), minlength=len(names)), scheme)
+    return MethodKey.of(optima["candidate"].values, scheme)
 
 
 def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, hv.Element]:

@@ -116,7 +116,7 @@ def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources)
     for model in view.models:
         if f"{model} curve" not in columns:
             continue
-        marker, _, color = LOOKS[_LOOK[model]]
+        marker, _, color, _ = LOOKS[_LOOK[model]]
         for percent in RANGES:
             wide = hv.Curve(columns[f"{model} {percent}"], _X, _Y).opts(
                 color=color, line_width=_WIDTHS[percent], alpha=_ALPHAS[percent], backend="bokeh"
@@ -151,8 +151,7 @@ def segment_table(segmentations: Mapping[ModelName, Segmentation]) -> str:
     heads += [("without segments", True), ("gain", True)]
     rows = []
     for model, each in segmentations.items():
-        _, sign, color = LOOKS[_LOOK[model]]
-        name = f'<span style="color: {color}; font-size: 16px">{sign}</span> {dash(model)} {MODEL_TITLES[model]}'
+        name = f"{LOOKS[_LOOK[model]].mark} {dash(model)} {MODEL_TITLES[model]}"
         ranges = [
             " to ".join(dict.fromkeys(format_bytes(size) for size in each.within(percent)))
             for percent in sorted(RANGES)

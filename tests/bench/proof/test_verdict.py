@@ -52,7 +52,7 @@ def test_something_else_is_named() -> None:
 
 def test_what_failed_or_was_not_reached_is_no_proof() -> None:
     failed = {**results("chain"), (THERE, RULES): Seen("refused: MPI_ERR_ARG")}
-    assert judge(REGION, "chain", failed, NAMES).why == "8 processes, 10 bytes: refused: MPI_ERR_ARG"
+    assert judge(REGION, "chain", failed, NAMES).why == "8 processes, 10 B: refused: MPI_ERR_ARG"
     assert judge(REGION, "chain", {}, NAMES).state == "not run"
     half = {key: seen for key, seen in results("chain").items() if key[0] == HERE}
     assert "1 of 2 sizes" in judge(REGION, "chain", half, NAMES).why
@@ -110,7 +110,7 @@ def test_the_report_tells_all_of_it() -> None:
     )
     text = "\n".join(lines_of(proof(good, other, far)))
     assert "3 to 8" in text
-    assert "seen: pipeline, at 4 processes, 10 bytes" in text
+    assert "seen: pipeline, at 4 processes, 10 B" in text
     assert "bcast: 1 regions not run: they need 16 processes or more, 8 are allowed (--ranks)" in text
     assert text.endswith("NOT PROVEN: 3 regions: 1 proven, 1 other, 1 not run")
     assert "| bcast | 3 to 8 | all | chain | proven |" in markdown(proof(good))

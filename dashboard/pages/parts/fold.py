@@ -1,0 +1,35 @@
+"""What is shown only when it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.pages.parts.widgets import Button
+
+
+class Fold(Viewer):
+    """What is shown when its title is pressed, and hidden when that is pressed again.
+
+    Parameters
+    ----------
+    title
+        On the button.
+    *objects
+        What is hidden at first.
+    """
+
+    def __init__(self, title: str, *objects: Any) -> None:
+        super().__init__()
+        self.button = Button(label=title, icon="expand_more", variant="text", size="small", on_click=self._turn)
+        self.body = pn.Column(*objects, margin=0, visible=False)
+        self.disclosure = pn.Column(self.button, self.body, margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.disclosure
+
+    def _turn(self, _: Any) -> None:
+        self.body.visible = not self.body.visible
+        self.button.icon = "expand_less" if self.body.visible else "expand_more"
