@@ -12,7 +12,8 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.decisions.grown.default import NAMES
 from dashboard.decisions.measured.map import methods_of
-from dashboard.export.target import ExportError, Target
+from dashboard.export.library_names import is_of_library
+from dashboard.export.target import ExportError, NothingToWriteError, Target
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -62,8 +63,12 @@ def said(target: Target, collective: str, method: Method, facts: Mapping[str, An
     """Whether the target writes a file in which this method is all that is decided."""
     if method.segment_size and not target.segments:
         return False
+    if target.runs_own and not is_of_library(method):
+        method = target.runs_own(method)
     try:
         target.write([DecisionFunction(collective, [method], Leaf(0), provenance=facts)], None, **options)
+    except NothingToWriteError:
+        return True
     except ExportError:
         return False
     return True

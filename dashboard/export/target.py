@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class ExportError(ValueError):
     """The decision functions cannot be written as this target; the message says why."""
+
+
+class NothingToWriteError(ExportError):
+    """Everything is left to the library's own decision, so that no file is needed."""
 
 
 class Step(NamedTuple):
@@ -46,6 +50,9 @@ class Target:
         Whether it takes methods by names that are its own, so that others are replaced by the best of these.
     says
         What of `dashboard.export.holds` a file says of where its decisions hold, such as ``device``.
+    runs_own
+        Of a target that runs methods of this project over the library, by schedules for the measured numbers of
+        processes: the same method for some such number, to find out whether it can be run.
     segments
         Whether a method's segment size can be said; a segmented method is one that the target lacks otherwise.
     names
@@ -60,6 +67,7 @@ class Target:
     use: Callable[[str, Sequence[str]], list[Step]] | None = None
     readable: bool = False
     own_methods: bool = False
+    runs_own: Callable[[Any], Any] | None = None
     segments: bool = True
     says: tuple[str, ...] = ()
     names: Callable[[str, str | None], Sequence[str]] | None = None

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export import ExportError
+from dashboard.export import TARGETS, ExportError
+from dashboard.export.naming import said
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.export.targets.preload.own import CALLED
 from dashboard.schedules import ALL, Call, schedule
@@ -165,6 +166,21 @@ def test_what_a_program_without_python_cannot_run_is_refused_with_the_reason() -
         to_preload(DECISIONS[0])
     # One that was learnt for its number of processes needs none.
     assert "on 4 processes;" in to_preload(own("barrier", "bruck", processes=4))
+
+
+def test_only_the_target_s_own_methods_include_those_that_it_runs() -> None:
+    methods = [
+        Method("linear", "linear", 0, {"provider": "own"}),
+        Method("linear_sync", "linear_sync", 0, {"provider": "own"}),
+    ]
+    grid = Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "3x4", "inner": "library"})
+    for name in ("preload", "preload-mpich"):
+        kept = [said(TARGETS[name], "gather", method, {}, {}) for method in (*methods, grid)]
+        # The synchronised gather cuts at a number of bytes.
+        assert kept == [True, False, True]
+        # Nothing is to be written for what is left to the library, which is not the same as lacking it.
+        assert said(TARGETS[name], "gather", Method("default", "default"), {}, {})
+    assert not said(TARGETS["openmpi"], "gather", grid, {}, {})
 
 
 def test_which_processes_have_schedules_stands_at_the_head() -> None:

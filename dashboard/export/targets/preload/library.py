@@ -23,7 +23,7 @@ from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn, refused, substitute
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
-from dashboard.export.targets.preload.own import is_own, units_of
+from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
 from dashboard.export.targets.preload.source import Part, Switches, head, source
 from dashboard.schedules.units import Units
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
@@ -107,11 +107,13 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
     used = sorted({code for code in decision.simplified().tree.codes.tolist() if code >= 0})
     own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
-    prepared = _prepared(decision, own)
+    notes_of_own = prepared(decision, own)
     choices = {place: _choice(decision, decision.methods[place], version) for place in used if place not in own}
     lacking = [place for place, choice in choices.items() if choice is None]
     if not lacking:
-        return Part(decision, decision.methods, switches_of(name, decision.methods, choices, version, own), prepared)
+        return Part(
+            decision, decision.methods, switches_of(name, decision.methods, choices, version, own), notes_of_own
+        )
     if cube is None:
         raise refused(decision, version, lacking)
     flat, _ = select_ppn(cube, known_ppn(decision))
@@ -126,20 +128,7 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     before, then = (summarise(penalty(flat, variant, weights=weights)) for variant in (decision, after))
     cost = f"Penalty of the decision function: {figures(before)}; of what is taken: {figures(then)}."
     switches = switches_of(name, methods, choices, version, own)
-    return Part(decision, tuple(methods), switches, (*prepared, *notes), cost)
-
-
-def _prepared(decision: DecisionFunction, own: Mapping[int, Sequence[Units]]) -> tuple[str, ...]:
-    """On how many processes own methods run: on all others the library decides."""
-    return tuple(
-        f"{decision.methods[place].label!r} runs over the library, on {_sizes(units)} "
-        "processes; on others the library decides there."
-        for place, units in own.items()
-    )
-
-
-def _sizes(units: Sequence[Units]) -> str:
-    return ", ".join(str(each.processes) for each in units)
+    return Part(decision, tuple(methods), switches, (*notes_of_own, *notes), cost)
 
 
 def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
@@ -216,5 +205,6 @@ TARGET = Target(
     to_preload,
     ("cubes", "version", "weights"),
     use=usage.preload,
+    runs_own=on_processes,
     names=algorithm_names,
 )

@@ -17,9 +17,12 @@ from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPEL
 from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.mpich.selection import NAMES, algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
+from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
 from dashboard.export.targets.preload.source import Part, Switches, head, source
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from dashboard.decisions import DecisionFunction, Method
 
 _START = "mpiexec -genv LD_PRELOAD $PWD/libcolltune.so"
@@ -35,7 +38,10 @@ Fortran: mpif.h and 'use mpi' of MPICH call the functions of C, which are taken 
 
 
 def to_preload_mpich(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
+    decisions: DecisionFunction | Sequence[DecisionFunction],
+    *,
+    provenance: Mapping[str, Any] | None = None,
+    cubes: Mapping[str, xr.Dataset] | None = None,
 ) -> str:
     """Write decision functions as C99 of a library to preload under MPICH.
 
@@ -45,6 +51,8 @@ def to_preload_mpich(
         One decision function, or one for each of several collectives.
     provenance
         For the comments, as for `dashboard.export.provenance.describe`.
+    cubes
+        The measurements by collective, whose numbers of processes own methods are written for.
 
     Returns
     -------
@@ -56,19 +64,21 @@ def to_preload_mpich(
     ExportError
         When a collective cannot be intercepted, MPICH lacks a method, or it is left to it to decide everything.
     """
-    parts = [_part(decision) for decision in per_collective(decisions)]
+    parts = [_part(decision, (cubes or {}).get(decision.collective)) for decision in per_collective(decisions)]
     return "\n".join(source(parts, head(parts, "MPICH", _START, _USE, provenance), provenance)) + "\n"
 
 
-def _part(decision: DecisionFunction) -> Part:
+def _part(decision: DecisionFunction, cube: xr.Dataset | None) -> Part:
     name = decision.collective
     if name not in CALLS:
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {', '.join(CALLS)}")
     used = {code for code in decision.simplified().tree.codes.tolist() if code >= 0}
+    own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
     switches = tuple(
-        switches_of(decision, method) if place in used else Switches() for place, method in enumerate(decision.methods)
+        Switches(own=own[place]) if place in own else switches_of(decision, method) if place in used else Switches()
+        for place, method in enumerate(decision.methods)
     )
-    return Part(decision, decision.methods, switches)
+    return Part(decision, decision.methods, switches, prepared(decision, own))
 
 
 def switches_of(decision: DecisionFunction, method: Method) -> Switches:
@@ -109,7 +119,9 @@ TARGET = Target(
     "Library to preload (PMPI, MPICH's tool interface)",
     ".c",
     to_preload_mpich,
+    ("cubes",),
     use=usage.preload_mpich,
     own_methods=True,
+    runs_own=on_processes,
     names=lambda collective, _: tuple(NAMES.get(collective, ())),
 )

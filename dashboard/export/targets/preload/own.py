@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from dashboard.export.library_names import is_of_library
 from dashboard.export.target import ExportError
 from dashboard.export.targets.collectives import choice_of
 from dashboard.schedules import Call, NotApplicableError
+from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import BALANCED, grid_of
 from dashboard.schedules.orthogonal import NAME as GRIDS
 from dashboard.schedules.phases import LIBRARY, by_library
@@ -29,6 +32,8 @@ MOST_ROWS = 400_000
 #: What the phases of a grid may call of the library, and the most dimensions.
 CALLED = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather")
 DIMENSIONS = 8
+#: A power of two that there is a grid of.
+_SERVED = 4
 _TYPES = f"""\
 #define COLLTUNE_COLUMNS {len(COLUMNS)}
 #define COLLTUNE_DIMENSIONS {DIMENSIONS}
@@ -126,9 +131,29 @@ def units_on(method: Method, collective: str, processes: int) -> Units:
     return calls_in_units(collective, grid)
 
 
+def on_processes(method: Method) -> Method:
+    """An own method for one number of processes: all that its grid has, or a few that every algorithm serves."""
+    grid = str(method.parameters.get("grid", BALANCED))
+    processes = _SERVED if grid == BALANCED else Grid.of(grid).processes
+    return replace(method, parameters={"processes": processes, **method.parameters})
+
+
 def is_own(method: Method) -> bool:
     """Whether a method runs over the library, by a schedule."""
     return not is_of_library(method)
+
+
+def prepared(decision: DecisionFunction, own: Mapping[int, Sequence[Units]]) -> tuple[str, ...]:
+    """On how many processes own methods run: on all others the library decides."""
+    return tuple(
+        f"{decision.methods[place].label!r} runs over the library, on {_sizes(units)} "
+        "processes; on others the library decides there."
+        for place, units in own.items()
+    )
+
+
+def _sizes(units: Sequence[Units]) -> str:
+    return ", ".join(str(each.processes) for each in units)
 
 
 class Programs:
