@@ -15,8 +15,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-ROWS, COLUMNS = 5, 5
-"""Most communicator and message sizes that are measured before anything is chosen."""
+COLUMNS = 4
+"""Most message sizes that a communicator size begins with."""
 
 NEAR = 0.5
 """What a line tells of the next one on the grid, of the one after that the square of it, and so on."""
@@ -56,56 +56,39 @@ class Step:
         return sum(len(methods) for _, methods in self.cells)
 
 
-def first_rows(comm_sizes: IntArray) -> list[int]:
-    """Places of the communicator sizes to begin with, the largest first: powers of two and others beside them.
-
-    A size that is no power of two must be among them where there is one: methods differ in what they do there.
-    """
-    sizes = comm_sizes.tolist()
-    kinds = [[n for n, size in enumerate(sizes) if (size & (size - 1) == 0) == power] for power in (True, False)]
-    powers, others = kinds
-    taken = {0, len(sizes) - 1}
-    for places, most in ((powers, ROWS // 2 + 1), (others[::-1], ROWS - ROWS // 2 - 1)):
-        taken.update(_spread(places, most))
-    return sorted(taken, reverse=True)
+def first_rows(known: Known) -> list[int]:
+    """Places of the communicator sizes to begin with: the largest and the smallest where anything can be measured."""
+    places = np.flatnonzero(known.able.any(axis=(0, 2))).tolist()
+    return sorted({*places[:1], *places[-1:]}, reverse=True)
 
 
-def first_columns(message_sizes: IntArray) -> list[int]:
-    """Places of the message sizes to begin with: the ends, and some between."""
-    return _spread(list(range(message_sizes.size)), COLUMNS)
-
-
-def _spread(places: list[int], most: int) -> list[int]:
-    """Some of the places, ends first, so that no gap is much wider than another."""
+def first_columns(known: Known, row: int) -> list[int]:
+    """Places of the message sizes to begin a communicator size with: the ends of what can be measured, and between."""
+    places = np.flatnonzero(known.able[:, row].any(axis=0)).tolist()
+    # Ends first, so that no gap is much wider than another.
     ordered = sorted(range(len(places)), key=lambda n: (levels(len(places))[n], n))
-    return sorted(places[n] for n in ordered[:most])
+    return sorted(places[n] for n in ordered[:COLUMNS])
 
 
 def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
     """The lines to begin with as far as they are not measured: of all of them the ends first, then what is between.
 
     So that however short the time is, all collectives have been looked at. No method is left out yet: with so few
-    sizes of a line nobody can tell which is the best between them.
+    sizes of a line nobody can tell which is the best between them. They are few, since long messages on many processes
+    take most of a campaign's time: what is worth more of them is found out by what the first ones tell.
     """
-    rows = {name: first_rows(grid.comm_sizes) for name, grid in known.items()}
-    columns = {name: first_columns(grid.message_sizes) for name, grid in known.items()}
-    for level in range(max((max(levels(len(each))) for each in columns.values()), default=-1) + 1):
-        for turn in range(max(map(len, rows.values()))):
+    lines = {name: [(row, first_columns(grid, row)) for row in first_rows(grid)] for name, grid in known.items()}
+    for level in range(max(levels(COLUMNS)) + 1):
+        for turn in range(max(map(len, lines.values()))):
             for name, grid in known.items():
-                its = [
-                    place for place, at in zip(columns[name], levels(len(columns[name])), strict=True) if at == level
-                ]
-                if turn >= len(rows[name]) or not its:
-                    continue
-                row = rows[name][turn]
+                row, columns = lines[name][turn] if turn < len(lines[name]) else (0, [])
+                its = [place for place, at in zip(columns, levels(len(columns)), strict=True) if at == level]
                 step = _line(name, grid, row, its, cost, np.inf, everything=True)
                 if step is not None:
                     yield step
 
 
-def following(
-    known: Mapping[str, Known], cost: Cost, percent: float | None = None, *, gaps: bool = False
-) -> list[Step]:
+def following(known: Mapping[str, Known], cost: Cost, percent: float | None = None) -> list[Step]:
     """What could be measured next, what tells most for each second first; nothing where nothing is worth it.
 
     Parameters
@@ -116,15 +99,12 @@ def following(
         Seconds of a point.
     percent
         Expected loss of a collective that is low enough.
-    gaps
-        Whether a method that may be the best at a size, and is missing there alone, is measured too: in results from
-        elsewhere it was not left out because it could not be.
     """
     steps: list[Step] = []
     for name, grid in known.items():
         if percent is None or grid.mean_loss > percent:
             steps += _steps(name, grid, cost)
-            steps += _gaps(name, grid, cost) if gaps else ()
+            steps += _gaps(name, grid, cost)
     return sorted(steps, key=lambda step: -step.loss / max(step.seconds, 1e-9))
 
 
@@ -137,10 +117,7 @@ def _steps(name: str, known: Known, cost: Cost) -> Iterator[Step]:
     around = along_rows @ open_loss @ along_columns
     for row in range(loss.shape[0]):
         if not started[row]:
-            columns = first_columns(known.message_sizes)
-            step = _line(name, known, row, columns, cost, float((along_rows[row] @ open_loss).sum()))
-            if step is not None:
-                yield step
+            yield from _new_line(name, known, row, cost, np.asarray(along_rows[row] @ open_loss))
             continue
         for column in np.flatnonzero(~known.cells[row]).tolist():
             step = _line(name, known, row, [column], cost, float(around[row, column]))
@@ -148,8 +125,21 @@ def _steps(name: str, known: Known, cost: Cost) -> Iterator[Step]:
                 yield step
 
 
+def _new_line(name: str, known: Known, row: int, cost: Cost, loss: FloatArray) -> Iterator[Step]:
+    """Steps that begin with a communicator size: some of its message sizes, as far as to each of them.
+
+    What is lost at short messages costs little to find out, and needs none of the long ones.
+    """
+    columns = first_columns(known, row)
+    for count in range(max(1, min(2, len(columns))), len(columns) + 1):
+        reach = columns[count - 1] + 1
+        step = _line(name, known, row, columns[:count], cost, float(loss[:reach].sum()))
+        if step is not None:
+            yield step
+
+
 def _gaps(name: str, known: Known, cost: Cost) -> Iterator[Step]:
-    """Methods that may be the best at sizes where others were measured."""
+    """Methods that may be the best at sizes where others were measured, by what was learnt since then."""
     loss = known.loss * known.weights / (known.weights.sum() or 1.0)
     missing = known.rivals & ~known.measured & known.cells
     for row, column in zip(*np.nonzero(missing.any(axis=0) & (loss >= LEAST)), strict=True):
@@ -163,8 +153,8 @@ def _line(
 ) -> Step | None:
     """Measure of a communicator size these message sizes; None where nothing of that is missing or worth it.
 
-    A method is measured along the whole line, where it may be the best anywhere on it: what is known at some sizes of
-    a line only tells nothing of the others.
+    A method is measured at all of these, where it may be the best at any: what is known at some sizes of a line only
+    tells nothing of the others.
     """
     able: BoolArray = known.able[:, row][:, columns] & ~known.measured[:, row][:, columns]
     wanted = able.copy()

@@ -134,7 +134,7 @@ def refined(
         return repetitions * float(np.exp(logs[np.isfinite(logs)]).mean())
 
     while True:
-        steps = following(known, cost, percent, gaps=True)
+        steps = following(known, cost, percent)
         step = next((each for each in steps if each.points <= left and each.seconds <= time_left), None)
         if step is None:
             return

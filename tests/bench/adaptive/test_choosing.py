@@ -48,22 +48,45 @@ def begun(known: Known, times: np.ndarray) -> Known:
     return known
 
 
-def test_the_first_lines_hold_both_ends_and_a_size_that_is_no_power_of_two() -> None:
-    rows = [int(COMM_SIZES[place]) for place in first_rows(COMM_SIZES)]
-    assert {2, 12} <= set(rows)
-    assert any(size & (size - 1) for size in rows)
-    assert rows == sorted(rows, reverse=True)
-    columns = first_columns(MESSAGE_SIZES)
-    assert columns[0] == 0
-    assert columns[-1] == MESSAGE_SIZES.size - 1
-    assert first_rows(np.array([4])) == first_columns(np.array([0])) == [0]
+def test_the_first_lines_hold_all_ends_of_what_can_be_measured() -> None:
+    known = nothing()
+    assert first_rows(known) == [COMM_SIZES.size - 1, 0]
+    columns = first_columns(known, 0)
+    assert (columns[0], columns[-1]) == (0, MESSAGE_SIZES.size - 1)
+    able = known.able.copy()
+    able[:, -1] = able[:, :, :2] = False
+    known = replace(known, able=able)
+    assert first_rows(known) == [COMM_SIZES.size - 2, 0]
+    assert first_columns(known, 0)[0] == 2
+    assert next(beginning({"bcast": known}, cost)).row == COMM_SIZES.size - 2
 
 
-def test_what_cannot_be_the_best_is_not_measured_after_the_first_lines() -> None:
+def test_short_messages_of_further_communicators_do_not_wait_for_long_ones() -> None:
     known = begun(nothing(), truth())
+    # A point costs as much as its message is long.
+    first = following({"bcast": known}, lambda _, row, column: 1e-6 * float(MESSAGE_SIZES[column] + 1))[0]
+    assert not known.cells[first.row].any()
+    assert max(column for column, _ in first.cells) < MESSAGE_SIZES.size // 2
+
+
+def test_a_method_that_turns_out_to_be_a_rival_later_is_measured_where_others_were() -> None:
+    times = truth()
+    times[2] = times[:2].min(axis=0) * np.random.default_rng(1).lognormal(0, 0.2, times[2].shape)
+    logs = np.log(times)
+    logs[2, 4] = np.nan
+    known = replace(nothing(), logs=logs, errors=np.full(logs.shape, 0.01))
     steps = following({"bcast": known}, cost)
-    assert steps
-    assert 2 not in {method for step in steps for _, methods in step.cells for method in methods}
+    assert {(step.row, methods) for step in steps for _, methods in step.cells} == {(4, (2,))}
+
+
+def test_what_cannot_be_the_best_is_left_out_as_soon_as_that_is_known() -> None:
+    times = truth()
+    known = begun(nothing(), times)
+    first = int(known.measured[2].sum())
+    while steps := following({"bcast": known}, cost):
+        known = measured(known, steps[0], times)
+    further = known.measured.sum(axis=(1, 2)) - first
+    assert further[2] < 0.25 * further[:2].min()
 
 
 def test_the_librarys_own_decision_is_measured_wherever_anything_is() -> None:

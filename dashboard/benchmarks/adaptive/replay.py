@@ -1,0 +1,144 @@
+"""A full campaign replayed as if it were measured: what a strategy finds of it, and for which part of its cost.
+
+A point costs as many repetitions of its time as a campaign makes; where methods of a cell take turns, one that takes
+half as long again as the best is given up after a few of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
+from dashboard.benchmarks.adaptive.expected import BoolArray, FloatArray, Known
+from dashboard.benchmarks.campaigns.ranges import levels
+
+REPETITIONS, RACED, SLOWER = 30, 6, 1.5
+"""Repetitions of a point, of one that is given up, and how many times as long as the best that one takes."""
+
+#: Standard error of the logarithm of a time of so many repetitions.
+_ERROR = 0.02
+
+
+class Course(NamedTuple):
+    """Where a replay stands.
+
+    Attributes
+    ----------
+    share
+        Of the full campaign's core-seconds that was spent.
+    penalty
+        Mean over all sizes of what is decided now, percent over the best of the full campaign.
+    expected
+        Loss in percent that is expected, by what was measured alone.
+    """
+
+    share: float
+    penalty: float
+    expected: float
+
+
+class Replay:
+    """A campaign that is given its times by a full one.
+
+    Parameters
+    ----------
+    cube
+        Results of one collective, without ``ppn``: ``time`` over method, comm_size and message_size.
+    """
+
+    def __init__(self, cube: xr.Dataset) -> None:
+        self.times: FloatArray = cube["time"].transpose("method", "comm_size", "message_size").values
+        self.able: BoolArray = np.isfinite(self.times)
+        self.best: FloatArray = np.min(np.where(self.able, self.times, np.inf), axis=0)
+        self.full = REPETITIONS * float(np.nansum(self.times))
+        empty = np.full(self.times.shape, np.nan)
+        comm_sizes, message_sizes = (np.asarray(cube[name].values) for name in ("comm_size", "message_size"))
+        self.known = Known(comm_sizes, message_sizes, empty, empty, self.able, self.able.any(axis=0).astype(float))
+        self.spent = self.chose = 0.0
+
+    def cost(self, _name: str, row: int, column: int) -> float:
+        """Seconds of a point of a cell, as one who has not measured it would guess."""
+        return REPETITIONS * float(np.nanmean(self.times[:, row, column]))
+
+    def measure(self, row: int, column: int, methods: tuple[int, ...]) -> None:
+        """Take in methods of a cell."""
+        logs, errors = self.known.logs.copy(), self.known.errors.copy()
+        for method in methods:
+            seconds = float(self.times[method, row, column])
+            logs[method, row, column], errors[method, row, column] = math.log(seconds), _ERROR
+            self.spent += (RACED if seconds > SLOWER * self.best[row, column] else REPETITIONS) * seconds
+        self.known = replace(self.known, logs=logs, errors=errors)
+
+    @property
+    def penalty(self) -> float:
+        """As of `Course`; a method that the full campaign lacks somewhere counts as the slowest one there."""
+        decided = self.known.predicted[0].argmin(axis=0)
+        took = np.take_along_axis(self.times, decided[None], axis=0)[0]
+        took = np.where(np.isfinite(took), took, np.max(np.where(self.able, self.times, 0.0), axis=0))
+        there = self.able.any(axis=0)
+        return float(100 * (took[there] / self.best[there] - 1).mean())
+
+    def everything(self, place: int) -> None:
+        """Measure all methods of a cell by its number, row by row."""
+        row, column = divmod(place, self.times.shape[2])
+        self.measure(row, column, tuple(np.flatnonzero(self.able[:, row, column]).tolist()))
+
+    def course(self, strategy: Strategy) -> Iterator[Course]:
+        """Measure by a strategy, and say where it stands after each step."""
+        for _ in strategy(self):
+            if self.spent:
+                yield Course(self.spent / self.full, self.penalty, self.known.mean_loss)
+
+
+Strategy = Callable[[Replay], Iterator[None]]
+
+
+def adaptive(replay: Replay) -> Iterator[None]:
+    """Measure as a campaign with a goal does."""
+    while (step := next(beginning({"": replay.known}, replay.cost), None)) is not None:
+        _take(replay, step)
+        yield
+    while True:
+        began = time.perf_counter()
+        steps = following({"": replay.known}, replay.cost)
+        replay.chose += time.perf_counter() - began
+        if not steps:
+            return
+        _take(replay, steps[0])
+        yield
+
+
+def _take(replay: Replay, step: Step) -> None:
+    for column, methods in step.cells:
+        replay.measure(step.row, column, methods)
+
+
+def coarse(replay: Replay) -> Iterator[None]:
+    """Measure grids that are finer and finer, all methods of each cell."""
+    rows, columns = (levels(size) for size in replay.times.shape[1:])
+    finer = np.maximum.outer(rows, columns).ravel()
+    for place in np.argsort(finer, kind="stable").tolist():
+        replay.everything(place)
+        yield
+
+
+def at_random(seed: int) -> Strategy:
+    """Measure cells in an order that is drawn, the corners first, since beyond them nothing is known."""
+
+    def run(replay: Replay) -> Iterator[None]:
+        """Measure them."""
+        rows, columns = replay.times.shape[1:]
+        drawn = np.random.default_rng(seed).permutation(rows * columns).tolist()
+        ends = [0, columns - 1, (rows - 1) * columns, rows * columns - 1]
+        for place in dict.fromkeys([*ends, *drawn]):
+            replay.everything(place)
+            yield
+
+    return run
