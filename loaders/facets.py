@@ -243,6 +243,12 @@ def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[
     return groups
 
 
+def of_kept(files: Sequence[Told]) -> dict[str, str]:
+    """Attributes of a cube made of files that differ in facets: all values, also the usual one that no file tells."""
+    values = {FACETS[name]: list(dict.fromkeys(each[name] for each in files if name in each)) for name in FACETS}
+    return {key: "; ".join(each[:_NAMED]) for key, each in values.items() if len(each) > 1}
+
+
 def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
     """What was chosen, and what was put together, where files of a collective differ in it: ``selected, joined``."""
     several = {name for name in FACETS if len({each[name] for each in files if name in each}) > 1}

@@ -35,6 +35,7 @@ def test_host_and_graphics_card_are_chosen_or_joined_but_never_averaged_unasked(
     assert first(devices, **WAY, select={"device": "CUDA"}) == pytest.approx(56.28)
     joined = open_results(devices, **WAY, join="device")
     assert float(joined["bcast"]["time"].values.ravel()[0]) * 1e6 == pytest.approx(32.89)
+    assert joined["bcast"].attrs["device"] == "CUDA; host"
     assert "differ by up to 5.92 times" in joined["bcast"].attrs["apart"]
     assert joined["bcast"].attrs["apart"] in json.loads(joined.attrs["notes"])
 
