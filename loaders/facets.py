@@ -110,10 +110,10 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
     facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
     named = set().union(*facets)
     facets = [{name: value for name, value in _USUAL.items() if name in named} | each for each in facets]
-    folders = [str(Path(path).parent) for path, _ in files]
+    folders = [str(Path(path).absolute().parent) for path, _ in files]
     above = os.path.commonpath(folders) if folders else ""
     for each, (path, _) in zip(facets, files, strict=True):
-        each[FILE] = os.path.relpath(path, above)
+        each[FILE] = os.path.relpath(Path(path).absolute(), above)
     if len(set(folders)) > 1:
         for each, folder in zip(facets, folders, strict=True):
             beside = os.path.relpath(folder, above)

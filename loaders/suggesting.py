@@ -69,8 +69,8 @@ def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
     needs = set().union(*(report["needs"] for report in lacking))
     if len(lacking) < 2:
         return None
-    paths = [str(report["path"]) for report in lacking]
-    above = os.path.commonpath([str(Path(path).parent) for path in paths])
+    paths = [Path(str(report["path"])).absolute() for report in lacking]
+    above = os.path.commonpath([path.parent for path in paths])
     names = [PurePath(os.path.relpath(path, above)).as_posix() for path in paths]
     device = not any((report.get("attrs") or {}).get("device") for report in reports)
     rows = [_parts(name) for name in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,8 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     alone = open_results(two, select="campaign=autumn")["bcast"]
     assert alone["method"].values.tolist() == ["linear", "other autumn"]
     assert alone["time"].isel(method=0).item() == pytest.approx(18e-6)
+    with pytest.raises(MissingHintError, match="campaign of bcast"):
+        open_results([tmp_path / "spring", os.path.relpath(tmp_path / "autumn")])
     pooled = open_results([tmp_path / "spring", tmp_path / "again"])["bcast"]
     assert pooled["time"].isel(method=0).item() == pytest.approx(1.05e-6)
     assert "apart" not in pooled.attrs
