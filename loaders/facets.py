@@ -20,7 +20,7 @@ import pandas as pd
 from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.pooling import Axes, Means, means_by_source
+from loaders.pooling import Axes, Means, means_by_source, within
 from loaders.rows import CollectiveRows
 
 #: What a file that does not tell it was measured with, beside others that tell.
@@ -241,6 +241,20 @@ def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[
         if name in facets:
             groups.setdefault(facets[name], []).append(place)
     return groups
+
+
+def unexplained(collective: str, rows: CollectiveRows, place: int, path: str, unused: Sequence[str]) -> list[str]:
+    """A remark on rows of a file that are far apart, where columns that may tell why are not used."""
+    far = within(rows, place)
+    if not far.mostly_apart:
+        return []
+    option = shlex.quote(f"system={unused[0]}")
+    remark = (
+        f"{collective}: rows of {Path(path).name} that measured the same differ by up to {far.most:.3g} times in "
+        f"{far.apart:,} of {far.cells:,} cells; times there are means over them, columns that may tell why are not "
+        f"used (--column {option})"
+    )
+    return [remark]
 
 
 def of_kept(files: Sequence[Told]) -> dict[str, str]:

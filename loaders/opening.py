@@ -177,6 +177,7 @@ class _Collector:
         self._reports: list[dict[str, Any]] = []
         self._refused: list[LoadError] = []
         self._warnings: list[str] = []
+        self._unused: dict[str, list[str]] = {}
         self._on_nodes: dict[str, dict[int, bool]] = {}
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
@@ -206,6 +207,7 @@ class _Collector:
             for each in groups:
                 said = {n: value or facets.NOT_TOLD for n, value in each.items() if value or n in source.several}
                 self._told.setdefault(collective, []).append((str(source.path), {**attrs, **said}))
+        self._unused[str(source.path)] = source.unused
         self._reports.append({**report(source), "collectives": list(parts)})
         self._warnings += [f"{source.path}: {text}" for text in source.warnings]
 
@@ -284,6 +286,9 @@ class _Collector:
         if not kept:
             return None
         self._check_ppn(name, kept, facts)
+        for place in kept:
+            if unused := self._unused.get(files[place][0]):
+                remarks += facets.unexplained(name, rows, place, files[place][0], unused)
         self._warnings += remarks
         attrs = combine_attrs([files[place] for place in kept])
         attrs |= facets.of_kept([facts[place] for place in kept]) | facets.chosen_among(facts, self._choice)

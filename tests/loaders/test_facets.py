@@ -99,6 +99,16 @@ def test_a_column_of_nodes_tells_the_processes_per_node(tmp_path: Path) -> None:
     assert json.loads(results.attrs["sources"])[0]["skipped"] == 1
 
 
+def test_rows_that_differ_by_a_column_that_is_not_used_are_said_to(tmp_path: Path) -> None:
+    head = TABLE.replace("\n", ",compiler\n")
+    (tmp_path / "a.csv").write_text(f"{head}bcast,ring,4,8,10,gcc\nbcast,ring,4,8,90,icc\nbcast,ring,4,16,7,gcc\n")
+    apart = open_results(tmp_path)["bcast"].attrs["apart"]
+    assert "a.csv that measured the same differ by up to 9 times in 1 of 1 cells" in apart
+    assert "--column system=compiler" in apart
+    with pytest.raises(MissingHintError, match=r"system of bcast is 'gcc' .* and 'icc'"):
+        open_results(tmp_path, columns={"compiler": "system"})
+
+
 def test_times_without_a_unit_are_said_to_be_read_as_seconds(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("collective,algorithm,NP,Size,Avg_Latency\nbcast,ring,4,8,9.5\n")
     results = open_results(tmp_path)
