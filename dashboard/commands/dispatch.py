@@ -66,11 +66,13 @@ def _suggest(args: argparse.Namespace, files: Sequence[Mapping[str, Any]], examp
     from loaders.hints import EXAMPLES
 
     lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
-    pattern = None if args.pattern else suggesting.pattern_of(files)
+    # What tells all that is needed is not to be passed over for what does not.
+    first = bool(examples) and any(map(_is_complete, files))
+    pattern = None if args.pattern or first else suggesting.pattern_of(files)
     if pattern is not None:
         examples = {name: EXAMPLES[name] for name in suggesting.left(pattern, lacking)}
         args.pattern = pattern
-    elif not examples or not any(map(_is_complete, files)):
+    elif not first:
         examples = {name: EXAMPLES[name] for name in lacking} or examples
     if pattern or examples:
         _take_examples(args, examples)
