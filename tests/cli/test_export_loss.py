@@ -17,6 +17,9 @@ def test_a_file_that_says_nothing_of_what_was_decided_is_not_written(colltune: R
     answer = colltune("export", path, "--tree", "exact", "--to", "openmpi", "-o", file)
     assert_one_clear_line(answer, "nothing of what was decided can be said here", "Open MPI 5.0 has no 'ours'")
     assert not file.exists()
+    path.write_text(path.read_text(encoding="utf-8").replace("ours", "6"), encoding="utf-8")
+    order = ("export", path, "--tree", "exact", "--to", "openmpi")
+    assert "algorithms 6 are numbers; --numbers openmpi-5.0 names them" in colltune(*order).err
 
 
 @pytest.fixture
