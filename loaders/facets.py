@@ -1,6 +1,7 @@
-"""Facets: in what files that measured the same collective differ, and which of their results are meant.
+"""Facets: in what files, and rows of one file, differ that measured the same collective, and which results are meant.
 
-What differs in a facet is never averaged: it is chosen with the hint ``select``, or joined by the hint ``join``.
+What differs in a facet is never averaged: it is chosen with the hint ``select``, or joined by the hint ``join``. Files
+of one folder that measured the same and are mostly far apart are campaigns, by their names.
 """
 
 from __future__ import annotations
