@@ -80,6 +80,8 @@ _SPELLINGS = {
     "number_of_nodes": "nodes",
     "cluster": "system",
     "machine": "system",
+    "node_type": "system",
+    "nodetype": "system",
     "mpi_lib": "library",
     "mpi_library": "library",
     "mpi_lib_version": "library_version",

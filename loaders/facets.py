@@ -1,6 +1,7 @@
-"""Facets: in what files that measured the same collective differ, and which of their results are meant.
+"""Facets: in what files, and rows of one file, differ that measured the same collective, and which results are meant.
 
-What differs in a facet is never averaged: it is chosen with the hint ``select``, or joined by the hint ``join``.
+What differs in a facet is never averaged: it is chosen with the hint ``select``, or joined by the hint ``join``. Files
+of one folder that measured the same and are mostly far apart are campaigns, by their names.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pandas as pd
 from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.pooling import Axes, Means, means_by_source
+from loaders.pooling import Axes, Means, means_by_source, within
 from loaders.rows import CollectiveRows
 
 #: What a file that does not tell it was measured with, beside others that tell.
@@ -110,10 +111,10 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
     facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
     named = set().union(*facets)
     facets = [{name: value for name, value in _USUAL.items() if name in named} | each for each in facets]
-    folders = [str(Path(path).parent) for path, _ in files]
+    folders = [str(Path(path).absolute().parent) for path, _ in files]
     above = os.path.commonpath(folders) if folders else ""
     for each, (path, _) in zip(facets, files, strict=True):
-        each[FILE] = os.path.relpath(path, above)
+        each[FILE] = os.path.relpath(Path(path).absolute(), above)
     if len(set(folders)) > 1:
         for each, folder in zip(facets, folders, strict=True):
             beside = os.path.relpath(folder, above)
@@ -241,6 +242,26 @@ def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[
         if name in facets:
             groups.setdefault(facets[name], []).append(place)
     return groups
+
+
+def unexplained(collective: str, rows: CollectiveRows, place: int, path: str, unused: Sequence[str]) -> list[str]:
+    """A remark on rows of a file that are far apart, where columns that may tell why are not used."""
+    far = within(rows, place)
+    if not far.mostly_apart:
+        return []
+    option = shlex.quote(f"system={unused[0]}")
+    remark = (
+        f"{collective}: rows of {Path(path).name} that measured the same differ by up to {far.most:.3g} times in "
+        f"{far.apart:,} of {far.cells:,} cells; times there are means over them, columns that may tell why are not "
+        f"used (--column {option})"
+    )
+    return [remark]
+
+
+def of_kept(files: Sequence[Told]) -> dict[str, str]:
+    """Attributes of a cube made of files that differ in facets: all values, also the usual one that no file tells."""
+    values = {FACETS[name]: list(dict.fromkeys(each[name] for each in files if name in each)) for name in FACETS}
+    return {key: "; ".join(each[:_NAMED]) for key, each in values.items() if len(each) > 1}
 
 
 def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:

@@ -177,7 +177,8 @@ class _Collector:
         self._reports: list[dict[str, Any]] = []
         self._refused: list[LoadError] = []
         self._warnings: list[str] = []
-        self._ppn: dict[str, dict[bool, str]] = {}
+        self._unused: dict[str, list[str]] = {}
+        self._on_nodes: dict[str, dict[int, bool]] = {}
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
         """Read one file's tables; what cannot be used is an error if the file was named, else a remark."""
@@ -206,6 +207,7 @@ class _Collector:
             for each in groups:
                 said = {n: value or facets.NOT_TOLD for n, value in each.items() if value or n in source.several}
                 self._told.setdefault(collective, []).append((str(source.path), {**attrs, **said}))
+        self._unused[str(source.path)] = source.unused
         self._reports.append({**report(source), "collectives": list(parts)})
         self._warnings += [f"{source.path}: {text}" for text in source.warnings]
 
@@ -228,7 +230,7 @@ class _Collector:
             if facts not in known:
                 known.append(facts)
             place = len(self._told.get(name, ())) + known.index(facts)
-            self._ppn.setdefault(name, {}).setdefault("ppn" in part, str(source.path))
+            self._on_nodes.setdefault(name, {})[place] = "ppn" in part
             self._rows.setdefault(name, CollectiveRows()).add(part.drop(columns=columns), place)
 
     def tree(self, files: Found) -> xr.DataTree:
@@ -241,14 +243,6 @@ class _Collector:
             reasons = "\n".join(f"  {error}" for error in refused[:10])
             more = f"\n  … and {len(refused) - 10} more" if len(refused) > 10 else ""
             raise LoadError(f"no file gives results:\n{reasons}{more}" if reasons else "the files hold no results")
-        for name, paths in self._ppn.items():
-            if len(paths) > 1:
-                raise MissingHintError(
-                    f"the file does not say the processes per node of {name}, which {paths[True]} does; give the hint "
-                    "ppn, or a pattern over the path with {ppn}, or load them apart",
-                    hints=("ppn",),
-                    path=paths[False],
-                )
         sources = json.dumps(self._reports)
         every = facets.facets_of([file for files in self._told.values() for file in files])
         facets.check_selected(self._choice, every)
@@ -270,6 +264,19 @@ class _Collector:
             self._warnings.append(f"left out: {error}")
             return None
 
+    def _check_ppn(self, name: str, kept: list[int], facts: list[dict[str, str]]) -> None:
+        """Raise `MissingHintError` where files that are kept tell the processes per node and others do not."""
+        places = {self._on_nodes[name][place]: place for place in reversed(kept)}
+        if len(places) > 1:
+            telling = self._told[name][places[True]][0]
+            raise MissingHintError(
+                f"the file does not say the processes per node of {name}, which {telling} does; give the hint ppn, or "
+                "a pattern over the path with {ppn}, or load them apart",
+                hints=("ppn",),
+                path=self._told[name][places[False]][0],
+                examples={"select": f"campaign={facts[places[True]][facets.FILE]}"},
+            )
+
     def _cube(self, name: str, facts: list[dict[str, str]]) -> xr.Dataset | None:
         """The cube of a collective from the files that are chosen, whose facets are told; None when none is."""
         files = self._told[name]
@@ -278,9 +285,13 @@ class _Collector:
         kept, remarks = facets.chosen(name, rows, paths_facts, self._choice)
         if not kept:
             return None
+        self._check_ppn(name, kept, facts)
+        for place in kept:
+            if unused := self._unused.get(files[place][0]):
+                remarks += facets.unexplained(name, rows, place, files[place][0], unused)
         self._warnings += remarks
         attrs = combine_attrs([files[place] for place in kept])
-        attrs |= facets.chosen_among(facts, self._choice)
+        attrs |= facets.of_kept([facts[place] for place in kept]) | facets.chosen_among(facts, self._choice)
         paths = {files[place][0] for place in kept}
         mine = [
             {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}

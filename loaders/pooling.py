@@ -233,6 +233,17 @@ class Means:
         return Distance(len(cells), float(ratio.max()) if len(cells) else 1.0, len(apart), tuple(there.tolist()))
 
 
+def within(rows: CollectiveRows, source: int) -> Distance:
+    """How far rows of one file are apart that measured the same and are not told to be repetitions."""
+    parts, axes = [part for part in rows.parts if part.source == source and not part.raw], Axes(rows)
+    if not parts:
+        return Distance()
+    frame = pd.concat([pd.DataFrame({"place": axes.places(part), "time": part.time}) for part in parts])
+    cells = frame.groupby("place", sort=False)["time"].agg(["min", "max", "size"])
+    ratio = (cells["max"] / cells["min"])[cells["size"] > 1]
+    return Distance(len(ratio), float(ratio.max()) if len(ratio) else 1.0, int((ratio >= APART).sum()), (source,))
+
+
 def means_by_source(rows: CollectiveRows, axes: Axes) -> Means:
     """Mean time in each file of the cells that were measured in more than one."""
     places = [axes.places(part) for part in rows.parts]

@@ -63,6 +63,8 @@ class Source:
         benchmark, statistic, date, …``, text or numbers.
     several
         What rows tell apart of what `attrs` tells of whole files: values by name.
+    unused
+        Columns that are not read.
     rows
         Rows loaded so far, those excluded later among them.
     excluded
@@ -86,6 +88,7 @@ class Source:
     progress: Progress | None = None
     attrs: dict[str, Any] = field(default_factory=dict)
     several: dict[str, list[str]] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
     rows: int = 0
     excluded: int = 0
     skipped: int = 0

@@ -291,14 +291,13 @@ def _check_times(path: Path, name: str, cube: xr.Dataset) -> None:
 
 
 def _timed(tree: xr.DataTree) -> xr.DataTree:
-    """Add the median of the samples, lazily, where a large file holds samples only."""
+    """Add the median of the samples where a large file holds samples only, which are read once, piece by piece."""
     for name, node in tree.children.items():
         cube = node.to_dataset()
         if "time" not in cube:
             samples = cube["sample"].chunk({"repetition": -1})
-            cube["time"] = samples.median("repetition", skipna=True)
-            cube["repetitions"] = samples.count("repetition").astype(np.float64)
-            tree[name] = xr.DataTree(cube)
+            time, count = samples.median("repetition", skipna=True), samples.count("repetition").astype(np.float64)
+            tree[name] = xr.DataTree(cube.assign(xr.Dataset({"time": time, "repetitions": count}).compute()))
     return tree
 
 

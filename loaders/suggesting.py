@@ -16,6 +16,7 @@ from typing import Any
 
 from loaders import intelmpi, openmpi
 from loaders.collectives import COLLECTIVES
+from loaders.errors import LoadError
 from loaders.hints import compile_pattern
 from loaders.names import SPELLED, collective_name
 
@@ -69,8 +70,8 @@ def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
     needs = set().union(*(report["needs"] for report in lacking))
     if len(lacking) < 2:
         return None
-    paths = [str(report["path"]) for report in lacking]
-    above = os.path.commonpath([str(Path(path).parent) for path in paths])
+    paths = [Path(str(report["path"])).absolute() for report in lacking]
+    above = os.path.commonpath([path.parent for path in paths])
     names = [PurePath(os.path.relpath(path, above)).as_posix() for path in paths]
     device = not any((report.get("attrs") or {}).get("device") for report in reports)
     rows = [_parts(name) for name in names]
@@ -81,8 +82,12 @@ def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
         return None
     words = [_written(meaning, word) for meaning, (word, _) in zip(meanings, alike[0], strict=True)]
     pattern = "".join(word + between for word, between in zip(words, [*usual, ""], strict=True))
-    fits = sum(compile_pattern(pattern).search(name) is not None for name in names)
-    return pattern if 2 * fits > len(names) else None
+    try:
+        form = compile_pattern(pattern)
+    except LoadError:
+        # Names may hold braces, or two parts that mean the same.
+        return None
+    return pattern if 2 * sum(form.search(name) is not None for name in names) > len(names) else None
 
 
 _NAMES = ("collective", *_COUNTS, "device", "campaign", "_")

@@ -37,6 +37,7 @@ class Rows:
         self._source = source
         self._plan = plan
         self._raw = "repetition" in plan.names
+        source.unused = list(plan.unknown)
         if plan.unknown:
             names = ", ".join(repr(n) for n in plan.unknown)
             source.note(f"columns not used: {names} (the hint columns maps them)", warn=True)

@@ -89,10 +89,12 @@ def _say_losses(written: Written, allowed: float) -> bool:
     for part in written.parts:
         for note in part.notes:
             say(f"note: {part.source.collective}: {note}")
-        if part.loss:
+        if part.differs:
             say(f"note: {part.source.collective}: {part.costs}")
     worst = max((part.loss for part in written.parts), default=0.0)
-    if worst > allowed:
+    if worst > allowed and math.isinf(worst):
+        say("what the file costs is not known: nothing of what it says was measured")
+    elif worst > allowed:
         say(f"the file costs {worst:.2f} points more than was decided; --allow-loss {math.ceil(worst)} accepts that")
     return worst > allowed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -28,8 +28,7 @@ _SAVED_AS = (".nc", ".zarr", ".csv", ".occ")
 
 def info(args: argparse.Namespace) -> None:
     """Show what files hold, also where hints are lacking; Usage if a named file, or all of them, are of no use."""
-    from loaders import LoadError, MissingHintError, facets, scan, suggesting
-    from loaders.hints import EXAMPLES
+    from loaders import LoadError, MissingHintError, facets, scan
 
     cubes: dict[str, dict[str, Any]] = {}
     examples: Mapping[str, str] = {}
@@ -47,15 +46,7 @@ def info(args: argparse.Namespace) -> None:
     args.first = next((name for name in cubes if name != POINT_TO_POINT), None)
     files = [file_report(file) for file in files]
     if args.first is None:
-        lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
-        pattern = None if args.pattern else suggesting.pattern_of(files)
-        if pattern is not None:
-            examples = {name: EXAMPLES[name] for name in suggesting.left(pattern, lacking)}
-            args.pattern = pattern
-        else:
-            examples = {name: EXAMPLES[name] for name in lacking} or examples
-        if pattern or examples:
-            _take_examples(args, examples)
+        _suggest(args, files, examples)
     answer: dict[str, Any] = {"files": files, "facets": facets.values(files), "collectives": cubes}
     if args.outliers and cubes:
         answer["outliers"] = {name: _outliers(node.to_dataset()) for name, node in results.children.items()}
@@ -67,6 +58,29 @@ def info(args: argparse.Namespace) -> None:
     for file in faults:
         if file["path"] in named or len(faults) == len(files):
             raise Usage(file["error"])
+
+
+def _suggest(args: argparse.Namespace, files: Sequence[Mapping[str, Any]], examples: Mapping[str, str]) -> None:
+    """Prepare the next command: a pattern over the names, what an error suggests, or examples of what is lacking."""
+    from loaders import suggesting
+    from loaders.hints import EXAMPLES
+
+    lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
+    # What tells all that is needed is not to be passed over for what does not.
+    first = bool(examples) and any(map(_is_complete, files))
+    pattern = None if args.pattern or first else suggesting.pattern_of(files)
+    if pattern is not None:
+        examples = {name: EXAMPLES[name] for name in suggesting.left(pattern, lacking)}
+        args.pattern = pattern
+    elif not first:
+        examples = {name: EXAMPLES[name] for name in lacking} or examples
+    if pattern or examples:
+        _take_examples(args, examples)
+
+
+def _is_complete(file: Mapping[str, Any]) -> bool:
+    """Whether a file tells all that is needed of a collective."""
+    return not file["needs"] and not file["error"] and bool({*file["collectives"]} - {POINT_TO_POINT})
 
 
 def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> None:

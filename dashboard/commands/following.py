@@ -59,6 +59,9 @@ def _decide(args: argparse.Namespace) -> list[str]:
 
 def _export(args: argparse.Namespace) -> list[str]:
     name = "-".join(_collectives(args)[1:]).replace(",", "-") or "rules"
+    if args.tree == "default":
+        # What is left to the library needs no file.
+        return []
     words = ["export", *_reading(args), *_collectives(args), *_deciding(args)]
     return [*words, "--to", "openmpi", "-o", f"{name}.conf"]
 

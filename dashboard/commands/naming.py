@@ -94,6 +94,9 @@ def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -
     from dashboard.export import TARGETS
     from dashboard.export.naming import near
 
+    if numbers := [name for name in algorithms if name.isdigit()]:
+        said = ", ".join(numbers[:_LISTED])
+        say(f"note: {collective}: algorithms {said} are numbers; --numbers openmpi-5.0 names them")
     names = {name: near(TARGETS[args.to], collective, name, getattr(args, "version", None)) for name in algorithms}
     for name, meant in [pair for pair in names.items() if pair[1]][:_LISTED]:
         say(f"note: {collective}: {args.to} has no {name!r}; near are {', '.join(meant)}: --name {name}={meant[0]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,9 +111,14 @@ class Part:
 
     @property
     def loss(self) -> float:
-        """By how many points the file's mean penalty is above that of the decision; 0 where one is not known."""
-        if self.before is None or self.after is None:
+        """By how many points the file's mean penalty is above that of the decision; 0 without measurements or reader.
+
+        Infinite where none of what the file says was measured.
+        """
+        if self.before is None or self.after is None or math.isnan(self.before.mean):
             return 0.0
+        if math.isnan(self.after.mean):
+            return math.inf
         loss = self.after.mean - self.before.mean
         return loss if loss > _ROUNDING else 0.0
 
@@ -123,8 +129,15 @@ class Part:
             return ""
         unmeasured = self.after.unmeasured - self.before.unmeasured
         rest = f", {unmeasured} cells not measured as the file says them" if unmeasured > 0 else ""
-        means = format_percent(self.before.mean), format_percent(self.after.mean)
-        return f"mean penalty as decided {means[0]}, as the file says it {means[1]}{rest}"
+        after = "not known" if math.isnan(self.after.mean) else format_percent(self.after.mean)
+        return f"mean penalty as decided {format_percent(self.before.mean)}, as the file says it {after}{rest}"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the file costs more than the decision, or cells are not measured as it says them."""
+        if self.before is None or self.after is None:
+            return False
+        return self.loss > 0 or self.after.unmeasured > self.before.unmeasured
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +212,10 @@ def write(order: Order) -> Written:
 
     facts = {**order.provenance, "unsaid": open_ends}
     text, rules, parts = written(facts)
-    if losing := {part.source.collective: part.costs for part in parts if part.loss > 0}:
+    if target.readable and all(part.read is not None and is_default(part.read) for part in parts):
+        notes = " ".join(note for part in parts for note in part.notes)
+        raise ExportError(f"nothing of what was decided can be said here, the library would decide itself: {notes}")
+    if losing := {part.source.collective: part.costs for part in parts if part.differs}:
         # Its head says what the file costs; that is known only when it was written.
         text, rules, parts = written({**facts, "as_written": losing})
     name = "_".join(["colltune", *(part.source.collective for part in parts)]) + target.extension

@@ -10,6 +10,18 @@ import pytest
 from tests.cli.command import Run, assert_one_clear_line
 
 
+def test_a_file_that_says_nothing_of_what_was_decided_is_not_written(colltune: Run, tmp_path: Path) -> None:
+    path, file = tmp_path / "results.csv", tmp_path / "file"
+    rows = "".join(f"bcast,ours,4,{size},1\nbcast,theirs,4,{size},2\n" for size in (8, 64))
+    path.write_text(f"collective,algorithm,comm_size,message_size,time_us\n{rows}", encoding="utf-8")
+    answer = colltune("export", path, "--tree", "exact", "--to", "openmpi", "-o", file)
+    assert_one_clear_line(answer, "nothing of what was decided can be said here", "Open MPI 5.0 has no 'ours'")
+    assert not file.exists()
+    path.write_text(path.read_text(encoding="utf-8").replace("ours", "6"), encoding="utf-8")
+    order = ("export", path, "--tree", "exact", "--to", "openmpi")
+    assert "algorithms 6 are numbers; --numbers openmpi-5.0 names them" in colltune(*order).err
+
+
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
     """Results of which Open MPI lacks the method that wins for large messages."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ def test_host_and_graphics_card_are_chosen_or_joined_but_never_averaged_unasked(
     assert first(devices, **WAY, select={"device": "CUDA"}) == pytest.approx(56.28)
     joined = open_results(devices, **WAY, join="device")
     assert float(joined["bcast"]["time"].values.ravel()[0]) * 1e6 == pytest.approx(32.89)
+    assert joined["bcast"].attrs["device"] == "CUDA; host"
     assert "differ by up to 5.92 times" in joined["bcast"].attrs["apart"]
     assert joined["bcast"].attrs["apart"] in json.loads(joined.attrs["notes"])
 
@@ -97,6 +99,16 @@ def test_a_column_of_nodes_tells_the_processes_per_node(tmp_path: Path) -> None:
     assert json.loads(results.attrs["sources"])[0]["skipped"] == 1
 
 
+def test_rows_that_differ_by_a_column_that_is_not_used_are_said_to(tmp_path: Path) -> None:
+    head = TABLE.replace("\n", ",compiler\n")
+    (tmp_path / "a.csv").write_text(f"{head}bcast,ring,4,8,10,gcc\nbcast,ring,4,8,90,icc\nbcast,ring,4,16,7,gcc\n")
+    apart = open_results(tmp_path)["bcast"].attrs["apart"]
+    assert "a.csv that measured the same differ by up to 9 times in 1 of 1 cells" in apart
+    assert "--column system=compiler" in apart
+    with pytest.raises(MissingHintError, match=r"system of bcast is 'gcc' .* and 'icc'"):
+        open_results(tmp_path, columns={"compiler": "system"})
+
+
 def test_times_without_a_unit_are_said_to_be_read_as_seconds(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("collective,algorithm,NP,Size,Avg_Latency\nbcast,ring,4,8,9.5\n")
     results = open_results(tmp_path)
@@ -138,6 +150,8 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     alone = open_results(two, select="campaign=autumn")["bcast"]
     assert alone["method"].values.tolist() == ["linear", "other autumn"]
     assert alone["time"].isel(method=0).item() == pytest.approx(18e-6)
+    with pytest.raises(MissingHintError, match="campaign of bcast"):
+        open_results([tmp_path / "spring", os.path.relpath(tmp_path / "autumn")])
     pooled = open_results([tmp_path / "spring", tmp_path / "again"])["bcast"]
     assert pooled["time"].isel(method=0).item() == pytest.approx(1.05e-6)
     assert "apart" not in pooled.attrs

@@ -129,8 +129,9 @@ def test_columns_that_are_not_used_are_said_without_asking(tmp_path: Path) -> No
     (tmp_path / "t.csv").write_text(
         "collective,algorithm,fanout,comm_size,message_size,time\nbcast,a,2,4,1,1e-5\nbcast,a,4,4,1,2e-5\n"
     )
-    (note,) = json.loads(open_results(tmp_path / "t.csv").attrs["notes"])
+    note, apart = json.loads(open_results(tmp_path / "t.csv").attrs["notes"])
     assert "not used: 'fanout'" in note
+    assert "differ by up to 2 times" in apart
 
 
 def test_processes_per_node_are_told_by_all_files_or_by_none(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ def suggested(names: list[str], needs: tuple[str, ...] = ("algorithm", "comm_siz
         ("bcast_{}_8_{}.txt", [("ring", "linear"), ("host", "gpu")], "bcast_{algorithm}_{comm_size}_{device}.txt"),
         ("bcast_{}_{}.out", [(1, 2), (4, 8)], None),
         ("{}.txt", [("host", "cuda")], None),
+        ("bcast_{}_{}_8.out", [("ring", "linear"), ("ring", "chain")], None),
+        ("bcast_{}_8_{{x}}.out", [("ring", "linear")], None),
     ],
 )
 def test_names_tell_their_own_pattern(form: str, parts: list[tuple[object, ...]], pattern: str | None) -> None:
