@@ -34,6 +34,18 @@ def test_control_variables_are_those_of_the_library() -> None:
     assert settings_of("barrier", Choice(0)) == {}
 
 
+def test_han_s_algorithm_and_segments_are_set_for_the_call() -> None:
+    methods = [Method("han variant=simple", "han", 0, {"variant": "simple"}), Method("han 8KiB", "han", 8192)]
+    tree = Split((Test("message_size", 1000),), (Leaf(0), Leaf(1)))
+    text = to_preload(DecisionFunction("bcast", methods, tree))
+    for name in ("coll_han_priority", "coll_han_use_bcast_algorithm", "coll_han_bcast_segsize"):
+        assert f'"{name}"' in text
+    # Two settings for the communicator, one for the call.
+    assert re.search(r'\{COLLTUNE_BCAST, \d+, 2, 1, 0, "han variant=simple"\}', text)
+    with pytest.raises(ExportError, match="has no 'han 8KiB'"):
+        to_preload(DecisionFunction("gather", methods[1:], Leaf(0)))
+
+
 def test_one_file_decides_several_collectives_and_nothing_else_has_a_name_outside() -> None:
     reduce = DecisionFunction("reduce", [Method("binomial", "binomial")], Leaf(0))
     text = to_preload([BCAST, reduce])
