@@ -84,8 +84,9 @@ class OpenMpi:
         """HAN with each of its algorithms but the one that it takes by itself, and with segment sizes, where it can."""
         if f"coll_han_use_{collective}_algorithm" in self.variables:
             yield from (Method(HAN, 0, ((VARIANT, name),)) for name in HAN_VARIANTS.get(collective, ())[1:])
-        if f"coll_han_{collective}_segsize" in self.variables:
-            yield from (Method(HAN, size) for size in variants.segment_sizes if size)
+        own = self.variables.get(f"coll_han_{collective}_segsize")
+        if own is not None:
+            yield from (Method(HAN, size) for size in variants.segment_sizes if size not in (0, own))
 
     def _components(self, collective: str, variants: Variants) -> list[str]:
         """Components that are asked for and serve a collective."""

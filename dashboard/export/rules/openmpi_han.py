@@ -16,8 +16,9 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
 from dashboard.export.bands import Band, search_tree
 from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT
-from dashboard.export.rules import openmpi_text
+from dashboard.export.rules import openmpi_json, openmpi_text
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.json_lines import parse
 from dashboard.export.targets.openmpi.nodes import GLOBAL, parted
 from loaders.openmpi import COLLECTIVE_IDS
 
@@ -72,7 +73,9 @@ def read(text: str) -> RulesFile:
 def read_both(text: str, version: str) -> RulesFile:
     """Read both files of `dashboard.export.targets.openmpi.nodes` as the one decision that they are."""
     first, second = parted(text)
-    tuned, han = openmpi_text.read(first, version), _simulated(second)
+    json = first.lstrip("\ufeff \t\r\n").startswith("{")
+    tuned = openmpi_json.read(parse(first.lstrip("\ufeff"))) if json else openmpi_text.read(first, version)
+    han = _simulated(second)
     skipped = first.count("\n") + 1
     silent = sorted({*tuned.decisions} & SERVES[HAN] - {*han.bands})
     faults = [

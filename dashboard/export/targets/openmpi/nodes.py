@@ -24,6 +24,7 @@ from dashboard.export.library_names import algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
 from dashboard.export.target import ExportError, Target
+from dashboard.export.targets.openmpi.json_file import to_openmpi_json
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, series
 
@@ -81,6 +82,9 @@ def to_openmpi_nodes(
 ) -> str:
     """Write both files as one text: HAN's rules are of the collectives that HAN answers.
 
+    Of Open MPI 6 the first is JSON, whose reader is that of tuned: it names no component. HAN reads its rules as in
+    5.0. Both by their source: there is no 6 yet to try it with.
+
     Parameters and errors are as for `dashboard.export.targets.openmpi.rules.to_openmpi`.
 
     Raises
@@ -88,14 +92,18 @@ def to_openmpi_nodes(
     ExportError
         Also when this version reads no names of components.
     """
-    if series(version) != "5.0":
-        raise ExportError(f"HAN's rules name components only in Open MPI 5.0, not {version}; write openmpi for it")
+    wanted = series(version)
+    if wanted == "4.1":
+        raise ExportError(
+            f"HAN's rules name components only from Open MPI 5.0 on, not in {version}; write openmpi for it"
+        )
     each = list(per_collective(decisions))
     asked = [decision for decision in each if decision.collective in SERVES[HAN]]
     tuned = [_left_to_tuned(decision) if decision in asked else decision for decision in each]
-    options = {"cubes": cubes, "version": version, "most_rules": most_rules, "weights": weights}
-    first = to_openmpi(tuned, provenance=provenance, **options)  # type: ignore[arg-type]
-    return joined(first, _han(asked, provenance))
+    options: dict[str, Any] = {"cubes": cubes, "most_rules": most_rules, "weights": weights, "provenance": provenance}
+    # The JSON of 6 is tuned's alone; HAN reads the same text there.
+    first = to_openmpi_json(tuned, **options) if wanted == "6.0" else to_openmpi(tuned, version=version, **options)
+    return joined(first, _han(asked, wanted, provenance))
 
 
 def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
@@ -125,10 +133,10 @@ def who_answers(decision: DecisionFunction) -> tuple[Bands, list[str]]:
     return merged(Bands("message", (Band(1, first.rules), *others), bands.notes)), order
 
 
-def _han(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None) -> str:
+def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Mapping[str, Any] | None) -> str:
     lines = hashed(
         [
-            "HAN's rules for Open MPI 5.0: which component answers, by communicator and message size.",
+            f"HAN's rules for Open MPI {version}: which component answers, by communicator and message size.",
             "Use: mpirun --mca coll_han_use_dynamic_file_rules 1 --mca coll_han_dynamic_rules_filename THIS_FILE ...",
             "together with the rules of tuned that were written with this file; where it says tuned, they act.",
             "Where it says adapt, that acts with --mca coll_adapt_priority 11 alone.",
@@ -166,7 +174,7 @@ def _segments(decision: DecisionFunction) -> list[str]:
 
 TARGET = Target(
     "openmpi-nodes",
-    "Open MPI rules across nodes (two files: tuned's and HAN's, for 5.0)",
+    "Open MPI rules across nodes (two files: tuned's and HAN's, for 5.0 and 6)",
     ".conf",
     to_openmpi_nodes,
     ("cubes", "version", "most_rules", "weights"),
