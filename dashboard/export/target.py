@@ -11,6 +11,10 @@ class ExportError(ValueError):
     """The decision functions cannot be written as this target; the message says why."""
 
 
+class LeftAloneError(ExportError):
+    """All is left to the library's own decision, which needs no file."""
+
+
 class Step(NamedTuple):
     """One thing to do: why, and the command or lines to type; empty where there is nothing to type."""
 

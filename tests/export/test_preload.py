@@ -10,6 +10,7 @@ import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, quadtree
 from dashboard.export import TARGETS, ExportError
+from dashboard.export.bundle import Order, write
 from dashboard.export.library_names import Choice
 from dashboard.export.targets.preload.library import settings_of, to_preload
 from tests.cubes import cube_of
@@ -109,3 +110,25 @@ def test_it_is_a_target_of_export(fast_ethernet_bcast: xr.Dataset) -> None:
     text = target.write([decision], None, cubes={"bcast": fast_ethernet_bcast})
     assert target.extension == ".c"
     assert "int MPI_Bcast(" in text
+
+
+def test_of_mpich_the_library_s_own_decision_is_kept_and_what_it_lacks_is_replaced() -> None:
+    time = np.array([[[1.0, 3.0]], [[2.0, 2.0]], [[3.0, 1.0]]])
+    names = ["Magic!", "binomial", "default"]
+    cube = cube_of(time, [8], [1, 100]).assign_coords(method=names, algorithm=("method", names))
+    facts = {"library": "MPICH", "library_version": "5.0.2"}
+    tree = Split((Test("message_size", 10),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction(
+        "bcast", [Method("Magic!", "Magic!"), Method("default", "default")], tree, provenance=facts
+    )
+    written = write(Order("preload-mpich", (decision,), {"bcast": cube.assign_attrs(facts)}))
+    text = written.text
+    assert '"MPIR_CVAR_BCAST_INTRA_ALGORITHM"' in text
+    assert '{0, 0, "binomial"}' in text
+    assert '0, 0, 0, "default"}' in text
+    # Its own Fortran calls C.
+    assert "ompi_bcast_f" not in text
+    for name in ("Magic!", "smp"):
+        refused = DecisionFunction("allreduce", [Method(name, name)], Leaf(0), provenance=facts)
+        with pytest.raises(ExportError, match=f"MPICH has no '{name}' that can be forced"):
+            TARGETS["preload-mpich"].write([refused], None)

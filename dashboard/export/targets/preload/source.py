@@ -11,7 +11,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.remarks import about
-from dashboard.export.target import ExportError
+from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.c import nested as c
 from dashboard.export.targets.c import table as c_table
 from dashboard.export.targets.c.file import helpers_of, names_of
@@ -156,7 +156,7 @@ def source(parts: Sequence[Part], head: Sequence[str], provenance: Mapping[str, 
     for part in parts:
         tables.add(part)
     if not tables.settings:
-        raise ExportError("every call is left to the library's own decision; there is nothing to preload")
+        raise LeftAloneError("every call is left to the library's own decision; there is nothing to preload")
     functions = [_function(part.decision, name) for part, name in zip(parts, names, strict=True)]
     headers, helpers = helpers_of(line for function in functions for line in function)
     lines = [*comment(head, hanging=""), ""]
