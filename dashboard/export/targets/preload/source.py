@@ -171,7 +171,7 @@ def source(parts: Sequence[Part], head: Sequence[str], provenance: Mapping[str, 
 
 def runtime() -> list[str]:
     """Lines that are the same in every such library."""
-    files = (Path(__file__).with_name(name) for name in ("tools.c", "runtime.c"))
+    files = (Path(__file__).with_name(name) for name in ("tools.c", "runtime.c", "report.c"))
     return "\n\n".join(file.read_text(encoding="ascii").rstrip() for file in files).splitlines()
 
 
