@@ -27,7 +27,7 @@ from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
-from dashboard.export.target import ExportError, NothingToWriteError
+from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.openmpi.nodes import parted
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.usage import han_name, used_in_text
@@ -197,7 +197,7 @@ def write(order: Order) -> Written:
     if not kept:
         raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")
     if target.readable and all(is_default(decision) for decision in kept):
-        raise NothingToWriteError("everything is left to the library's own decision: no file is needed")
+        raise LeftAloneError("everything is left to the library's own decision: no file is needed")
     source = {decision.collective: decision for decision in per_collective(order.decisions)}
     open_ends = {name: text for name, decision in source.items() if (text := unsaid(decision, target))}
     # What needs no substitutes is written as it was decided, also where one tree decides several collectives.

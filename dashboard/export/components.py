@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from dashboard.decisions.function.nodes import Method
 
 HAN, TUNED = "han", "tuned"
+#: Parameter of HAN's methods: which of its own algorithms it takes.
+VARIANT = "variant"
+#: HAN's algorithms by number (5.0, ``ompi_info --param coll han --level 9``); 0 leaves it to HAN, which takes the first
+#: of them. Its rules name them behind a component's name and an ``@``, its control variables act on the call.
+HAN_VARIANTS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("bcast", "allgather", "gather", "scatter"), ("intra", "simple")),
+    **dict.fromkeys(("reduce", "allreduce"), ("intra", "simple", "reproducible")),
+    "barrier": ("simple",),
+}
+#: Collectives of which HAN cuts messages into segments, all of a job by the same size.
+HAN_SEGMENTED = ("bcast", "reduce", "allreduce")
 _TREES = frozenset({"bcast", "reduce"})
 _FIXED = frozenset({"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather"})
 _FIXED |= {"reduce", "reduce_scatter", "reduce_scatter_block", "scatter"}
@@ -73,6 +84,26 @@ def named(method: Method) -> str:
     number = method.parameters.get("library_id")
     known = number is not None and int(number) >= 0
     return "" if known or method.algorithm not in SERVES or "provider" in method.parameters else method.algorithm
+
+
+def han_settings(collective: str, variant: str, segment_size: int) -> dict[str, int]:
+    """Control variables with which HAN's calls take one of its algorithms and a segment size; empty, 0: its own.
+
+    Raises
+    ------
+    LookupError
+        HAN has no such algorithm of the collective, or does not cut its messages.
+    """
+    variants = HAN_VARIANTS.get(collective, ())
+    if (variant and variant not in variants) or (segment_size and collective not in HAN_SEGMENTED):
+        raise LookupError(f"{collective}: HAN has no {variant or 'segments'}; it has {', '.join(variants)}")
+    said = {f"coll_han_use_{collective}_algorithm": 1 + variants.index(variant)} if variant else {}
+    return said | ({f"coll_han_{collective}_segsize": segment_size} if segment_size else {})
+
+
+def variant_of(method: Method) -> str:
+    """Which of HAN's own algorithms a method takes; empty: HAN's choice, or another's method."""
+    return str(method.parameters.get(VARIANT, "")) if named(method) == HAN else ""
 
 
 def answers(selected: Sequence[str], collective: str) -> str:

@@ -13,7 +13,7 @@ from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.decisions.grown.default import NAMES
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import is_of_library
-from dashboard.export.target import ExportError, NothingToWriteError, Target
+from dashboard.export.target import ExportError, LeftAloneError, Target
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,14 +60,14 @@ def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None 
 
 
 def said(target: Target, collective: str, method: Method, facts: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
-    """Whether the target writes a file in which this method is all that is decided."""
+    """Whether the target writes a file in which this method is all that is decided, or needs none for it."""
     if method.segment_size and not target.segments:
         return False
     if target.runs_own and not is_of_library(method):
         method = target.runs_own(method)
     try:
         target.write([DecisionFunction(collective, [method], Leaf(0), provenance=facts)], None, **options)
-    except NothingToWriteError:
+    except LeftAloneError:
         return True
     except ExportError:
         return False

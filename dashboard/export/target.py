@@ -11,8 +11,8 @@ class ExportError(ValueError):
     """The decision functions cannot be written as this target; the message says why."""
 
 
-class NothingToWriteError(ExportError):
-    """Everything is left to the library's own decision, so that no file is needed."""
+class LeftAloneError(ExportError):
+    """All is left to the library's own decision, which needs no file."""
 
 
 class Step(NamedTuple):

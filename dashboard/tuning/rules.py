@@ -14,7 +14,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.grown.default import is_default
 from dashboard.export import ExportError, bundle, form, usage
-from dashboard.export.components import HAN, named
+from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
@@ -131,7 +131,7 @@ def read(work: Work, text: str) -> Rules:
 
 
 def _left_to_han(decision: DecisionFunction) -> DecisionFunction:
-    methods = [LEFT_ALONE if named(method) == HAN else method for method in decision.methods]
+    methods = [LEFT_ALONE if named(method) == HAN and not variant_of(method) else method for method in decision.methods]
     if tuple(methods) == tuple(decision.methods):
         return decision
     return DecisionFunction(

@@ -31,6 +31,12 @@ mca:coll:tuned:param:coll_tuned_reduce_scatter_algorithm:value:ignore
 mca:coll:tuned:param:coll_tuned_reduce_scatter_algorithm:enumerator:value:3:ring
 mca:coll:tuned:param:coll_tuned_reduce_scatter_block_algorithm:value:ignore
 mca:coll:tuned:param:coll_tuned_reduce_scatter_block_algorithm:enumerator:value:4:butterfly
+mca:coll:han:version:"component:5.0.11"
+mca:coll:han:param:coll_han_use_bcast_algorithm:value:default
+mca:coll:han:param:coll_han_use_bcast_algorithm:enumerator:value:1:intra
+mca:coll:han:param:coll_han_use_bcast_algorithm:enumerator:value:2:simple
+mca:coll:han:param:coll_han_bcast_segsize:value:65536
+mca:coll:han:param:coll_han_bcast_low_module:value:self
 """
 
 
@@ -69,6 +75,18 @@ def test_forcing_sets_every_variable_of_the_collective(library: openmpi.OpenMpi)
     assert said["coll_tuned_bcast_algorithm_knomial_radix"] == 4
     assert "coll_tuned_bcast_algorithm_count" not in said
     assert not any("reduce_scatter" in name for name in said)
+
+
+def test_han_is_measured_with_its_own_algorithms_and_segment_sizes(library: openmpi.OpenMpi) -> None:
+    methods = [
+        each for each in library.methods("bcast", Variants((0, 8192), components=("han",))) if each.algorithm == "han"
+    ]
+    # The one that it takes by itself is not named again.
+    assert methods == [Method("han"), Method("han", 0, (("variant", "simple"),)), Method("han", 8192)]
+    own, simple, segmented = (library.settings("bcast", method) for method in methods)
+    assert simple == {**own, "coll_han_use_bcast_algorithm": 2}
+    assert segmented == {**own, "coll_han_bcast_segsize": 8192}
+    assert {library.component("bcast", method) for method in methods} == {"han"}
 
 
 def test_the_default_is_the_library_as_it_was(library: openmpi.OpenMpi) -> None:

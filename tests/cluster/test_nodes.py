@@ -106,14 +106,14 @@ def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, 
 
 def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(slow: Slurm, tmp_path: Path) -> None:
     (tmp_path / "rules.conf").write_text("1\n7\n1\n1\n1\n0 6 0 0\n")
-    (tmp_path / "rules-han.conf").write_text("1\n7\n1\n2\n1\n1\n3\n0 tuned\n1024 han\n65536 adapt\n")
+    (tmp_path / "rules-han.conf").write_text("1\n7\n1\n2\n1\n1\n4\n0 tuned\n1024 han\n8192 han @simple\n65536 adapt\n")
     files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf")]
     told = in_an_allocation(slow, tmp_path, "prove", *files, "--ranks", str(RANKS), "--memory", "128KiB", "--json")
     proof, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
     assert (proof["nodes"], proof["taken"], proof["holds"]) == (NODES, "yes", True), told
     seen = {one["asked"]: one["state"] for one in proof["regions"]}
     # Rules can name adapt, which the library drops by itself from every communicator.
-    assert seen == {"binomial": "proven", "han": "proven", "adapt": "proven"}
+    assert seen == {"binomial": "proven", "han": "proven", "han variant=simple": "proven", "adapt": "proven"}
     assert {point["comm_size"] for one in proof["regions"] for point in one["points"]} == {4, 6, 8}
 
 
@@ -250,6 +250,8 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
     assert points["default", RANKS]["component"] == "han"
     assert points["binomial", RANKS]["component"] == "tuned"
     assert points["default", 2]["component"] == "tuned"
+    own = {tuple((one.get("parameters") or {}).items()): one for one in records if one.get("algorithm") == "han"}
+    assert own[("variant", "simple"),]["component"] == "han"
     assert points["han", 2]["error"] == "not answered by han: on this communicator tuned answers bcast"
     attrs = open_results([campaign.results])["bcast"].attrs
     assert attrs["nodes"] == NODES

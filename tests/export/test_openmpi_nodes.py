@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from dashboard.export.rules import openmpi_han
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
-from dashboard.export.targets.openmpi.nodes import component_of, joined, parted, to_openmpi_nodes
+from dashboard.export.targets.openmpi.nodes import component_of, joined, parted, to_openmpi_nodes, word_of
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from dashboard.export.usage import han_name
 from tests.cubes import cube_of
@@ -20,6 +22,7 @@ from tests.export.trees import random_decision, random_sizes
 
 DEFAULT = Method("default", "default", 0, {"library_id": 0})
 COMPONENTS = [Method(name, name) for name in ("han", "tuned", "basic", "adapt")]
+SIMPLE = Method("han variant=simple", "han", 0, {"variant": "simple"})
 BINOMIAL, PIPELINE = Method("binomial", "binomial", 0, {"library_id": 6}), Method("pipeline 8KiB", "pipeline", 8192)
 
 
@@ -27,7 +30,8 @@ def mixed(collective: str, seed: int) -> DecisionFunction:
     """A random decision over algorithms of tuned and components."""
     drawn = random_decision(collective, seed, depth=5)
     random = np.random.default_rng(seed)
-    methods = [COMPONENTS[random.integers(4)] if random.random() < 0.4 else method for method in drawn.methods]
+    others = [*COMPONENTS, SIMPLE]
+    methods = [others[random.integers(5)] if random.random() < 0.5 else method for method in drawn.methods]
     return DecisionFunction(collective, methods, drawn.tree, provenance=drawn.provenance)
 
 
@@ -35,16 +39,22 @@ def meant(decision: DecisionFunction, comm: np.ndarray, message: np.ndarray) -> 
     """What answers at each pair of sizes; of tuned which algorithm."""
     found = []
     for method in (decision.methods[place] for place in decision.predict(comm, message)):
-        component = component_of(method, decision.collective)
+        word = word_of(method, decision.collective)
         number = method.parameters.get("library_id") or 0
-        found.append(f"tuned {number} {method.segment_size if number else 0}" if component == TUNED else component)
+        found.append(f"tuned {number} {method.segment_size if number else 0}" if word == TUNED else word)
     return found
 
 
+@pytest.mark.parametrize("version", ["5.0", "6.0"])
 @pytest.mark.parametrize(("collective", "seed"), [("bcast", 1), ("reduce", 2), ("allreduce", 3), ("bcast", 4)])
-def test_both_files_together_decide_as_the_decision_function_on_100000_points(collective: str, seed: int) -> None:
+def test_both_files_together_decide_as_the_decision_function_on_100000_points(
+    collective: str, seed: int, version: str
+) -> None:
     decision = mixed(collective, seed)
-    read = read_text(to_openmpi_nodes(decision))
+    text = to_openmpi_nodes(decision, version=version)
+    # The JSON of 6 is read by tuned alone; who answers stands in HAN's rules there as well.
+    assert (json.loads(parted(text)[0])["module"] == "tuned") if version == "6.0" else text.startswith("#")
+    read = read_text(text, version=version)
     assert read.format == "openmpi-nodes"
     assert not read.errors
     comm, message = random_sizes(seed, 100_000)
@@ -127,6 +137,21 @@ def test_an_export_across_nodes_says_and_costs_what_was_decided() -> None:
     assert alone.costs
 
 
+def test_rules_say_han_s_algorithm_and_what_they_cannot_say_of_its_segments_is_said() -> None:
+    long = Method("han 8KiB", "han", 8192)
+    two = DecisionFunction("bcast", [SIMPLE, long], Split((Test("message_size", 100),), (Leaf(0), Leaf(1))))
+    text = parted(to_openmpi_nodes(two))[1]
+    assert "0 han @simple # number 6\n101 han # number 6\n" in text
+    assert "where 8192 was decided, coll_han_bcast_segsize is taken" in " ".join(text.split("\n# "))
+    alone = parted(to_openmpi_nodes(DecisionFunction("bcast", [long], Leaf(0))))[1]
+    assert "--mca coll_han_bcast_segsize 8192 says it for all calls" in " ".join(alone.split("\n# "))
+    # Over measurements, what the segments gained is lost.
+    measured = cube((COMPONENTS[0], [4e-3, 9e-3]), (SIMPLE, [2e-3, 9e-3]), (long, [4e-3, 3e-3]))
+    measured = measured.assign_coords(variant=("method", ["", "simple", ""]))
+    part = write(Order("openmpi-nodes", (two,), {"bcast": measured})).parts[0]
+    assert part.loss == pytest.approx(100)
+
+
 def test_what_han_does_not_answer_is_left_to_the_rules_of_tuned() -> None:
     drawn = random_decision("alltoall", 1)
     for decisions in ([drawn], [drawn, mixed("bcast", 1)]):
@@ -139,7 +164,7 @@ def test_what_han_does_not_answer_is_left_to_the_rules_of_tuned() -> None:
 
 
 def test_what_cannot_be_said_is_refused() -> None:
-    with pytest.raises(ExportError, match=r"only in Open MPI 5\.0, not 4\.1"):
+    with pytest.raises(ExportError, match=r"only from Open MPI 5\.0 on, not in 4\.1"):
         to_openmpi_nodes(mixed("bcast", 1), version="4.1")
 
 
@@ -152,6 +177,14 @@ def test_what_cannot_be_said_is_refused() -> None:
         ("1 bcast 1 2 1 1 1 8 han", "'8' is read as a message size of bcast, expected 0 to 0", 0),
         ("1 bcast 1 2 2 1 1 0 han 8 1 0 tunes", "'tunes' is read as a component", 1),
         ("1 bcast 1 3 1 1 1 0 han", "a topological level of bcast, expected 0 to 2", 0),
+        # As 5.0.11 reads them: a blank before the @ and none behind it; numbers are of the same list.
+        ("1 bcast 1 2 1 1 2 0 han @simple 4096 han @1", "", 2),
+        ("1 bcast 1 2 1 1 1 0 han@simple", "'han@simple' is read as a component", 0),
+        (
+            "1 barrier 1 2 1 1 1 0 han @intra",
+            "'@intra' is read as an algorithm of HAN for barrier, expected @ and simple",
+            0,
+        ),
         ("1 brodcast 1 2 1 1 1 0 han", "'brodcast' is read as a collective", 0),
         ("2 bcast 1 2 1 1 1 0 han", "'' is read as a collective", 1),
         ("1 bcast 1 2 1 1 2 0 han 4096", "'' is read as a component", 0),

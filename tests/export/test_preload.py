@@ -10,6 +10,7 @@ import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, quadtree
 from dashboard.export import TARGETS, ExportError
+from dashboard.export.bundle import Order, write
 from dashboard.export.library_names import Choice
 from dashboard.export.targets.preload.library import settings_of, to_preload
 from tests.cubes import cube_of
@@ -32,6 +33,18 @@ def test_control_variables_are_those_of_the_library() -> None:
     ]
     assert settings_of("alltoall", Choice(4, requests=8))["coll_tuned_alltoall_algorithm_max_requests"] == 8
     assert settings_of("barrier", Choice(0)) == {}
+
+
+def test_han_s_algorithm_and_segments_are_set_for_the_call() -> None:
+    methods = [Method("han variant=simple", "han", 0, {"variant": "simple"}), Method("han 8KiB", "han", 8192)]
+    tree = Split((Test("message_size", 1000),), (Leaf(0), Leaf(1)))
+    text = to_preload(DecisionFunction("bcast", methods, tree))
+    for name in ("coll_han_priority", "coll_han_use_bcast_algorithm", "coll_han_bcast_segsize"):
+        assert f'"{name}"' in text
+    # Two settings for the communicator, one for the call.
+    assert re.search(r'\{COLLTUNE_BCAST, \d+, 2, 1, 0, 0, "han variant=simple"\}', text)
+    with pytest.raises(ExportError, match="has no 'han 8KiB'"):
+        to_preload(DecisionFunction("gather", methods[1:], Leaf(0)))
 
 
 def test_one_file_decides_several_collectives_and_nothing_else_has_a_name_outside() -> None:
@@ -97,3 +110,25 @@ def test_it_is_a_target_of_export(fast_ethernet_bcast: xr.Dataset) -> None:
     text = target.write([decision], None, cubes={"bcast": fast_ethernet_bcast})
     assert target.extension == ".c"
     assert "int MPI_Bcast(" in text
+
+
+def test_of_mpich_the_library_s_own_decision_is_kept_and_what_it_lacks_is_replaced() -> None:
+    time = np.array([[[1.0, 3.0]], [[2.0, 2.0]], [[3.0, 1.0]]])
+    names = ["Magic!", "binomial", "default"]
+    cube = cube_of(time, [8], [1, 100]).assign_coords(method=names, algorithm=("method", names))
+    facts = {"library": "MPICH", "library_version": "5.0.2"}
+    tree = Split((Test("message_size", 10),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction(
+        "bcast", [Method("Magic!", "Magic!"), Method("default", "default")], tree, provenance=facts
+    )
+    written = write(Order("preload-mpich", (decision,), {"bcast": cube.assign_attrs(facts)}))
+    text = written.text
+    assert '"MPIR_CVAR_BCAST_INTRA_ALGORITHM"' in text
+    assert '{0, 0, "binomial"}' in text
+    assert '0, 0, 0, "default"}' in text
+    # Its own Fortran calls C.
+    assert "ompi_bcast_f" not in text
+    for name in ("Magic!", "smp"):
+        refused = DecisionFunction("allreduce", [Method(name, name)], Leaf(0), provenance=facts)
+        with pytest.raises(ExportError, match=f"MPICH has no '{name}' that can be forced"):
+            TARGETS["preload-mpich"].write([refused], None)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
-from dashboard.export.components import SERVES
+from dashboard.export.components import HAN, HAN_VARIANTS, SERVES, VARIANT, han_settings
 from dashboard.export.library_names import takes_fan_out, takes_segments
 
 NAME = "Open MPI"
@@ -22,7 +22,7 @@ _ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
 _ENUMERATOR = re.compile(
     r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
 )
-_VARIABLE = re.compile(r"mca:coll:tuned:param:(?P<name>\w+):value:(?P<value>.*)")
+_VARIABLE = re.compile(r"mca:coll:(?:tuned|han):param:(?P<name>\w+):value:(?P<value>.*)")
 _COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
 _VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
@@ -47,7 +47,7 @@ class OpenMpi:
     algorithms
         Name of each algorithm by number (0, the library's own choice, left out), by collective.
     variables
-        Whole-number control variables of ``coll/tuned`` with their values.
+        Whole-number control variables of ``coll/tuned`` and ``coll/han`` with their values.
     components
         That were built with it and answer blocking collectives.
     """
@@ -76,7 +76,17 @@ class OpenMpi:
             sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
             for parameters in self._parameters(collective, number, name, variants):
                 methods += [Method(name, size, parameters, number) for size in sizes]
-        return methods + [Method(component) for component in self._components(collective, variants)]
+        for component in self._components(collective, variants):
+            methods += [Method(component), *(self._of_han(collective, variants) if component == HAN else ())]
+        return methods
+
+    def _of_han(self, collective: str, variants: Variants) -> Iterator[Method]:
+        """HAN with each of its algorithms but the one that it takes by itself, and with segment sizes, where it can."""
+        if f"coll_han_use_{collective}_algorithm" in self.variables:
+            yield from (Method(HAN, 0, ((VARIANT, name),)) for name in HAN_VARIANTS.get(collective, ())[1:])
+        own = self.variables.get(f"coll_han_{collective}_segsize")
+        if own is not None:
+            yield from (Method(HAN, size) for size in variants.segment_sizes if size not in (0, own))
 
     def _components(self, collective: str, variants: Variants) -> list[str]:
         """Components that are asked for and serve a collective."""
@@ -111,7 +121,9 @@ class OpenMpi:
         own = {name: value for name, value in self.variables.items() if name == base or name.startswith(base + "_")}
         own = {name: value for name, value in own.items() if not name.endswith("_count")}
         if method.algorithm == DEFAULT or self.component(collective, method):
-            return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own}
+            variant = str(dict(method.parameters).get(VARIANT, ""))
+            of_han = han_settings(collective, variant, method.segment_size) if method.algorithm == HAN else {}
+            return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own, **of_han}
         said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
         said |= {base + _SUFFIX[name]: int(value) for name, value in method.parameters}
         return {_DYNAMIC: 1, _PRIORITY: _HIGHEST, **own, **{k: v for k, v in said.items() if k in self.variables}}
@@ -184,8 +196,8 @@ def parse(text: str) -> OpenMpi:
 
 
 def _integer(name: str, value: str) -> int | None:
-    """Number that a variable is set to; an algorithm that is not forced is printed as ``ignore``."""
-    if value in ("ignore", "false"):
+    """Number that a variable is set to; an algorithm that is not forced is printed as ``ignore`` or ``default``."""
+    if value in ("ignore", "false", "default"):
         return 0
     if value == "true":
         return 1

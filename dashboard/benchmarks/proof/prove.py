@@ -30,7 +30,7 @@ from dashboard.export.components import TUNED
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.targets.mpich.base import installed
-from dashboard.export.targets.openmpi.nodes import component_of
+from dashboard.export.targets.openmpi.nodes import component_of, word_of
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series
 
@@ -134,8 +134,7 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     acts = taken(named, results)
     if target.listens:
         verdicts = tuple(
-            by_word(verdict, component_of(verdict.region.method, verdict.region.collective), results)
-            for verdict in verdicts
+            by_word(verdict, word_of(verdict.region.method, verdict.region.collective), results) for verdict in verdicts
         )
         acts = taken_by_word(results, acts)
     title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"

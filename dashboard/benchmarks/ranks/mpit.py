@@ -7,6 +7,7 @@ those are used that count per peer of a communicator. Nothing here imports mpi4p
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -170,7 +171,9 @@ class PeerCounters:
         try:
             call("MPI_T_pvar_get_index", name.encode(), _PVAR_CLASS_SIZE, ctypes.byref(index))
         except ToolInterfaceError as error:
-            raise ToolInterfaceError(f"this library has no counter {name}, as Open MPI 4.1 ({error})") from None
+            said = os.environ.get("OMPI_MCA_pml", "^")  # noqa: SIM112 - so it is called
+            why = "as Open MPI 4.1" if said.startswith("^") else f"where OMPI_MCA_pml={said} leaves it out"
+            raise ToolInterfaceError(f"this library has no counter {name}, {why} ({error})") from None
         comm = ctypes.c_void_p(comm_address)
         call("MPI_T_pvar_handle_alloc", self._session, index, comm, ctypes.byref(handle), ctypes.byref(count))
         if count.value != self._peers:

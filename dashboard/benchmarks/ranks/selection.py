@@ -30,6 +30,7 @@ _STDERR = 2
 EVERY_CALL: Mapping[str, str] = {"OMPI_MCA_coll_han_verbose": "100"}
 _SEARCHED = r"HAN searched (?:a rule )?for collective \d+ \({collective}\)(?P<what>.*)"
 _RULE = re.compile(r"on topological level 2 .* Found a rule .* : component \d+ \((?P<name>\w+)\)")
+_ALGORITHM = r"coll:han:get_algorithm {collective} size:\d+ algorithm:[1-9]\d* (?P<name>\w+)"
 _LACKING = r"(?:any valid module for|this module cannot handle this) collective.*{collective}.*level 2 "
 
 
@@ -44,6 +45,8 @@ def parse(output: str) -> list[str]:
 def answered(output: str, collective: str) -> tuple[str, str]:
     """Component that a call was given to, and why that one did not answer it; empty: HAN was not asked, or it did.
 
+    Of HAN with the algorithm that it was told to take, as its rules say it: ``han @simple``.
+
     Parameters
     ----------
     output
@@ -56,6 +59,8 @@ def answered(output: str, collective: str) -> tuple[str, str]:
         return "", ""
     rule = _RULE.search(searched["what"])
     name = rule["name"] if rule else HAN
+    if name == HAN and (own := re.search(_ALGORITHM.format(collective=collective), output)):
+        name = f"{HAN} @{own['name']}"
     lacking = re.search(_LACKING.format(collective=collective), output)
     return name, f"{name} is not selected for this communicator, so HAN falls back to another one" if lacking else ""
 

@@ -135,6 +135,7 @@ class Worker:
         self._machines: list[str] = self._world.allgather(surroundings.machine())
         self._tools: ToolInterface | None = None
         self._counters: Counters | None = None
+        self._switch_problem = ""
         over = any(method.provider != LIBRARY for each in self._plan.methods.values() for method in each)
         self._executor = executor.loaded(mpi, self._world, native) if over else None
         self._refused: dict[tuple[Any, ...], str] = {}
@@ -161,16 +162,14 @@ class Worker:
             return "each method of this plan needs a launch of its own: start it by colltune bench run or submit"
         if lost := self._first(self._only.lost(self.rank) if self._only else ""):
             return lost
-        switch_problem = ""
         try:
             if plan.settings or plan.graph_counters:
                 self._tools = ToolInterface()
             if plan.settings and self._only is None:
                 self._try_switching()
         except ToolInterfaceError as error:
-            switch_problem = str(error)
-        self._count_messages(switch_problem)
-        if self._only is None and plan.settings and (problem := self._first(switch_problem)):
+            self._switch_problem = str(error)
+        if self._only is None and plan.settings and (problem := self._first(self._switch_problem)):
             self.cannot_switch = True
             return f"{problem}; {_NO_TOOLS}"
         return ""
@@ -185,11 +184,11 @@ class Worker:
             every = {name for methods in self._plan.settings.values() for settings in methods for name in settings}
             self._tools.write({name: self._tools.read(name) for name in sorted(every)})
 
-    def _count_messages(self, problem: str) -> None:
+    def _count_messages(self) -> None:
         """Make ready for message graphs, where they are wished for and the library counts."""
         if not self._plan.graph_counters:
             return
-        problem = problem or os.environ.get(UNCOUNTED, "")
+        problem = self._switch_problem or os.environ.get(UNCOUNTED, "")
         try:
             if self._tools is not None and not problem:
                 address = self._mpi._addressof(self._mpi.COMM_WORLD)  # noqa: SLF001 - mpi4py's own way to the handle
@@ -219,6 +218,7 @@ class Worker:
 
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
+        self._count_messages()
         self._faulty = self._world.bcast(faulty_of(self._campaign) if self.rank == 0 else None)
         self._selection = self._world.bcast(Selection.read(self._campaign.folder) if self.rank == 0 else None)
         todo: Todo

@@ -93,7 +93,7 @@ def read_beside(tuned: Path, han: Path, version: str = DEFAULT_VERSION) -> tuple
         When one cannot be read, or is another kind of file.
     """
     texts = []
-    for path, kinds in ((tuned, ("openmpi-1", "openmpi-2")), (han, ("openmpi-han",))):
+    for path, kinds in ((tuned, ("openmpi-1", "openmpi-2", "openmpi-3")), (han, ("openmpi-han",))):
         rules = read_rules(path, version=version)
         if rules.format not in kinds:
             raise RulesError(f"{path}: {rules.title}; wanted are rules of {'HAN' if path == han else 'tuned'}")

@@ -66,7 +66,7 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> Ru
         raise RulesError(str(error)) from None
     if "\0" in text:
         raise RulesError(f"not a text file; known are rules of {_KNOWN}")
-    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+    if text.lstrip("\ufeff \t\r\n").startswith("{") and f"{MARK}\n" not in text:
         return _json(text, own)
     if _OMPI_INFO.search(text):
         raise RulesError("this is what ompi_info prints of the library's parameters, no rules")

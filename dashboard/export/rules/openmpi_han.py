@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
 from dashboard.export.bands import Band, search_tree
-from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED
-from dashboard.export.rules import openmpi_text
+from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT
+from dashboard.export.rules import openmpi_json, openmpi_text
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.json_lines import parse
 from dashboard.export.targets.openmpi.nodes import GLOBAL, parted
 from loaders.openmpi import COLLECTIVE_IDS
 
@@ -72,7 +73,9 @@ def read(text: str) -> RulesFile:
 def read_both(text: str, version: str) -> RulesFile:
     """Read both files of `dashboard.export.targets.openmpi.nodes` as the one decision that they are."""
     first, second = parted(text)
-    tuned, han = openmpi_text.read(first, version), _simulated(second)
+    json = first.lstrip("\ufeff \t\r\n").startswith("{")
+    tuned = openmpi_json.read(parse(first.lstrip("\ufeff"))) if json else openmpi_text.read(first, version)
+    han = _simulated(second)
     skipped = first.count("\n") + 1
     silent = sorted({*tuned.decisions} & SERVES[HAN] - {*han.bands})
     faults = [
@@ -95,7 +98,7 @@ def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, Decisi
     for name in {*tuned} & SERVES[HAN] - {*han.bands}:
         decisions[name] = _only_han(name)
     for name, bands in han.bands.items():
-        methods = [Method(each, each) for each in han.names]
+        methods = [_method(each) for each in han.names]
         nodes: list[Node] = [Leaf(place) for place in range(len(methods))]
         facts: Mapping[str, object] = {}
         if name in tuned and TUNED in han.names:
@@ -126,7 +129,15 @@ def _shifted(decision: DecisionFunction, by: int) -> Node:
 
 
 def _leaves(names: Sequence[str]) -> tuple[list[Method], list[Node]]:
-    return [Method(each, each) for each in names], [Leaf(place) for place in range(len(names))]
+    return [_method(each) for each in names], [Leaf(place) for place in range(len(names))]
+
+
+def _method(word: str) -> Method:
+    """What a word of the rules stands for: a component, or one of HAN's own algorithms."""
+    component, _, variant = word.partition(" @")
+    return (
+        Method(f"{component} {VARIANT}={variant}", component, 0, {VARIANT: variant}) if variant else Method(word, word)
+    )
 
 
 def _decision(name: str, bands: Sequence[Band], leaves: tuple[list[Method], list[Node]]) -> DecisionFunction:
@@ -144,7 +155,7 @@ def _root(bands: Sequence[Band], nodes: Sequence[Node]) -> Node:
 
 def _simulated(text: str) -> _Read:
     reading = _Read()
-    words = _words(text)
+    words = _Words(text)
     try:
         for _ in range(_number(words, "the number of collectives", 1)):
             _collective(words, reading)
@@ -156,19 +167,30 @@ def _simulated(text: str) -> _Read:
     return reading
 
 
-def _words(text: str) -> Iterator[_Word]:
+class _Words(Iterator[_Word]):
     """Words but comments; at the end an empty one, once and again."""
-    line = 1
-    for match in _WORD.finditer(text):
-        if match[0] == "\n":
-            line += 1
-        elif not match[0].startswith("#"):
-            yield _Word(match[0], line)
-    while True:
-        yield _Word("", line)
+
+    def __init__(self, text: str) -> None:
+        self._left: list[_Word] = []
+        line = 1
+        for match in _WORD.finditer(text):
+            if match[0] == "\n":
+                line += 1
+            elif not match[0].startswith("#"):
+                self._left.append(_Word(match[0], line))
+        self._left.append(_Word("", line))
+        self._left.reverse()
+
+    def __next__(self) -> _Word:
+        return self._left.pop() if len(self._left) > 1 else self._left[0]
+
+    @property
+    def coming(self) -> str:
+        """Text of the word that comes next."""
+        return self._left[-1].text
 
 
-def _number(words: Iterator[_Word], what: str, least: int, most: int | None = None) -> int:
+def _number(words: _Words, what: str, least: int, most: int | None = None) -> int:
     word = next(words)
     value = int(word.text) if re.fullmatch(r"\d{1,18}", word.text) else -1
     if value < least or (most is not None and value > most):
@@ -178,7 +200,7 @@ def _number(words: Iterator[_Word], what: str, least: int, most: int | None = No
     return value
 
 
-def _collective(words: Iterator[_Word], reading: _Read) -> None:
+def _collective(words: _Words, reading: _Read) -> None:
     word = next(words)
     name = COLLECTIVE_IDS[int(word.text)] if _is_id(word.text) else word.text
     if name not in COLLECTIVE_IDS:
@@ -196,12 +218,15 @@ def _is_id(text: str) -> bool:
     return text.isdecimal() and int(text) < len(COLLECTIVE_IDS)
 
 
-def _level(words: Iterator[_Word], reading: _Read, name: str, level: int) -> None:
+def _level(words: _Words, reading: _Read, name: str, level: int) -> None:
     bands: list[Band] = []
     for number in range(_number(words, f"the number of communicator sizes of {name}", 0)):
         size = _number(words, f"a communicator size of {name}", 1, None if number else 1)
         rules = [
-            (_number(words, f"a message size of {name}", 0, None if place else 0), reading.place(_component(words)))
+            (
+                _number(words, f"a message size of {name}", 0, None if place else 0),
+                reading.place(_component(words, name)),
+            )
             for place in range(_number(words, f"the number of message sizes of {name} from {size} processes", 0))
         ]
         if rules:
@@ -211,10 +236,22 @@ def _level(words: Iterator[_Word], reading: _Read, name: str, level: int) -> Non
                 reading.bands[name] = bands
 
 
-def _component(words: Iterator[_Word]) -> str:
+def _component(words: _Words, collective: str) -> str:
     word = next(words)
     named = {str(number): name for name, number in NUMBERS.items()}
     name = named.get(word.text, word.text)
     if name not in NUMBERS:
         raise _Dropped(word.line, f"{word.text!r} is read as a component, expected {', '.join(NUMBERS)}")
+    return f"{name} @{_variant(words, collective)}" if words.coming.startswith("@") else name
+
+
+def _variant(words: _Words, collective: str) -> str:
+    """One of HAN's own algorithms, behind an ``@``; of other components it means nothing, and is read all the same."""
+    word = next(words)
+    names = HAN_VARIANTS.get(collective, ())
+    numbered = {str(number): name for number, name in enumerate(names, 1)}
+    name = numbered.get(word.text[1:], word.text[1:])
+    if name not in names:
+        what = f"{word.text!r} is read as an algorithm of HAN for {collective}"
+        raise _Dropped(word.line, f"{what}, expected @ and {', '.join(names)} without a blank between them")
     return name

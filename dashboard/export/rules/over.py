@@ -17,7 +17,7 @@ from dashboard.export.components import HAN, TUNED, named
 from dashboard.export.library_names import choice_of, is_of_library, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
-from dashboard.export.targets.openmpi.nodes import component_of
+from dashboard.export.targets.openmpi.nodes import word_of
 from dashboard.export.targets.settings import UCC_NAMES
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
     component = TUNED if wanted_choice == NOTHING else method.algorithm
     # What is left to tuned is its own decision, which across nodes is not the library's.
     if component == HAN:
-        return next((candidate for candidate in measured if component_of(candidate, collective) == HAN), method)
+        wanted = (word_of(method, collective), method.segment_size)
+        alike = (each for each in measured if (word_of(each, collective), each.segment_size) == wanted)
+        return next(alike, method)
     if (component_method := _component(component, measured)) is not None:
         return component_method
     if wanted_choice is None:

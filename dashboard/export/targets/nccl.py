@@ -16,7 +16,7 @@ from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.rules.nccl import ALGORITHMS, PROTOCOLS
-from dashboard.export.target import ExportError, NothingToWriteError, Step, Target
+from dashboard.export.target import ExportError, LeftAloneError, Step, Target
 from loaders.collectives import COLLECTIVES
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def to_nccl(
         own, notes = _lines(decision, bands.bands)
         lines += ["#", *hashed(about(decision, provenance, [*bands.notes, *notes])), *own]
     if all(line.startswith("#") for line in lines):
-        raise NothingToWriteError("everything is left to NCCL's own decision: no file is needed")
+        raise LeftAloneError("everything is left to NCCL's own decision: no file is needed")
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.export import usage
-from dashboard.export.components import HAN, SERVES, TUNED, named
+from dashboard.export.components import HAN, SERVES, TUNED, han_settings, named, variant_of
 from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError, Target
@@ -43,10 +43,10 @@ same processes, while the library's control variables (MPI tool interface) ask f
 this and later such calls go there. It is freed with the first one. Calls from Fortran are decided like those from C.
 Open MPI's algorithms that cut messages, which its own decision takes as well, want all processes to describe a \
 message as equally many elements of equally large types.
-Threads: calls on several communicators at once are fine (MPI_THREAD_MULTIPLE), but for the radix of k-nomial trees, \
-which is set for a single call: such methods are passed on there unless COLLTUNE_ONE_THREAD=1 says that one thread \
-alone calls collectives. A communicator that another thread makes at the very moment when one is prepared may take its \
-method as well."""
+Threads: calls on several communicators at once are fine (MPI_THREAD_MULTIPLE), but for the radix of k-nomial trees \
+and HAN's algorithms and segments, which are set for a single call: such methods are passed on there unless \
+COLLTUNE_ONE_THREAD=1 says that one thread alone calls collectives. A communicator that another thread makes at the \
+very moment when one is prepared may take its method as well."""
 #: Components of 5.0 whose priority can be set while it runs.
 _RAISED = (HAN, TUNED, "adapt", "basic")
 _DYNAMIC, _PRIORITY, _HIGHEST = "coll_tuned_use_dynamic_rules", "coll_tuned_priority", 100
@@ -135,8 +135,19 @@ def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice 
     """What the library is told for a method: also a component that answers by itself, where its priority can be set."""
     component = named(method)
     if version == "5.0" and component in _RAISED and decision.collective in SERVES[component]:
+        # HAN must have the algorithm and the segments that are asked for.
+        if component == HAN and not _has(decision.collective, method):
+            return None
         return Choice(0, component=component)
     return choice_in(decision, method, version)
+
+
+def _has(collective: str, method: Method) -> bool:
+    try:
+        han_settings(collective, variant_of(method), method.segment_size)
+    except LookupError:
+        return False
+    return True
 
 
 def switches_of(
@@ -191,7 +202,9 @@ def settings_of(collective: str, choice: Choice, version: str = DEFAULT_VERSION)
 
 
 def acting_of(collective: str, method: Method, choice: Choice, version: str) -> dict[str, int]:
-    """Control variables that Open MPI reads at each call: the radix of k-nomial trees."""
+    """Control variables that Open MPI reads at each call: HAN's algorithm and segments, the radix of k-nomial trees."""
+    if choice.component == HAN:
+        return han_settings(collective, variant_of(method), method.segment_size)
     radix = radix_of(method)
     if radix is None or normal(algorithms(collective, version).get(choice.algorithm, "")) != "knomial":
         return {}

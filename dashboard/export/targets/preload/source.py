@@ -11,7 +11,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.remarks import about
-from dashboard.export.target import ExportError, NothingToWriteError
+from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.c import nested as c
 from dashboard.export.targets.c import table as c_table
 from dashboard.export.targets.c.file import helpers_of, names_of
@@ -169,7 +169,7 @@ def source(parts: Sequence[Part], head: Sequence[str], provenance: Mapping[str, 
     for part in parts:
         tables.add(part)
     if not tables.settings and not tables.programs:
-        raise NothingToWriteError("every call is left to the library's own decision; there is nothing to preload")
+        raise LeftAloneError("every call is left to the library's own decision; there is nothing to preload")
     functions = [_function(part.decision, name) for part, name in zip(parts, names, strict=True)]
     headers, helpers = helpers_of(line for function in functions for line in function)
     lines = [*comment(head, hanging=""), ""]
@@ -184,7 +184,7 @@ def source(parts: Sequence[Part], head: Sequence[str], provenance: Mapping[str, 
 
 def runtime(tables: Tables) -> list[str]:
     """Lines that are the same in every such library, and the programs of own methods with what runs them."""
-    files = (Path(__file__).with_name(name) for name in ("tools.c", "runtime.c"))
+    files = (Path(__file__).with_name(name) for name in ("tools.c", "runtime.c", "report.c"))
     lines = "\n\n".join(file.read_text(encoding="ascii").rstrip() for file in files).splitlines()
     return [*lines, "", *tables.programs.lines()] if tables.programs else lines
 
