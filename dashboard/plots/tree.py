@@ -220,7 +220,7 @@ class _Drawing:
         longest = max(map(len, (*tested.values(), *self._texts.values())), default=0)
         self.column = min(max(LETTER * longest + 42, NARROW), WIDE)
         # The root has no line to stand below of.
-        self._left = max(10.0, LETTER * len(tested[nodes[0].place]) + 6)
+        self._left = max(10.0, LETTER * len(tested[nodes[0].place]) + 14)
         self.width = max(self._at(node)[0] + 8 + self._end(node) for node in nodes)
 
     def _at(self, node: Drawn) -> tuple[float, float]:
