@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -13,6 +15,8 @@ from tests.conftest import need
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 NEED_MPI = {"measuring"}
+#: Without anything that moves: small, and nothing of them is asked of the network.
+SLIM, MOST_BYTES = {"first_steps", "campaign_report"}, 2_000_000
 # The kernel's own shutdown warns about itself.
 STRICT = "import warnings\nwarnings.simplefilter('error')\nwarnings.filterwarnings('ignore', module='ipykernel')"
 
@@ -53,5 +57,9 @@ class TestNotebook:
             notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
         )
         client.execute()
+        if path.stem in SLIM:
+            outputs = json.dumps([cell.outputs for cell in notebook.cells if cell.cell_type == "code"])
+            assert len(outputs) < MOST_BYTES
+            assert re.findall(r"https?://[\w.]*(?:cdn|esm|unpkg)[\w.]*", outputs) == []
         last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
         assert last.execution_count == sum(cell.cell_type == "code" for cell in notebook.cells)

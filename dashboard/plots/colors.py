@@ -42,6 +42,7 @@ _ALGORITHMS = {
     "T": "binary binary_tree tree",
     "C": "chain k_chain",
     "F": "rabenseifner",
+    "X": "butterfly",
     "U": "bruck modified_bruck k_bruck bruck_k_fanout",
     "K": "knomial k_nomial",
     "A": "scatter_allgather scatter_recursive_doubling_allgather allgather_reduce gather_bcast reduce_scatter",
@@ -55,7 +56,6 @@ _ALGORITHMS = {
     "W": "swing",
     "E": "bine",
     "G": "orthogonal",
-    "X": "butterfly",
     "Q": "two_proc",
     "J": "linear_in_order",
     "Z": "default",
@@ -84,6 +84,8 @@ _WHITE = np.array([0.95047, 1.0, 1.08883])
 #: than 89 what is neither yellow nor white is glaring.
 _LIGHTNESS = (52.0, 89.0)
 _CHROMA = (25.0, 75.0)
+#: Lightness between a segmented method and the unsegmented one.
+_APART = 6.0
 #: Lines and signs have a contrast of 3 or more on a light page and on a dark one.
 _LINE_LIGHTNESS = (44.0, 60.0)
 #: From the smallest segments to the largest: binary logarithm, place between light and dark. Usual sizes are far apart.
@@ -197,8 +199,12 @@ def _color(place: int, segment: int, values: tuple[str, ...], scheme: str) -> st
     lightness, chroma, hue = _polar(base)
     darkest, lightest = _LIGHTNESS
     if segment:
-        # Duller than the unsegmented one, which may be as light.
-        lightness, chroma = lightest - at * (lightest - darkest - 1), 0.65 * chroma
+        # Duller than the unsegmented one, and lighter or darker than it by what can be seen, where there is room.
+        off = lightest - at * (lightest - darkest - 1) - lightness
+        room = abs((lightest if off >= 0 else darkest) - lightness)
+        if room > 2 * _APART:
+            off = np.copysign(_APART, off) + off * (1 - _APART / room)
+        lightness, chroma = lightness + float(off), 0.65 * chroma
     if values:
         aside = crc32(" ".join(values).encode()) / 2**32 - 0.5
         lightness, hue = float(np.clip(lightness + 24 * aside, darkest + 1, lightest)), hue + 0.5 * aside

@@ -221,10 +221,11 @@ def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey)
         ends = [*(np.flatnonzero(np.diff(line)) + 1), len(line)]
         for start, end in zip([0, *ends], ends, strict=False):
             if line[start] >= 0:
-                code = key.letters[line[start]]
-                fits = len(code) * FIGURE_WIDTH <= pixels[start:end].sum()
-                # Not between two cells, where lines of regions may run.
+                code, wide = key.letters[line[start]], pixels[start:end]
+                fits = len(code) * FIGURE_WIDTH <= wide.sum()
+                # In a cell that has room for it, if can be: lines of regions may run between two.
                 off = np.abs(centres[start:end] - (edges[start] + edges[end]) / 2)
+                off[wide < len(code) * FIGURE_WIDTH] += edges[-1] - edges[0]
                 texts[row, start + int(off.argmin())] = code if fits else code[0]
     return texts.ravel()
 

@@ -17,7 +17,7 @@ from dashboard.plots.raster import Raster
 #: Upper ends of the classes, in percent points by which B costs more than A; the last is open.
 BOUNDS = (-25.0, -5.0, -1.0, 1.0, 5.0, 25.0)
 #: Blue where B is better, orange where A is; told apart under every colour blindness, and by sign in the cells.
-COLORS = ("#5a8fd6", "#94b8e8", "#cfe0f5", "#e4e4e4", "#fbd9b0", "#f5ab5c", "#e07b1f", "#ffffff")
+COLORS = ("#5a8fd6", "#94b8e8", "#cfe0f5", "#e4e4e4", "#fbd9b0", "#f5ab5c", "#e07b1f", "#ffffff26")
 LABELS = (
     "B better by 25 and more",
     "B better by 5 – 25",

@@ -18,7 +18,7 @@ from dashboard.plots.raster import Raster
 BOUNDS = (5.0, 10.0, 25.0, 50.0, 100.0)
 #: White below 5 % (a dim grey on a dark page), yellow from 10 %, red from 50 % as in the figure; light enough for black
 #: figures.
-COLORS = ("#ffffff59", "#ffffb2", "#fed448", "#fd9a3c", "#f8553a", "#e0348b")
+COLORS = ("#ffffff26", "#ffffb2", "#fed448", "#fd9a3c", "#f8553a", "#e0348b")
 LABELS = ("below 5 %", "5 – 10 %", "10 – 25 %", "25 – 50 %", "50 – 100 %", "100 % and above")
 UNMEASURED = "not measured"
 

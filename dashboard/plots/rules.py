@@ -8,19 +8,18 @@ from html import escape
 from dashboard.decisions import DecisionFunction, Rule
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import swatch, table
-from dashboard.plots.tree import condition, look
+from dashboard.plots.tree import YES_NO, condition, look
 
 
 def rule_words(decision: DecisionFunction, rule: Rule) -> str:
     """Write when a rule holds: ``processes > 8, message ≤ 4 KiB``; ``always`` without any test."""
     parts = []
-    for name, (low, high) in rule.bounds.items():
-        if math.isfinite(low):
-            parts.append(condition(decision, name, low, above=True))
-        if math.isfinite(high):
-            parts.append(condition(decision, name, high, above=False))
-    # A yes/no attribute is bound on both sides by itself; what was tested is one of them.
-    return ", ".join(dict.fromkeys(part for part in parts if not part.startswith("not not"))) or "always"
+    for name, bounds in rule.bounds.items():
+        for cut, above in zip(bounds, (True, False), strict=True):
+            # A yes/no attribute is bound on both sides by itself; what was tested is between no and yes.
+            if math.isfinite(cut) and (name not in YES_NO or 0 <= cut < 1):
+                parts.append(condition(decision, name, cut, above=above))
+    return ", ".join(dict.fromkeys(parts)) or "always"
 
 
 def rules_page(decision: DecisionFunction, rules: list[Rule], key: MethodKey, first: int, end: int) -> str:

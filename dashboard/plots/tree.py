@@ -22,6 +22,7 @@ LINE = 26
 NARROW, WIDE, LETTER = 70, 420, 5.6
 #: A drawing that is wider than its place shrinks, to no less than this.
 SMALLEST = 0.75
+YES_NO = {"even", "power_of_two"}
 _BYTES = ("message_size", "total_size", "data_per_node")
 _NAMES = {
     "comm_size": "processes",
@@ -139,7 +140,7 @@ def _outcomes(decision: DecisionFunction, place: int) -> list[tuple[int, str]]:
 def condition(decision: DecisionFunction, name: str, cut: float, *, above: bool) -> str:
     """Write one outcome of a test as people say it: ``message ≤ 4 KiB``, ``even``, ``collective is bcast``."""
     title = _NAMES.get(name, name)
-    if name in {"even", "power_of_two"} and 0 <= cut < 1:
+    if name in YES_NO and 0 <= cut < 1:
         return title if above else f"not {title}"
     if name in decision.categories:
         names = decision.categories[name]
@@ -219,7 +220,7 @@ class _Drawing:
         longest = max(map(len, (*tested.values(), *self._texts.values())), default=0)
         self.column = min(max(LETTER * longest + 42, NARROW), WIDE)
         # The root has no line to stand below of.
-        self._left = max(10.0, LETTER * len(tested[nodes[0].place]) + 6)
+        self._left = max(10.0, LETTER * len(tested[nodes[0].place]) + 14)
         self.width = max(self._at(node)[0] + 8 + self._end(node) for node in nodes)
 
     def _at(self, node: Drawn) -> tuple[float, float]:

@@ -34,6 +34,8 @@ from dashboard.session.view import View
 MOST_RULES = 200
 #: A map of more cells is not given along as a table.
 MOST_ROWS = 100_000
+#: Beside what was judged by what it was made from.
+_NOT_YET = "What is recommended is judged at sizes left out (<code>--held-out lines</code>), as on the page Frontier."
 _LANGUAGES = {"c": "c", "python": "python", "json": "json"}
 
 
@@ -107,7 +109,7 @@ class Contents:
             yield from _frontier(view, choice, self.held_out, progress)
         problem = view.problem()
         if self.models and problem is not None:
-            yield from model_parts(problem.slices[0], progress)
+            yield from (replace(part, on_screen=True) for part in model_parts(problem.slices[0], progress))
         yield _rules(view, decision, figures)
         yield _written(view, decision, TARGETS[self.target])
         if self.target != "c":
@@ -177,7 +179,10 @@ def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progre
         mark = None if at is None else (float(table["leaves"].iloc[at]), float(table["held_out_mean"].iloc[at]))
         charts.insert(0, ("Mean penalty held out", "held_out_mean", mark))
     try:
-        advice = f"<p><strong>Recommended:</strong> {escape(recommend(tried).reason)}.</p>"
+        reason = escape(recommend(tried).reason)
+        # What is good where it was learnt is no recommendation: that of the page Frontier is judged held out, too.
+        words = f"<strong>Recommended:</strong> {reason}." if held_out else f"In sample: {reason}. {_NOT_YET}"
+        advice = f"<p>{words}</p>"
     except DecisionError as error:
         advice = f"<p>{escape(str(error))}</p>"
     notes = "".join(f"<p>{escape(note)}</p>" for note in tried.notes)
@@ -189,6 +194,7 @@ def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progre
         "All ways of deciding",
         f'{advice}{notes}<div class="beside"><div>{keys[0]}</div><div>{keys[1]}</div></div>',
         tuple(frontier.frontier_chart(title, table, value, titles, mark) for title, value, mark in charts),
+        on_screen=True,
     )
 
 
@@ -228,7 +234,7 @@ def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     remarks = "".join(f"<p>{escape(note)}</p>" for note in notes)
     name = f"colltune_{view.collective}{target.extension}"
     shown = source.highlighted(text, _LANGUAGES.get(target.name, "text"))
-    return Part(title, remarks + _download(text, name, "text/plain", "The file") + shown)
+    return Part(title, remarks + _download(text, name, "text/plain", "The file") + shown, on_screen=True)
 
 
 def _measurements(view: View) -> Iterator[Part]:

@@ -21,12 +21,15 @@ class Part:
         Drawn beside each other, above the text.
     folded
         Whether it is closed at first.
+    on_screen
+        Whether it is left out on paper, where each section has a page.
     """
 
     title: str
     html: str = ""
     figures: tuple[hv.Element, ...] = ()
     folded: bool = False
+    on_screen: bool = False
 
 
 @dataclass(frozen=True)

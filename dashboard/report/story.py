@@ -51,7 +51,7 @@ def to_story(view: View, collectives: Sequence[str] = (), *, progress: Progress 
         for name in collectives or (str(view.collective),):
             twin = view.beside(name)
             twin.job(twin.choice)(progress)
-            for number, (title, caption, figure) in enumerate(_pictures(twin), start=1):
+            for number, (title, caption, figure) in enumerate(pictures(twin), start=1):
                 path = f"{name}-{number}-{title}"
                 for ending in story.FORMATS:
                     archive.writestr(_entry(f"{path}.{ending}"), story.saved(figure, ending))
@@ -67,7 +67,14 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
+def pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
+    """Give the pictures of a view one by one: name, caption, and the drawing for `dashboard.plots.story.saved`.
+
+    Raises
+    ------
+    DecisionError
+        Nothing of its collective was measured.
+    """
     from dashboard.plots import story  # noqa: PLC0415 - as above
 
     figures, penalties, decision = MapFigures.of(view), view.penalty(), view.decision()

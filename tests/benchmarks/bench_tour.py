@@ -2,8 +2,9 @@
 
 Makes the tour of all pages and tabs in headless Chromium and prints, fresh and after it, the elements and `<style>`
 elements of the document with all shadow roots, the listeners, and the browser's own figures (Chrome DevTools
-Protocol, ``Performance.getMetrics``) of going from Decisions to Data and back, and of a step of a slider. Others use
-the machine too: compare counts, and the two columns with each other, rather than seconds.
+Protocol, ``Performance.getMetrics``) of going from Decisions to Data and back, and of a step of a slider; then the
+first paint, and how long clicks and keys took until the next one (INP). Others use the machine too: compare counts, and
+the two columns with each other, rather than seconds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from dashboard.session.state import PAGES
@@ -61,6 +63,20 @@ window.WebSocket = class extends Plain {
     }
 }
 """
+#: Keeps how long each click and key took until the next paint, as the browser counts it for INP. What takes less than
+#: 16 ms it does not report.
+_FEEL = """
+window.colltune_felt = {}
+window.colltune_deeds = 0
+for (const kind of ['pointerup', 'keydown']) addEventListener(kind, () => { window.colltune_deeds += 1 }, true)
+new PerformanceObserver((list) => {
+    for (const {interactionId, duration} of list.getEntries())
+        if (interactionId)
+            window.colltune_felt[interactionId] = Math.max(window.colltune_felt[interactionId] || 0, duration)
+}).observe({type: 'event', durationThreshold: 16, buffered: true})
+"""
+#: Milliseconds that 95 of 100 interactions may take until the next paint.
+MOST_TO_PAINT = 200
 FIGURES = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration", "RecalcStyleCount", "LayoutCount")
 
 
@@ -129,6 +145,22 @@ def measured(page: Page, session: CDPSession) -> dict[str, dict[str, float]]:
     }
 
 
+def felt(page: Page) -> str:
+    """Write the first paint, and how long clicks and keys of the tour took until the next one."""
+    first, known, deeds = page.evaluate(
+        "() => [performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,"
+        " Object.values(window.colltune_felt), window.colltune_deeds]"
+    )
+    # Those that are not reported took less than 16 ms.
+    times = np.array([*known, *[8.0] * max(0, deeds - len(known))])
+    middle, high = np.quantile(times, [0.5, 0.95])
+    inside = "yes" if high <= MOST_TO_PAINT else "NO"
+    return (
+        f"first paint {first:.0f} ms; to the next paint of {times.size} clicks and keys: median {middle:.0f}, 95 % "
+        f"{high:.0f}, largest {times.max():.0f} ms\nat most {MOST_TO_PAINT} ms of 95 %: {inside}"
+    )
+
+
 def told(fresh: dict[str, dict[str, float]], late: dict[str, dict[str, float]]) -> str:
     """Write a table of figures: fresh, after the tour, and their ratio."""
     lines = [f"{'':52} {'fresh':>10} {'after':>10}  ratio"]
@@ -151,7 +183,7 @@ def main() -> None:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport={"width": 1440, "height": 900})
-            page.add_init_script(_HEAR)
+            page.add_init_script(_HEAR + _FEEL)
             session = page.context.new_cdp_session(page)
             session.send("Performance.enable")
             page.goto(served.url + "?tree=quadtree")
@@ -166,6 +198,7 @@ def main() -> None:
             print(told(fresh, late))
             inside = late["document"]["elements"] <= MOST_ELEMENTS and late["document"]["styles"] <= MOST_STYLES
             print(f"at most {MOST_ELEMENTS:,} elements and {MOST_STYLES:,} styles: {'yes' if inside else 'NO'}")
+            print(felt(page))
             browser.close()
     finally:
         served.stop()

@@ -15,7 +15,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.decisions.maps import Scene
 from dashboard.plots import decision_map as drawn
-from dashboard.plots import difference, hover, legend
+from dashboard.plots import difference, hover, legend, ties
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 
@@ -99,7 +99,8 @@ class PairMaps(Viewer):
             self.panes[name].object = stacked(self._titles[name], scene.axes, layers, self.live, hook)
         classes, gap = _gaps(tables)
         layers = {
-            "gap ground": drawn.unmeasured_ground(scene.axes),
+            # Only where nothing is known: elsewhere the page shows through.
+            "gap ground": drawn.unmeasured_ground(scene.axes, ties.tie_boxes(classes < 0, scene.axes)),
             "gap": difference.difference_image(classes, scene.raster),
         }
         if drawn.has_letters(scene.axes):
@@ -116,6 +117,7 @@ class PairMaps(Viewer):
                 self.live.update(f"{name} text", drawn.letter_columns(chosen, scene.axes, scene.key))
             self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
         classes, gap = _gaps(tables)
+        self.live.update("gap ground", ties.hatch_columns(classes < 0, scene.axes))
         self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})
         if letters:
             self.live.update("gap text", {"figure": difference.gap_columns(gap, scene.axes)["figure"]})

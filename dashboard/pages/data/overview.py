@@ -26,7 +26,7 @@ NOTHING = "Nothing is loaded yet."
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
-_FILE_WIDTHS = {"file": 275, "result": 80, "format": 80, "rows": 70, "skipped": 80, "collectives": 105}
+_FILE_WIDTHS = {"file": 240, "result": 105, "format": 75, "rows": 65, "skipped": 80, "collectives": 100}
 _SPREAD_TITLES = {
     "median": "median σ [%]",
     "90 %": "90 % quantile [%]",
