@@ -60,9 +60,9 @@ def test_each_point_of_a_real_campaign_says_what_it_took(installation: Installat
     assert run(campaign, installation)["state"] == "finished"
     found = points(campaign)
     seconds = sum(point["seconds"] for point in found)
-    # All but the start and the end of the ranks is in some point.
+    # All but the start and the end of the ranks, some seconds on a busy machine, is in some point.
     elapsed = campaign.progress()["elapsed"]
-    assert elapsed / 5 < seconds < elapsed * 1.01
+    assert elapsed - 15 < seconds < elapsed * 1.01
     assert seconds > sum(sum(point.get("samples", ())) for point in found)
     assert set(campaign.done().seconds) == campaign.done().measured
 

@@ -85,7 +85,7 @@ def preload(bench: Bench) -> Path:
     return bench.build("libown.so", text, *LIBRARY)
 
 
-@pytest.mark.parametrize("ranks", [4, 5, 6])
+@pytest.mark.parametrize("ranks", [4, 5])
 def test_every_collective_is_right_on_communicators_duplicated_split_and_freed(
     bench: Bench, program: Path, preload: Path, ranks: int
 ) -> None:
@@ -100,7 +100,7 @@ def test_every_collective_is_right_on_communicators_duplicated_split_and_freed(
     assert bool(passed) is (ranks != 4)
 
 
-@pytest.mark.parametrize(("ranks", "grid"), [(4, "2x2"), (6, "3x2"), (8, "2x2x2")])
+@pytest.mark.parametrize(("ranks", "grid"), [(4, "2x2"), (6, "3x2")])
 def test_phases_of_grids_are_calls_of_the_library_on_groups_that_are_freed_with_their_parent(
     bench: Bench, program: Path, ranks: int, grid: str
 ) -> None:
@@ -120,9 +120,7 @@ def test_phases_of_grids_are_calls_of_the_library_on_groups_that_are_freed_with_
         ("bcast", "pipeline", 1024, {}),
         ("bcast", "circulant", 512, {}),
         ("bcast", "orthogonal", 0, {"grid": "2x3", "inner": "linear"}),
-        ("reduce", "binomial", 0, {}),
         ("allreduce", "ring", 0, {}),
-        ("allgather", "k_bruck", 0, {"radix": 3}),
     ],
 )
 def test_an_unmodified_program_sends_the_messages_of_the_schedule(
