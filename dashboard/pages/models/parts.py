@@ -102,9 +102,9 @@ def heading() -> pn.pane.HTML:
     return pn.pane.HTML("", margin=(4, 12, 0, 12))
 
 
-def chart(height: int) -> pn.pane.HoloViews:
+def chart(height: int, **options: Any) -> pn.pane.HoloViews:
     """Room for a chart."""
-    return pn.pane.HoloViews(None, sizing_mode="stretch_width", height=height)
+    return pn.pane.HoloViews(None, sizing_mode="stretch_width", height=height, **options)
 
 
 class Held(Viewer):
