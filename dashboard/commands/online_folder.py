@@ -57,35 +57,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
         return made
 
     init = of_folder("init", "Make the folder: choose the methods, and build the library that programs preload.")
-    init.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: that of the mpicc)")
-    init.add_argument(
-        "--mpicc", metavar="FILE", help="of the programs' MPI (default: beside this Python, or the PATH's)"
-    )
-    init.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
-    init.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
-    init.add_argument(
-        "-c", "--collective", action="append", help="tune these (default: allreduce, bcast, allgather, alltoall)"
-    )
-    for name, kind in (
-        ("segment-sizes", _size),
-        ("fan-outs", cli_values.count),
-        ("max-requests", cli_values.processes),
-    ):
-        init.add_argument(f"--{name}", nargs="+", type=kind, metavar="N", help="values that make methods of their own")
-    init.add_argument(
-        "--own",
-        nargs="+",
-        default=[],
-        metavar="METHOD",
-        help="try own methods and grids, such as pipeline:segment_size=8192 or orthogonal:grid=4x4:inner=linear",
-    )
-    init.add_argument(
-        "--processes",
-        type=cli_values.count,
-        nargs="+",
-        metavar="N",
-        help="of the communicators that own methods are for (default: all cores of all nodes)",
-    )
+    _what_is_tried(init)
     _block(init)
     learning(init)
     run = of_folder("run", "Run a program under the library.")
@@ -123,6 +95,41 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     skeleton = add("skeleton", "Write a C program with the call mix of an application.")
     skeleton.add_argument("name", metavar="NAME")
     skeleton.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
+
+
+def _what_is_tried(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose the machine, the library and the methods."""
+    parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: that of the mpicc)")
+    parser.add_argument(
+        "--mpicc", metavar="FILE", help="of the programs' MPI (default: beside this Python, or the PATH's)"
+    )
+    parser.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
+    parser.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
+    parser.add_argument(
+        "-c", "--collective", action="append", help="tune these (default: allreduce, bcast, allgather, alltoall)"
+    )
+    for name, kind in (
+        ("segment-sizes", _size),
+        ("fan-outs", cli_values.count),
+        ("max-requests", cli_values.processes),
+    ):
+        parser.add_argument(
+            f"--{name}", nargs="+", type=kind, metavar="N", help="values that make methods of their own"
+        )
+    parser.add_argument(
+        "--own",
+        nargs="+",
+        default=[],
+        metavar="METHOD",
+        help="try own methods and grids, such as pipeline:segment_size=8192 or orthogonal:grid=4x4:inner=linear",
+    )
+    parser.add_argument(
+        "--processes",
+        type=cli_values.count,
+        nargs="+",
+        metavar="N",
+        help="of the communicators that own methods are for (default: all cores of all nodes)",
+    )
 
 
 def _block(parser: argparse.ArgumentParser) -> None:

@@ -149,6 +149,7 @@ def _phases(call: Call, grid: Grid, rank: int) -> Program:
     lengths = (1,) * call.processes if COLLECTIVES[call.collective].by_block else ()
 
     def place(array: Array | None) -> tuple[int, int]:
+        """Buffer and first unit of a part of it; what is made between phases is scratch memory."""
         if array is None:
             return SCRATCH, 0
         owner = array if array.base is None else array.base

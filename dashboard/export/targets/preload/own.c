@@ -29,7 +29,7 @@ struct colltune_job {
 };
 
 /* Memory of this thread that grows with what is asked for and stays, so that no call waits for pages. */
-static __thread struct colltune_memory {
+static COLLTUNE_OF_THREAD struct colltune_memory {
     char *start;
     size_t bytes;
 } colltune_space, colltune_requests;
