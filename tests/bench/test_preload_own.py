@@ -160,6 +160,9 @@ def test_what_a_program_without_python_cannot_run_is_refused_with_the_reason() -
     mixed = own("bcast", "orthogonal", grid="2x3", inner="library+linear")
     with pytest.raises(ExportError, match="some phases are calls of the library and some are not"):
         to_preload(mixed, cubes=cubes([mixed]))
+    deep = own("bcast", "orthogonal", grid="x".join("2" * 9), inner="library")
+    with pytest.raises(ExportError, match="has 9 dimensions; at most 8 can be"):
+        to_preload(deep, cubes=cubes([deep], (512,)))
     with pytest.raises(ExportError, match="give the measurements"):
         to_preload(DECISIONS[0])
     # One that was learnt for its number of processes needs none.

@@ -79,7 +79,7 @@ def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
     """
     lines = {name: [(row, first_columns(grid, row)) for row in first_rows(grid)] for name, grid in known.items()}
     for level in range(max(levels(COLUMNS)) + 1):
-        for turn in range(max(map(len, lines.values()))):
+        for turn in range(max(map(len, lines.values()), default=0)):
             for name, grid in known.items():
                 row, columns = lines[name][turn] if turn < len(lines[name]) else (0, [])
                 its = [place for place, at in zip(columns, levels(len(columns)), strict=True) if at == level]

@@ -59,6 +59,7 @@ def test_the_first_lines_hold_all_ends_of_what_can_be_measured() -> None:
     assert first_rows(known) == [COMM_SIZES.size - 2, 0]
     assert first_columns(known, 0)[0] == 2
     assert next(beginning({"bcast": known}, cost)).row == COMM_SIZES.size - 2
+    assert list(beginning({}, cost)) == []
 
 
 def test_short_messages_of_further_communicators_do_not_wait_for_long_ones() -> None:

@@ -1,7 +1,8 @@
 /*
  * Own methods: the programs of dashboard/schedules/units.py, run over point-to-point messages. Offsets and lengths count
  * units. Where data are only moved, elements are bytes, so that it does not matter how a process describes them; what
- * lies in memory with gaps is packed. All processes come to the same verdict on a call, since it goes by bytes alone.
+ * lies in memory with gaps is packed. All processes come to the same verdict on a call, since it goes by bytes,
+ * and of reductions by their type, which MPI wants to be the same everywhere.
  */
 enum { COLLTUNE_SEND, COLLTUNE_RECEIVE, COLLTUNE_WAIT, COLLTUNE_COPY, COLLTUNE_COMBINE, COLLTUNE_CALL };
 enum {

@@ -128,6 +128,10 @@ def units_on(method: Method, collective: str, processes: int) -> Units:
             f"{collective}: of {method.label!r} some phases are calls of the library and some are not, which a "
             "preloaded library does not run; python-collectives does"
         )
+    if len(grid.factors) > DIMENSIONS:
+        raise ExportError(
+            f"{collective}: {method.label!r} has {len(grid.factors)} dimensions; at most {DIMENSIONS} can be"
+        )
     return calls_in_units(collective, grid)
 
 
@@ -145,15 +149,12 @@ def is_own(method: Method) -> bool:
 
 def prepared(decision: DecisionFunction, own: Mapping[int, Sequence[Units]]) -> tuple[str, ...]:
     """On how many processes own methods run: on all others the library decides."""
-    return tuple(
-        f"{decision.methods[place].label!r} runs over the library, on {_sizes(units)} "
-        "processes; on others the library decides there."
-        for place, units in own.items()
-    )
-
-
-def _sizes(units: Sequence[Units]) -> str:
-    return ", ".join(str(each.processes) for each in units)
+    notes = []
+    for place, units in own.items():
+        sizes = ", ".join(str(each.processes) for each in units) or "no measured number of"
+        label = decision.methods[place].label
+        notes.append(f"{label!r} runs over the library, on {sizes} processes; on others the library decides there.")
+    return tuple(notes)
 
 
 class Programs:
@@ -186,7 +187,8 @@ class Programs:
             )
         moves, by_block = collective != "barrier", COLLECTIVES[collective].by_block or collective == "barrier"
         calls = CALLED.index(collective) + 1 if units.grid else 0
-        factors = (*(units.grid.factors if units.grid else ()), *(1,) * DIMENSIONS)[:DIMENSIONS]
+        factors = [*(units.grid.factors if units.grid else ())]
+        factors += [1] * (DIMENSIONS - len(factors))
         of_all = (
             *(method, units.processes, units.units if moves else 0, units.segment_size, int(by_block)),
             *(longest, first, 1 if units.grid else len(units.programs), calls),
