@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_PROCESSES = 1 << 20
 _MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
 _TREE = "intervals"
+_WITHIN = "pairs within a node, by phase"
 _DEVIATION = ("measured", "deviation (%)", "of each phase alone")
 _COLLECTIVES = "bcast, scatter, gather, reduce, allreduce, allgather"
 
@@ -118,23 +119,25 @@ def _layouts(args: argparse.Namespace) -> None:
     if args.ppn is None:
         show(args, result, lambda: [str(each) for each in grids])
         return
-    from dashboard.models.grid_simulation import follows, nodes_of, shares
+    from dashboard.models.placement import follows, nodes_of, shares
 
     nodes = nodes_of(args.processes, args.ppn, args.placement)
     result["within_nodes"] = [shares(each, nodes) for each in grids]
     result["follows_machine"] = [follows(each, nodes) for each in grids]
-    rows = [
-        [str(each), ", ".join(f"{100 * share:.0f} %" for share in shares(each, nodes)), "yes" * follows(each, nodes)]
-        for each in grids
-    ]
-    columns = ["grid", "pairs within a node, by phase", "follows the machine"]
+    rows = [[str(each), _within(shares(each, nodes)), "yes" * follows(each, nodes)] for each in grids]
+    columns = ["grid", _WITHIN, "follows the machine"]
     show(args, result, lambda: cli_text.table(columns, rows))
+
+
+def _within(shares: Sequence[float]) -> str:
+    return ", ".join(f"{100 * share:.0f} %" for share in shares)
 
 
 def _simulate(args: argparse.Namespace) -> None:
     from dashboard.models.errors import ModelError
-    from dashboard.models.grid_simulation import nodes_of, simulated
+    from dashboard.models.grid_simulation import simulated
     from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.placement import nodes_of
     from dashboard.models.simulator import Nodes
 
     try:
@@ -228,10 +231,11 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
     return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, ""], rows)]
 
 
-def _without_empty(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table without the columns that hold nothing."""
+def _without_empty(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = (1, 2)) -> list[str]:
+    """A table without the columns that hold nothing; `right`: those of figures."""
     kept = [place for place, _ in enumerate(columns) if any(row[place] for row in rows)]
-    return cli_text.table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], (1, 2))
+    places = [kept.index(place) for place in right if place in kept]
+    return cli_text.table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows], places)
 
 
 def _percent(value: float | None) -> str:
@@ -245,10 +249,10 @@ def _improve(args: argparse.Namespace) -> None:
     from dashboard.models.grids import summary
 
     (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
-    flat, _ = select_ppn(cube, args.ppn)
+    flat, ppn = select_ppn(cube, args.ppn)
     between = _between(args.between)
     try:
-        rows = summary(flat, args.original, between)
+        rows = summary(flat, args.original, between, ppn)
     except ModelError as error:
         raise Usage(str(error)) from error
     ends = [int(flat["message_size"].values.min()), int(flat["message_size"].values.max())]
@@ -278,11 +282,12 @@ def _improved_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             "x".join(map(str, row["layout"])),
             row["inner"],
             *(_percent(row.get(name)) for name in names),
+            _within(row["within_nodes"]) if any(row.get("within_nodes", ())) else "",
         ]
         for row in rows
     ]
-    head = ["processes", "grid", "inner", "least gain (%)", "average", "most", "over two phases"]
-    return cli_text.table(head, cells, (0, 3, 4, 5, 6))
+    head = ["processes", "grid", "inner", "least gain (%)", "average", "most", "over two phases", _WITHIN]
+    return _without_empty(head, cells, (0, 3, 4, 5, 6))
 
 
 def _select(args: argparse.Namespace) -> None:

@@ -32,7 +32,14 @@ def add_parser(
     parser = add("run", _ABOUT, hints)
     parser.add_argument("application", metavar="jacobi|pab|pabm", help="the program")
     parser.add_argument("--ranks", required=True, dest="processes", type=cli_values.count, metavar="P")
-    parser.add_argument("--size", required=True, type=cli_values.count, metavar="N", help="unknowns of the system")
+    parser.add_argument(
+        "--size",
+        required=True,
+        dest="sizes",
+        type=cli_values.counts,
+        metavar="N[,N…]",
+        help="unknowns of the system; of several one job after the other",
+    )
     parser.add_argument(
         "--variant", metavar="NAME", help="jacobi: row, column, reduce_bcast, gather_scatter; pab, pabm: data, task"
     )
@@ -87,28 +94,31 @@ def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> Non
     from dashboard.benchmarks.applications.run import run as run_order
     from dashboard.benchmarks.errors import BenchError
     from dashboard.benchmarks.libraries.library import at
+    from dashboard.models.applications import answer_of
     from loaders import disk
 
     output = Path(args.output) if args.output else None
     if output is not None and not output.resolve().parent.is_dir():
         raise Usage(f"-o {output}: there is no such folder")
     try:
-        order = _order(args)
+        orders = [_order(args, size) for size in args.sizes]
         installation = at(args.mpiexec)
         launcher = cli_launching.launcher_of(args, installation)
-        with Working() as progress:
-            answer = run_order(order, installation, launcher, seconds=args.time_limit, progress=progress)
+        answers = []
+        for order in orders:
+            with Working() as progress:
+                answers.append(run_order(order, installation, launcher, seconds=args.time_limit, progress=progress))
+            _compare(answers[-1], _predictions(args, answers[-1], runtime))
+            if output is not None:
+                disk.write_text(output, json.dumps(answer_of(answers), indent=1) + "\n")
     except BenchError as error:
         raise Usage(str(error)) from error
-    _compare(answer, _predictions(args, answer, runtime))
-    if output is not None:
-        disk.write_text(output, json.dumps(answer, indent=1) + "\n")
-    show(args, answer, lambda: _lines(answer))
-    if not all(_same(way) for way in answer["ways"]):
+    show(args, answer_of(answers), lambda: [line for answer in answers for line in _lines(answer)])
+    if not all(_same(way) for answer in answers for way in answer["ways"]):
         raise Usage("not all ways computed what one process computes alone")
 
 
-def _order(args: argparse.Namespace) -> Order:
+def _order(args: argparse.Namespace, size: int) -> Order:
     from dashboard.benchmarks.applications.order import JACOBI, VARIANTS, Order
     from loaders.collectives import COLLECTIVES
 
@@ -121,7 +131,7 @@ def _order(args: argparse.Namespace) -> Order:
         given["ways"] = tuple(args.ways)
     variant = args.variant or VARIANTS.get(args.application, ("",))[0]
     given["inner"] = _by_collective(args.inner, tuple(COLLECTIVES))
-    return Order(args.application, variant, args.processes, args.size, **given)
+    return Order(args.application, variant, args.processes, size, **given)
 
 
 def _by_collective(words: Sequence[str], collectives: Sequence[str]) -> dict[str, str]:
@@ -161,13 +171,18 @@ def _predictions(
 
 
 def _compare(answer: Mapping[str, Any], predictions: Iterator[float | None]) -> None:
-    """Add to each way the seconds of a step, measured and predicted, and the gain over the first way."""
+    """Add to each way seconds of a step, measured and predicted, its gain, and the pairs of its grid on one node."""
     from dashboard.models.applications import gain
+    from dashboard.models.placement import nodes_recorded, shares
+    from dashboard.schedules.layout import Grid
 
     first = answer["ways"][0]
+    nodes = nodes_recorded(answer["rank_nodes"], answer["order"]["processes"])
     for way, prediction in zip(answer["ways"], predictions, strict=True):
         step = sorted(way["seconds"])[len(way["seconds"]) // 2] / max(way["steps"], 1)
         way["step"] = step
+        if way["grid"] and nodes:
+            way["within_nodes"] = shares(Grid.of(way["grid"]), nodes)
         if prediction is not None:
             way |= {"predicted": prediction, "deviation": 100 * (step - prediction) / step}
         if way is not first:

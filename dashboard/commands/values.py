@@ -13,6 +13,11 @@ def count(text: str) -> int:
     return _integer(text, 1)
 
 
+def counts(text: str) -> list[int]:
+    """Whole numbers of at least 1, such as ``500,1000``, each once."""
+    return list(dict.fromkeys(count(each.strip()) for each in text.split(",")))
+
+
 def count_or_all(text: str) -> int | str:
     """A whole number of at least 1, or ``all``."""
     try:

@@ -49,6 +49,7 @@ __all__ = [
     "parameter_set",
     "parameter_text",
     "pingpong",
+    "placement",
     "predicting",
     "programs",
     "published",

@@ -5,8 +5,10 @@ Equations 1 to 5 with rows of p2 ranks first, as section 2.1 has it; (4) is prin
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,20 @@ from dashboard.models.published import Runtime
 from dashboard.schedules.layout import Grid
 
 _DOUBLE = 8
+
+
+_RUNS = "runs"
+
+
+def answer_of(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The answer of ``colltune orthogonal run``: of several sizes they stand together under ``runs``."""
+    return answers[0] if len(answers) == 1 else {_RUNS: list(answers)}
+
+
+def answers_in(file: Path) -> list[dict[str, Any]]:
+    """What ``colltune orthogonal run -o FILE`` wrote: an answer for each size of the system, ascending."""
+    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return sorted(kept.get(_RUNS, [kept]), key=lambda answer: answer["order"]["size"])
 
 
 class Use(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from dashboard.models.errors import ModelError, NotApplicableError
 from dashboard.models.grids import Predicted
@@ -12,34 +11,11 @@ from dashboard.models.programs import programs_from
 from dashboard.models.published import improvement
 from dashboard.models.simulator import Nodes, simulate
 from dashboard.schedules import Call, ScheduleError, schedule
-from dashboard.schedules.layout import Grid, layouts
+from dashboard.schedules.layout import layouts
 from dashboard.schedules.orthogonal import NAME, worded
 
-Placement = Literal["block", "cyclic"]
 #: Simulations of more processes take minutes.
 MOST_PROCESSES = 512
-
-
-def nodes_of(processes: int, ppn: int, placement: Placement = "block") -> list[int]:
-    """Node of each rank: `ppn` consecutive ones on each, or one after the other in turn (K's Xeon cluster)."""
-    count = -(-processes // ppn)
-    return [rank // ppn if placement == "block" else rank % count for rank in range(processes)]
-
-
-def shares(grid: Grid, nodes: Sequence[int]) -> list[float]:
-    """For each phase the share of the pairs within its groups that are on one node."""
-    made = []
-    for phase in range(len(grid.factors)):
-        groups = {grid.group(rank, phase) for rank in range(grid.processes)}
-        pairs = [(a, b) for group in groups for a in group for b in group if a < b]
-        made.append(sum(nodes[a] == nodes[b] for a, b in pairs) / len(pairs))
-    return made
-
-
-def follows(grid: Grid, nodes: Sequence[int]) -> bool:
-    """Whether a grid follows the machine: each of its phases stays within nodes, or goes between them only."""
-    made = shares(grid, nodes)
-    return set(made) == {0.0, 1.0}
 
 
 def simulated(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.models.errors import ModelError
+from dashboard.models.placement import nodes_recorded, shares
 from dashboard.models.published import Runtime, composed, improvement
 from dashboard.models.runtime_functions import RuntimeFunction, runtime_functions
 from dashboard.schedules.layout import Grid, layouts
@@ -282,7 +283,9 @@ def gains(cube: xr.Dataset, original: str) -> xr.DataArray:
     return made.transpose("method", "comm_size", "message_size").reset_coords(drop=True).assign_coords(kept)
 
 
-def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> list[dict[str, object]]:
+def summary(
+    cube: xr.Dataset, original: str, between: tuple[float, float], ppn: int | None = None
+) -> list[dict[str, object]]:
     """Minimum, average and maximum of `gains` over message sizes.
 
     Parameters
@@ -291,12 +294,15 @@ def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> li
         As for `gains`.
     between
         Least and greatest message size, bytes.
+    ppn
+        Processes on each node that the cube is of, where campaigns choose them.
 
     Returns
     -------
     list of dict
         ``comm_size, layout, inner, minimum, average, maximum`` (percent) and ``sizes``; of grids of three dimensions
-        and more also ``over_two_phases``: the average improvement over the best grid of two at each size, None without.
+        and more also ``over_two_phases``: the average improvement over the best grid of two at each size, None without;
+        ``within_nodes``: of each phase the share of the pairs in its groups that are on one node, where it is recorded.
 
     Raises
     ------
@@ -322,6 +328,8 @@ def summary(cube: xr.Dataset, original: str, between: tuple[float, float]) -> li
             row["inner"] = str(here["inner"].values[number]) if "inner" in here.coords else ""
             row |= {"minimum": float(known.min()), "average": float(known.mean()), "maximum": float(known.max())}
             row["sizes"] = int(known.size)
+            if nodes := nodes_recorded(str(cube.attrs.get("rank_nodes", "")), comm_size, ppn):
+                row["within_nodes"] = shares(Grid.of(name), nodes)
             if name.count("x") > 1:
                 further = 100 * (percents - best[column]) / (100 - best[column])
                 further = further[np.isfinite(further)]

@@ -17,6 +17,7 @@ from dashboard.benchmarks.applications.weights import radau, weights
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
+from dashboard.models.applications import answers_in
 
 #: Run in one start of eight ranks: sizes that 8 does not divide, both systems, K = 4 and 8.
 ORDERS = [
@@ -137,11 +138,16 @@ def test_the_command_runs_predicts_and_says_what_was_gained(
     installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "jacobi.json"
-    words = "orthogonal run jacobi --ranks 4 --size 64 --repetitions 2 --machine clic-lam --json -o"
+    words = "orthogonal run jacobi --ranks 4 --size 64,72 --repetitions 2 --machine clic-lam --json -o"
     assert main([*words.split(), str(output)]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer == json.loads(output.read_text(encoding="utf-8"))
+    answers = json.loads(capsys.readouterr().out)["runs"]
+    assert answers == answers_in(output)
+    assert [each["order"]["size"] for each in answers] == [64, 72]
+    answer = answers[0]
     original, other = answer["ways"]
+    # All ranks are on this node.
+    assert answer["rank_nodes"].endswith(" 0-3")
+    assert other["within_nodes"] == [1, 1]
     # Phases of 2 x 2 by the printed functions: gather and broadcast of blocks of 128 and 256 bytes.
     gather, bcast = 0.009 + (-0.0825 + 0.0929 * 2) * 1e-6 * 128, (-0.085 + 0.092 * 2) * 1e-6 * 256
     second = 0.009 + (-0.0825 + 0.0929 * 2) * 1e-6 * 256 + (-0.085 + 0.092 * 2) * 1e-6 * 512

@@ -1,6 +1,6 @@
 """Measure grids and applications over an emulated Fast Ethernet of 16 nodes, as ``sample_data/fast-ethernet-grids``.
 
-Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about ten minutes)::
+Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about twenty minutes)::
 
     python -m tests.cluster.grids FOLDER
     python -m tests.cluster.grids FOLDER --only applications --turns 9
@@ -33,12 +33,17 @@ PLAN = (
     *("--algorithms", f"default,linear:provider=own,{_LAM},orthogonal", "--segment-sizes", "0"),
     *("--repetitions", "10-15", "--rounds", "5", "--point-seconds", "6", "--time-limit", "900", "--unchecked"),
 )
+_DENSE, _SPARSE = "500,1000,2000,4000", "1250,5000,20000"
+_STEPS = ("--steps", "5")
 #: Applications by the name of their file.
 APPLICATIONS = {
-    "jacobi_row": ("jacobi", "--size", "2000", "--variant", "row"),
-    "jacobi_reduce_bcast": ("jacobi", "--size", "2000", "--variant", "reduce_bcast"),
-    "pabm_data": ("pabm", "--size", "5000", "--variant", "data", "--stages", "4", "--steps", "5"),
-    "pabm_task": ("pabm", "--size", "5000", "--variant", "task", "--stages", "4", "--steps", "5"),
+    "jacobi_row": ("jacobi", "--size", _DENSE, "--variant", "row"),
+    "jacobi_reduce_bcast": ("jacobi", "--size", _DENSE, "--variant", "reduce_bcast"),
+    "pab_data": ("pab", "--size", _SPARSE, "--variant", "data", *_STEPS),
+    "pabm_data": ("pabm", "--size", _SPARSE, "--variant", "data", *_STEPS),
+    "pabm_task": ("pabm", "--size", _SPARSE, "--variant", "task", *_STEPS),
+    "pabm_data_8": ("pabm", "--size", "5000", "--variant", "data", "--stages", "8", *_STEPS),
+    "pabm_task_8": ("pabm", "--size", "5000", "--variant", "task", "--stages", "8", *_STEPS),
 }
 _INNER = ("--inner", f"allgather={_LAM}", "--inner", "bcast=linear")
 _METHODS = ("--method", "bcast=linear provider=own")

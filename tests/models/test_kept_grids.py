@@ -13,7 +13,9 @@ from dashboard.decisions.grown.families import family
 from dashboard.decisions.grown.intervals import beyond_noise
 from dashboard.decisions.measured.problem import Problem
 from dashboard.models.applications import gain
-from dashboard.models.grids import deviation, fitted, gains, predict
+from dashboard.models.grids import deviation, fitted, gains, predict, summary
+from dashboard.models.placement import nodes_recorded, shares
+from dashboard.schedules.layout import Grid
 from dashboard.session.samples import sample_data
 from loaders import open_results
 
@@ -88,3 +90,17 @@ def test_applications_computed_the_same_with_a_prediction_beside(name: str) -> N
         assert len(way["phases"]) > 1
         assert way["predicted"] > 0
     assert gain(original["seconds"], orthogonal["seconds"]).low > (60 if name.startswith("pabm") else 20)
+
+
+def test_records_of_ranks_say_which_pairs_of_a_grid_share_a_node(results: dict[str, xr.Dataset]) -> None:
+    assert nodes_recorded("a 0-1 3, b 2 4-5", 6) == [0, 0, 1, 0, 1, 1]
+    assert nodes_recorded("a 0 2 4, b 1 3 5, c 6", 4, 2) == [0, 1, 0, 1]
+    assert nodes_recorded("a 0-1", 4) is None
+    assert nodes_recorded("", 4) is None
+    assert shares(Grid.of("2x2"), [0, 1, 0, 1]) == [1, 0]
+    rows = summary(results["bcast"], LINEAR, (0, 1e9))
+    # One process on each of 16 nodes.
+    assert {tuple(row["within_nodes"]) for row in rows} == {(0, 0)}
+    smp = results["bcast"].assign_attrs(rank_nodes="a 0-3, b 4-7, c 8-11, d 12-15")
+    within = {tuple(row["layout"]): row["within_nodes"] for row in summary(smp, LINEAR, (0, 1e9))}
+    assert (within[4, 4], within[8, 2][0], within[8, 2][1]) == ([0, 1], pytest.approx(1 / 7), 1)

@@ -49,10 +49,11 @@ def run(
     Returns
     -------
     dict
-        ``order``, ``library``, ``executor``, ``nodes``, ``alone`` (``seconds`` of one rank, ``steps``, ``residual``)
-        and ``ways``: of each ``way``, ``grid``, ``seconds`` and ``set_up`` (of each turn; the slowest rank's),
-        ``phases`` (of each turn ``mean`` and ``max`` over the ranks), ``steps`` and ``difference``, the largest of
-        any component in any iterate from what one rank computed; None where it had another number of steps.
+        ``order``, ``library``, ``executor``, ``nodes``, ``rank_nodes`` (such as ``node1 0-3, node2 4``), ``alone``
+        (``seconds`` of one rank, ``steps``, ``residual``) and ``ways``: of each ``way``, ``grid``, ``seconds`` and
+        ``set_up`` (of each turn; the slowest rank's), ``phases`` (of each turn ``mean`` and ``max`` over the ranks),
+        ``steps`` and ``difference``, the largest of any component in any iterate from what one rank computed; None
+        where it had another number of steps.
 
     Raises
     ------

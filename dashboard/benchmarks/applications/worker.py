@@ -22,6 +22,7 @@ from dashboard.benchmarks.applications import adams, jacobi, systems
 from dashboard.benchmarks.applications.communication import COMPUTE, Clock, Communication
 from dashboard.benchmarks.applications.order import JACOBI, ORIGINAL, VARIANTS, Order
 from dashboard.benchmarks.providers import executor
+from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.subset import subset
 from loaders import disk
 
@@ -94,12 +95,13 @@ class Ranks:
             first = turn % len(order.ways)
             for way in order.ways[first:] + order.ways[:first]:
                 self._add(ways.setdefault(way, {}), self._way(order, self._world, way), alone)
-        nodes = set(self._world.allgather(platform.node()))
+        nodes = self._world.allgather(platform.node())
         return {
             "order": order.to_json(),
             "library": " ".join(self._mpi.Get_library_version().split())[:60],
             "executor": self._executor.name,
-            "nodes": len(nodes),
+            "nodes": len(set(nodes)),
+            "rank_nodes": surroundings.rank_nodes(nodes),
             "alone": {name: alone.get(name) for name in ("seconds", "steps", "residual")},
             "ways": [{"way": way, "grid": str(order.grid(way) or ""), **ways[way]} for way in order.ways],
         }

@@ -1,6 +1,7 @@
 """Plots of communication models."""
 
 __all__ = [
+    "applications",
     "chart",
     "curves",
     "decision",
