@@ -28,7 +28,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     add = cli_arguments.Subcommands(commands.add_parser("online", help=about, description=about), [common]).add
     simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
     _simulate_options(simulate)
-    cli_online_folder.add_parsers(add, learning)
+    cli_online_folder.add_parsers(add, learning, hints)
 
 
 def _simulate_options(simulate: argparse.ArgumentParser) -> None:

@@ -1,22 +1,31 @@
-"""What programs call: calls, time and sizes by collective, from their traces."""
+"""What programs call: calls, time and sizes by collective, from their traces; and what their methods lose on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+import xarray as xr
 
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.measured.map import select_ppn
+from dashboard.decisions.measured.workload import weights_for
+from dashboard.domain.errors import DecisionError
 from dashboard.online.errors import OnlineError
 from loaders import LoadError
+from loaders.methods import MethodKey, method_label
 from loaders.online import run_of, siblings
 from loaders.source import Source
 
+DEFAULT = "default"
 SIZES = ["collective", "comm_size", "message_size", "ppn"]
 
 
 def calls_of(folders: Iterable[Path]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """All calls in folders of traces, with ``run``, and the files that cannot be used with the reason.
+    """All calls in folders of traces, with ``run`` and ``method``, and the files that cannot be used with the reason.
 
     Raises
     ------
@@ -30,7 +39,7 @@ def calls_of(folders: Iterable[Path]) -> tuple[pd.DataFrame, dict[str, str]]:
             source = Source(first)
             try:
                 header, calls = run_of(source)
-                parts.append(calls.assign(run=str(header["run"])))
+                parts.append(calls.assign(run=str(header["run"]), method=_labels(calls, header["methods"])))
             except LoadError as error:
                 skipped[str(first)] = str(error)
             if source.skipped:
@@ -39,6 +48,19 @@ def calls_of(folders: Iterable[Path]) -> tuple[pd.DataFrame, dict[str, str]]:
         reasons = "; ".join(skipped.values()) or "there are none"
         raise OnlineError(f"no trace can be used: {reasons}")
     return pd.concat(parts, ignore_index=True), skipped
+
+
+def _labels(calls: pd.DataFrame, methods: Mapping[str, Any]) -> list[str]:
+    """The method of each call; `DEFAULT` is the library's own decision."""
+    labels = {name: [DEFAULT, *map(_label, listed)] for name, listed in methods.items()}
+    return [labels[name][alg] for name, alg in zip(calls["collective"], calls["alg"], strict=True)]
+
+
+def _label(method: Mapping[str, Any]) -> str:
+    """As the method is called in results."""
+    return method_label(
+        MethodKey(method["algorithm"], method["segment_size"], tuple(sorted(method["parameters"].items())))
+    )
 
 
 def by_collective(calls: pd.DataFrame) -> pd.DataFrame:
@@ -58,3 +80,64 @@ def by_size(calls: pd.DataFrame) -> pd.DataFrame:
 def workload_text(calls: pd.DataFrame) -> str:
     """The workload as a table of text, which `loaders.workload` reads."""
     return str(by_size(calls)[[*SIZES, "calls"]].to_csv(index=False))
+
+
+class Loss(NamedTuple):
+    """What calls take by the methods that the programs took, and by the best method at their sizes, as measured.
+
+    Attributes
+    ----------
+    judged
+        Of the calls: those whose method was measured at their sizes, or at the nearest ones.
+    present, best
+        Seconds of these calls together.
+    """
+
+    judged: float
+    present: float
+    best: float
+
+    @property
+    def percent(self) -> float:
+        """What the present decision costs above the best; NaN where no call is judged."""
+        return 100 * (self.present / self.best - 1) if self.best else np.nan
+
+
+def losses(calls: pd.DataFrame, cubes: Mapping[str, xr.Dataset], ppn: int | None = None) -> dict[str, Loss]:
+    """What programs lose by the methods that they took.
+
+    Parameters
+    ----------
+    calls
+        As `calls_of` gives them.
+    cubes
+        Results by collective; sizes that were not measured count at the nearest.
+    ppn
+        As for `dashboard.decisions.measured.map.select_ppn`; calls of another number are not judged.
+
+    Returns
+    -------
+    dict
+        By collective, of those that were called and measured.
+    """
+    counted = calls.groupby([*SIZES, "method"]).size().rename("calls").reset_index()
+    lost = {}
+    for name, cube in cubes.items():
+        time = select_ppn(cube, ppn)[0]["time"].transpose("method", COMM_SIZE, MESSAGE_SIZE)
+        sums = np.zeros(3)
+        for method, workload in counted[counted["collective"] == name].groupby("method"):
+            if str(method) in time["method"].values.astype(str):
+                present, best = time.sel({"method": str(method)}).values, np.fmin.reduce(time.values)
+                weight = np.where(np.isfinite(present), _cells(workload, cube, name, ppn), 0.0)
+                sums += [np.nansum(weight * each) for each in (np.ones_like(best), present, best)]
+        if sums.any():
+            lost[name] = Loss(*map(float, sums))
+    return lost
+
+
+def _cells(workload: pd.DataFrame, cube: xr.Dataset, name: str, ppn: int | None) -> Any:
+    """Calls of each cell; none where all are of other processes per node."""
+    try:
+        return weights_for(workload, cube, name, ppn=ppn).values
+    except DecisionError:
+        return 0.0

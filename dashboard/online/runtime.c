@@ -42,6 +42,8 @@ static int colltune_recorded;
 static FILE *colltune_trace;
 static pthread_mutex_t colltune_recording = PTHREAD_MUTEX_INITIALIZER;
 static double colltune_begun;
+/* Open MPI 4.1 counts from its first MPI_Wtime, which gives 0. */
+static int colltune_ready;
 static uint32_t colltune_comms;
 static unsigned long long colltune_calls[COLLTUNE_COLLECTIVES], colltune_noted[COLLTUNE_COLLECTIVES];
 
@@ -260,6 +262,7 @@ static void colltune_begin(void)
         colltune_open_trace(rank, size);
     }
     colltune_begun = PMPI_Wtime();
+    colltune_ready = 1;
 }
 
 int MPI_Init(int *argc, char ***argv)
@@ -289,7 +292,7 @@ static void colltune_settle(struct colltune_state *state, MPI_Comm comm)
     int here = 0, first, number;
     struct { uint64_t id; int nodes; int unused; } told = {0, 0, 0};
 
-    if (colltune_begun == 0 || colltune_order.mode == COLLTUNE_MODE_OFF) {
+    if (!colltune_ready || colltune_order.mode == COLLTUNE_MODE_OFF) {
         state->skip = COLLTUNE_NO_TOOLS;
         return;
     }
@@ -420,7 +423,7 @@ static void colltune_finish(void)
     int number, rank = 0, size = 1;
     double seconds = PMPI_Wtime() - colltune_begun;
 
-    if (colltune_begun == 0 || colltune_order.mode == COLLTUNE_MODE_OFF || colltune_order.out[0] == '\0') {
+    if (!colltune_ready || colltune_order.mode == COLLTUNE_MODE_OFF || colltune_order.out[0] == '\0') {
         return;
     }
     pthread_mutex_lock(&colltune_recording);

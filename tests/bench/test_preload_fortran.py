@@ -13,7 +13,11 @@ from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.targets.preload.library import to_preload
+from dashboard.online.library import source
+from dashboard.online.table import default_table
+from loaders.online import run_of
 from loaders.openmpi import series
+from loaders.source import Source
 from tests.bench.preloading import LIBRARY, Bench
 
 RANKS, TURNS = 4, 3
@@ -66,8 +70,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return made
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_call_from_fortran_is_decided_once_and_right(bench: Bench, kind: str) -> None:
+def compiled(bench: Bench, kind: str) -> Path:
+    """The program with one of the three ways to say MPI."""
     use, include = KINDS[kind]
     source, program = bench.folder / "program.f90", bench.folder / kind.replace(".", "_")
     text = PROGRAM.replace("USE", use).replace("INCLUDE", include).replace("TURNS", str(TURNS))
@@ -77,9 +81,33 @@ def test_every_call_from_fortran_is_decided_once_and_right(bench: Bench, kind: s
     if built.returncode and "such file" in built.stderr:
         pytest.skip(f"this Open MPI has no {kind}")
     assert built.returncode == 0, built.stderr
-    ran = bench.run(RANKS, program, preload=bench.folder / "libcolltune.so")
+    return program
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_call_from_fortran_is_decided_once_and_right(bench: Bench, kind: str) -> None:
+    ran = bench.run(RANKS, compiled(bench, kind), preload=bench.folder / "libcolltune.so")
     assert ran.stdout.count("right") == RANKS
     calls = dict(re.findall(r"colltune: (\w+: \d+) by (\w+)", ran.stderr))
     each = RANKS * TURNS
     assert calls.pop(f"allreduce: {each}") == "ring"
     assert sorted(re.findall(rf"bcast: {each} by (\w+)", ran.stderr)) == ["chain", "linear"]
+
+
+@pytest.fixture(scope="module")
+def tuner(bench: Bench) -> Path:
+    """The library that tunes online."""
+    table = default_table(series(library_of(bench.mpiexec).version), ("bcast", "allreduce"))
+    return bench.build("libcolltune_online.so", source(table), *LIBRARY)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_from_fortran_are_tried_and_traced_online(bench: Bench, tuner: Path, kind: str, tmp_path: Path) -> None:
+    out = {"COLLTUNE_ONLINE": "tuning", "COLLTUNE_ONLINE_OUT": str(tmp_path), "COLLTUNE_ONLINE_RUN": "one"}
+    ran = bench.run(RANKS, compiled(bench, kind), preload=tuner, said=out)
+    assert ran.stdout.count("right") == RANKS
+    _, calls = run_of(Source(tmp_path / "one.0.trace"))
+    sizes = calls.groupby(["collective", "message_size"]).size()
+    assert sizes.to_dict() == {("bcast", 8000): TURNS, ("bcast", 40): TURNS, ("allreduce", 20): TURNS}
+    assert (calls["alg"] > 0).all()
+    assert (calls["traced"] == RANKS).all()

@@ -136,6 +136,12 @@ def test_the_commands_train_show_export_and_profile(
     answer = json.loads(capsys.readouterr().out)
     assert answer["collectives"][0]["calls"] == 240
     assert read_workload(weights)["calls"].sum() == 240
+    # The same traces are measurements too: each call against the best method of its size.
+    assert main(["online", "profile", str(folder.traces), "--over", str(folder.data), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["collectives"]
+    assert row["judged_calls"] == 240
+    # Eight methods are called equally often, one of which takes half of the time.
+    assert row["loss_percent"] == pytest.approx(100 * ((7 + 0.5) / 8 / 0.5 - 1))
     assert main(["online", "train", str(tmp_path)]) == 2
     assert "colltune online init" in capsys.readouterr().err
 
