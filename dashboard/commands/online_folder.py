@@ -222,7 +222,7 @@ def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]
 def _run(args: argparse.Namespace) -> None:
     import secrets
 
-    from dashboard.online.running import environment, run_command
+    from dashboard.online.runs import environment, run_command
     from dashboard.online.state import Folder
 
     folder = Folder.open(args.folder)

@@ -8,6 +8,7 @@ __all__ = [
     "model_file",
     "profile",
     "running",
+    "runs",
     "scenario",
     "selection",
     "settings",

@@ -78,6 +78,8 @@ class Job:
         Starts that come instead of the others when one ends with `CANNOT_SWITCH`.
     index
         Number among the jobs of an array; None when there is one job only.
+    alone
+        Whether the program starts ranks by itself: no start command is put before it.
     """
 
     folder: Path
@@ -91,6 +93,7 @@ class Job:
     starts: tuple[Start, ...] = (Start(),)
     otherwise: tuple[Start, ...] = ()
     index: int | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True)

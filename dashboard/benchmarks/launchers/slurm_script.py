@@ -197,10 +197,10 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
     lines += [f'export {key}="${{{key}:-$SLURM_CLUSTER_NAME}}"' for key in _PLACE]
     if any(start.environment for job in jobs for start in job.starts):
         lines.append("# each method in a start of the ranks of its own, forced by variables that its order names")
-    commands = [
-        shlex.join(supervised(order, [naming.start, *request.start_options, "-n", str(job.ranks), *job.program]))
-        for job, order in zip(jobs, orders, strict=True)
-    ]
+    commands = []
+    for job, order in zip(jobs, orders, strict=True):
+        start = [] if job.alone else [naming.start, *request.start_options, "-n", str(job.ranks)]
+        commands.append(shlex.join(supervised(order, [*start, *job.program])))
     if first.index is None:
         lines.append(f"exec {commands[0]}")
     else:

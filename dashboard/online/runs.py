@@ -1,0 +1,161 @@
+"""A run of a program under the library that tunes, from its start to its whole trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dashboard.online.errors import OnlineError
+from dashboard.online.state import Folder, totals_of
+
+_LAUNCHERS = ("mpiexec", "mpirun")
+_PATIENCE_S = 5.0
+
+
+class Run(NamedTuple):
+    """A run that belongs to a loop.
+
+    Attributes
+    ----------
+    name
+        By which its traces are known; draws depend on it.
+    command
+        Its words.
+    mode
+        One of off, trace, tuning and tuned.
+    out
+        The folder of its traces, within that of the tuning.
+    calls
+        How many calls of a communicator are noted; None: as the library likes.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    mode: str
+    out: str = "traces"
+    calls: str | None = None
+
+    def traced(self, folder: Folder) -> bool:
+        """Whether it has been to its end."""
+        return totals_of(folder.path / self.out, self.name).exists()
+
+    def log(self, folder: Folder) -> Path:
+        """What it printed."""
+        return folder.path / "logs" / f"{self.name}.log"
+
+
+def environment(
+    folder: Folder, mode: str, run: str, *, out: Path | None = None, calls: str | None = None
+) -> dict[str, str]:
+    """Variables that tell the preloaded library what to do.
+
+    Parameters
+    ----------
+    mode
+        One of off, trace, tuning and tuned.
+    run
+        Name of the run; draws depend on it.
+    out
+        Where the traces go, by default to those of the folder.
+    calls
+        How many calls of a communicator are noted, by default as the library likes.
+    """
+    said = {
+        "COLLTUNE_ONLINE": mode,
+        "COLLTUNE_ONLINE_OUT": str((out or folder.traces).resolve()),
+        "COLLTUNE_ONLINE_RUN": run,
+    }
+    if folder.model.exists():
+        said["COLLTUNE_ONLINE_MODEL"] = str(folder.model.resolve())
+    return said | ({"COLLTUNE_ONLINE_CALLS": calls} if calls else {})
+
+
+def command_of(folder: Folder, command: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The command with the library in front of its program, and the variable where the command takes it from there."""
+    library = folder.path.resolve() / "libcolltune_online.so"
+    if not library.exists():
+        raise OnlineError(f"{library} is not there; 'colltune online init' builds it")
+    # What else is preloaded stays.
+    preloaded = ":".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))
+    if Path(command[0]).name in _LAUNCHERS:
+        # The launcher itself is no program of MPI.
+        return [command[0], "-x", f"LD_PRELOAD={preloaded}", *command[1:]], {}
+    return list(command), {"LD_PRELOAD": preloaded}
+
+
+def run_command(
+    folder: Folder,
+    command: Sequence[str],
+    said: Mapping[str, str],
+    *,
+    log: Path | None = None,
+    seconds: float | None = None,
+) -> int:
+    """Run a program to its end; its exit status.
+
+    Raises
+    ------
+    OnlineError
+        It cannot be started, or took more than `seconds`.
+    """
+    words, further = command_of(folder, command)
+    stream = log.open("ab") if log else None
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the user's own program
+            words, env={**os.environ, **said, **further}, stdout=stream, stderr=stream, start_new_session=True
+        )
+    except OSError as error:
+        raise OnlineError(f"{command[0]}: cannot be started: {error.strerror or error}") from None
+    finally:
+        if stream:
+            stream.close()
+    try:
+        return process.wait(seconds)
+    except BaseException as error:
+        _end(process)
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise OnlineError(f"{' '.join(command)} took more than {seconds:g} s and was ended") from None
+        raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program that has its own process group, and wait for it."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(_PATIENCE_S)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        else:
+            return
+
+
+def once(folder: Folder, run: Run, seconds: float | None = None) -> None:
+    """Do a run, unless it has been to its end; what a former try left is removed.
+
+    Raises
+    ------
+    OnlineError
+        It failed, took more than so many `seconds`, or left no traces.
+    """
+    out = folder.path / run.out
+    out.mkdir(exist_ok=True)
+    if run.traced(folder):
+        return
+    for file in out.glob(f"{run.name}.*.trace"):
+        file.unlink()
+    log = run.log(folder)
+    log.parent.mkdir(exist_ok=True)
+    said = environment(folder, run.mode, run.name, out=out, calls=run.calls)
+    code = run_command(folder, run.command, said, log=log, seconds=seconds)
+    command = " ".join(run.command)
+    if code:
+        raise OnlineError(f"{command} ended with {code}; see {log}")
+    if not run.traced(folder):
+        raise OnlineError(f"{command} left no traces: is it a program of MPI, of {folder.table.library}?")
