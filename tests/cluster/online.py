@@ -1,21 +1,25 @@
-"""Online tuning on an emulated cluster under a real Slurm, by hand, against every forced method.
+"""Online tuning on emulated clusters under a real Slurm, by hand, against every forced method and on a second network.
 
-``python -m tests.cluster.online FOLDER [NODES [MEGABITS]]`` submits one job: a loop tunes the skeleton of Laghos with
-messages of 256 KiB, which then runs under each forced allreduce, by the library's default and by what was learnt.
+``python -m tests.cluster.online FOLDER [--nodes 8] [--megabits 100] [--other 1000]`` submits one job, in which a loop
+tunes allreduces of 256 KiB of two programs: the skeleton of Laghos, and least squares by gradient descent, whose answer
+is checked. They then run under each forced allreduce, by the library's default and by what was learnt; and by the last
+two once more on another network. What it prints stands in ``FOLDER/ways.json`` as well.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
-import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from dashboard.benchmarks.libraries.library import find
+from dashboard.decisions import Method
 from dashboard.export.library_names import choice_of
 from dashboard.online.library import build
 from dashboard.online.running import judged
@@ -27,80 +31,119 @@ from loaders.openmpi import series
 from tests.cluster import scheduler
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS, ITERATIONS, TURNS, SECONDS = 300, 3, 3, 270.0
+ITERATIONS, TURNS, BYTES = 3, 5, 1 << 18
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def main(folder: Path, nodes: int = 8, megabits: float = 100.0) -> None:
-    """Submit, wait, and print times by way."""
+def main() -> None:
+    """Tune, run all ways on both networks, and print their times."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--nodes", type=int, default=8)
+    parser.add_argument("--megabits", type=float, default=100.0)
+    parser.add_argument("--other", type=float, default=1000.0, help="Mbit/s of the second network")
+    args = parser.parse_args()
+    folder = args.folder.resolve()
     installation = find()
     table = default_table(series(installation.library.version), ("allreduce", "bcast"))
-    tuning = Folder(folder, table, (nodes, 1), Learning(min_samples=30))
+    tuning = Folder(folder, table, (args.nodes, 1), Learning(min_samples=30))
     tuning.save()
     mpicc = installation.mpiexec.with_name("mpicc")
     build(table, mpicc, folder)
     source, program = folder / "skeleton.c", folder / "skeleton"
     source.write_text(skeleton("Laghos"), encoding="ascii")
     subprocess.run([mpicc, "-O2", "-o", program, source], check=True)
-    command = [str(installation.mpiexec), "-n", str(nodes), str(program), str(STEPS), "0", "0", str(1 << 18)]
-    plan = {"runs": [command, command], "evaluate": [command], "iterations": ITERATIONS, "every": ITERATIONS}
+    solver = [sys.executable, "-m", "mpi4py", str(ROOT / "tests" / "online" / "descent.py")]
+    programs = {
+        "skeleton": [str(program), "300", "0", "0", str(BYTES)],
+        "descent": [*solver, str(BYTES // 8), "200"],
+    }
+    start = [str(installation.mpiexec), "-n", str(args.nodes)]
+    runs = [[*start, *words] for words in programs.values()]
+    plan = {"runs": runs, "iterations": ITERATIONS, "every": ITERATIONS}
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    (folder / "job.sh").write_text(job(folder, command, table.methods["allreduce"], nodes), encoding="utf-8")
-    with scheduler.emulated(folder, nodes, megabits, 40.0) as cluster:
-        os.environ["PATH"] = f"{cluster.commands}:{os.environ['PATH']}"
-        number = cluster.ask(
-            "sbatch", "--parsable", "-N", str(nodes), "-o", str(folder / "job.log"), str(folder / "job.sh")
-        )
-        until = time.monotonic() + SECONDS
-        while time.monotonic() < until and not (folder / "ended").exists():
-            time.sleep(1)
-        print(f"job {number.strip()}: {'ended' if (folder / 'ended').exists() else 'not ended'}")
+    loop = f"{sys.executable} -m dashboard.cli online loop {folder} --plan {folder / 'plan.json'}"
+    learnt = ("default", "tuned")
+    forced = {str(method.algorithm): method for method in table.methods["allreduce"]}
+    first = [loop, *ways(folder, start, programs, learnt, "first"), *by_force(folder, start, programs, forced)]
+    submit(folder, args.nodes, args.megabits, first)
+    submit(folder, args.nodes, args.other, ways(folder, start, programs, learnt, "other"))
     show(folder)
 
 
-def job(folder: Path, command: list[str], methods: Any, nodes: int) -> str:
-    """The batch script: the loop, then all ways in turns."""
-    library = folder / "libcolltune_online.so"
-    lines = ["#!/bin/sh", f"cd {ROOT}", *(f"export {name}={value!r}" for name, value in scheduler.ENVIRONMENT.items())]
-    lines += ["export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
-    lines += [f"{sys.executable} -m dashboard.cli online loop {folder} --plan {folder / 'plan.json'}"]
+def ways(
+    folder: Path, start: list[str], programs: Mapping[str, list[str]], names: Iterable[str], network: str
+) -> list[str]:
+    """Lines that run programs by the library's default and by what was learnt, in turns."""
+    model = f"COLLTUNE_ONLINE_MODEL={folder / 'current.model'}"
+    modes = {"default": "COLLTUNE_ONLINE=trace", "tuned": f"COLLTUNE_ONLINE=tuned {model}"}
+    return [
+        run(folder, start, words, modes[name], f"{network}-{program}-{name}-{turn}")
+        for turn in range(TURNS)
+        for program, words in programs.items()
+        for name in names
+    ]
+
+
+def by_force(
+    folder: Path, start: list[str], programs: Mapping[str, list[str]], methods: Mapping[str, Method]
+) -> list[str]:
+    """Lines that run programs under each algorithm, twice."""
+    lines = []
+    for turn in range(2):
+        for program, words in programs.items():
+            for name, method in methods.items():
+                number, size = choice_of(method, "allreduce").algorithm, method.segment_size
+                forced = "OMPI_MCA_coll_tuned_priority=100 OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
+                forced += f"OMPI_MCA_coll_tuned_allreduce_algorithm={number} "
+                forced += f"OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize={size} COLLTUNE_ONLINE=trace"
+                lines.append(
+                    run(folder, start, words, forced, f"first-{program}-forced {name}-{turn}".replace(" ", "."))
+                )
+    return lines
+
+
+def run(folder: Path, start: list[str], words: list[str], said: str, name: str) -> str:
+    """The line of one run."""
+    out = f"COLLTUNE_ONLINE_OUT={folder / 'ways'} COLLTUNE_ONLINE_CALLS=4294967295 COLLTUNE_ONLINE_RUN={name}"
+    library = f"LD_PRELOAD={folder / 'libcolltune_online.so'}${{LD_PRELOAD:+:$LD_PRELOAD}}"
+    return f"{said} {out} {' '.join(start)} -x {library} {' '.join(words)}"
+
+
+def submit(folder: Path, nodes: int, megabits: float, lines: Iterable[str]) -> None:
+    """Run lines as one job over a network, and wait for its end."""
     (folder / "ways").mkdir(exist_ok=True)
-    program = f"{command[0]} -n {nodes} -x LD_PRELOAD={library}${{LD_PRELOAD:+:$LD_PRELOAD}} {' '.join(command[3:])}"
-    told = f"COLLTUNE_ONLINE_OUT={folder / 'ways'} COLLTUNE_ONLINE_CALLS=4294967295"
-    for turn in range(TURNS):
-        lines += [f"{told} COLLTUNE_ONLINE=trace COLLTUNE_ONLINE_RUN=default-{turn} {program}"]
-        model = f"COLLTUNE_ONLINE_MODEL={folder / 'current.model'}"
-        lines += [f"{told} COLLTUNE_ONLINE=tuned {model} COLLTUNE_ONLINE_RUN=tuned-{turn} {program}"]
-    for number in sorted({method.algorithm for method in methods}):
-        place = [method.algorithm for method in methods].index(number)
-        forced = f"OMPI_MCA_coll_tuned_priority=100 OMPI_MCA_coll_tuned_use_dynamic_rules=1 {_forcing(methods[place])}"
-        lines += [f"{told} {forced} COLLTUNE_ONLINE=trace COLLTUNE_ONLINE_RUN=forced_{number}-0 {program}"]
-    return "\n".join([*lines, f"touch {folder / 'ended'}"]) + "\n"
-
-
-def _forcing(method: Any) -> str:
-    number = choice_of(method, "allreduce").algorithm
-    size = method.segment_size
-    return (
-        f"OMPI_MCA_coll_tuned_allreduce_algorithm={number} OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize={size}"
-    )
+    said = {**scheduler.ENVIRONMENT, **AS_ROOT}
+    head = ["#!/bin/sh", f"cd {ROOT}", *(f"export {name}={value!r}" for name, value in said.items())]
+    job, log = folder / f"job-{megabits:g}.sh", folder / f"job-{megabits:g}.log"
+    job.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+    place = folder / f"cluster-{megabits:g}"
+    place.mkdir(exist_ok=True)
+    with scheduler.emulated(place, nodes, megabits, 40.0) as cluster:
+        path = f"{cluster.commands}{os.pathsep}{os.environ['PATH']}"
+        words = ["sbatch", "--wait", "-N", str(nodes), "--ntasks-per-node", "1", "-o", str(log), str(job)]
+        done = subprocess.run(words, env={**os.environ, "PATH": path}, check=False)
+        print(f"{megabits:g} Mbit/s: the job ended with {done.returncode}; see {log}", flush=True)
 
 
 def show(folder: Path) -> None:
-    """Times in collectives, and of the whole run, by way."""
-    ways: dict[str, list[dict[str, float]]] = {}
+    """Seconds in collectives and of the run, by network, program and way: least, median and most of the turns."""
+    times: dict[str, list[dict[str, float]]] = {}
     for file in sorted((folder / "ways").glob("*.0.trace")):
-        run = file.name.removesuffix(".0.trace")
+        name = file.name.removesuffix(".0.trace")
         try:
-            ways.setdefault(run.rpartition("-")[0], []).append(judged(folder / "ways", run))
+            times.setdefault(name.rpartition("-")[0], []).append(judged(folder / "ways", name))
         except OSError:
-            print(f"{run}: not finished")
-    for way, found in sorted(ways.items(), key=lambda each: median(one["collectives"] for one in each[1])):
-        collectives, whole = ([one[name] for one in found] for name in ("collectives", "run"))
-        print(
-            f"{way}: in collectives {median(collectives):.3f} s {[round(x, 3) for x in collectives]}, "
-            f"run {median(whole):.3f} s {[round(x, 3) for x in whole]}"
-        )
+            print(f"{name}: not finished")
+    summary: dict[str, Any] = {}
+    for way, turns in times.items():
+        each = {name: sorted(turn[name] for turn in turns) for name in ("collectives", "run")}
+        summary[way] = {name: [values[0], median(values), values[-1]] for name, values in each.items()}
+    for way, figures in sorted(summary.items(), key=lambda item: (item[0].split("-")[:2], item[1]["run"][1])):
+        texts = (f"{name} {' '.join(f'{value:.3f}' for value in three)} s" for name, three in figures.items())
+        print(f"{way}: {', '.join(texts)}")
+    (folder / "ways.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve(), *(int(each) for each in sys.argv[2:]))
+    main()
