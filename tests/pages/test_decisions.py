@@ -18,7 +18,7 @@ from dashboard.decisions import decision_map
 from dashboard.export import source_lines
 from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.maps import MAPS
-from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.pages.decisions.page import TABS, DecisionsPage
 from dashboard.session.choice import Choice
 from dashboard.session.registry import register
 from dashboard.session.state import State
@@ -395,3 +395,22 @@ def test_the_page_opens_with_the_figures_and_says_where_they_are_bad(page: Decis
     tiles = {tile.title: tile for tile in answer(state.view)}
     assert tiles["Rules"].alarm.startswith("101 rules on 209 cells")
     assert not tiles["Lost on average"].alarm
+
+
+def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = TABS.index("Between the sizes")
+    between = page.between
+    assert between.held.value == 16
+    chosen, fastest = (each for each in reversed(list(between.pane.object)) if isinstance(each, hv.Rectangles))
+    decision = state.view.decision()
+    assert decision is not None
+    for who, low, high in zip(chosen["who"], chosen["slice_message_size"], chosen["slice_to"], strict=True):
+        at = round(np.sqrt(low * high))
+        assert who == f"chosen: {decision.methods[decision.predict_one(16, at)].label}"
+    assert all(str(who).startswith("fastest: ") for who in fastest["who"])
+    assert "expected to cost" in between.note.object
+    state.pinned = (8, 1024)
+    assert between.held.value == 8
+    between.axis.value = "comm_size"
+    assert between.held.value == 1024
+    assert "over processes, 1 KiB" in hv.renderer("bokeh").get_plot(between.pane.object).state.title.text

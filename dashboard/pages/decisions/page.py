@@ -11,6 +11,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.pages.decisions.answer import Answer
+from dashboard.pages.decisions.between import Between
 from dashboard.pages.decisions.controls import Controls
 from dashboard.pages.decisions.details import Source, Statistics, Table
 from dashboard.pages.decisions.maps import ABREAST, MOST_REGIONS, REST, Maps
@@ -25,7 +26,7 @@ from dashboard.plots.maps import HEIGHT
 from dashboard.plots.sizes import growing
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
-TABS = ("Sweeps", "Generated source", "Table", "Rules", "Noise")
+TABS = ("Sweeps", "Generated source", "Table", "Rules", "Noise", "Between the sizes")
 #: As high as a map; what does not fit is scrolled to.
 _SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
 #: In a narrow window the rail lies above all else.
@@ -54,10 +55,10 @@ class DecisionsPage(Viewer):
         self.tree = TreeDiagram(state, self.maps.light)
         self.side.objects = [self.unpin, self.maps.pinned, self.tree]
         self.statistics = Statistics(state)
-        self.sweeps, self.source, self.table = Sweeps(state), Source(state), Table(state)
+        self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.rules, self.noise = RulesTable(state), Noise(state)
-        self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise)
+        self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
         self.tabs = Tabs(*zip(TABS, self.parts, strict=True), dynamic=True, sizing_mode="stretch_width")
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         legends = (self.maps.methods, self.maps.classes, self.statistics)

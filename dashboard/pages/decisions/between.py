@@ -1,0 +1,141 @@
+"""Times between the measured sizes: a slice through the surfaces that the recommendation decides on."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import panel as pn
+import xarray as xr
+from panel.io import hold
+from panel.viewable import Viewer
+
+from dashboard.decisions import select_ppn
+from dashboard.decisions.judged.penalty import given_of
+from dashboard.decisions.surfaces.along import Along, Slicing
+from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.pages.parts.later import Newest, Rested
+from dashboard.pages.parts.widgets import DiscreteSlider, RadioButtonGroup
+from dashboard.plots import legend
+from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
+from dashboard.plots.colors import MethodKey
+from dashboard.plots.models.curves import AXES
+from dashboard.session.state import State
+
+_OTHER = {"message_size": "comm_size", "comm_size": "message_size"}
+
+
+class Between(Viewer):
+    """Expected times with bands along one of the sizes, and who is chosen and fastest between the measured ones.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+        self._slicing: Slicing | None = None
+        self._of: Any = None
+        titles = {AXES[axis]: axis for axis in _OTHER}
+        self.axis = RadioButtonGroup(label="", options=titles, value="message_size", size="small", width=260)
+        self.held = DiscreteSlider(
+            label="At",
+            options=[0],
+            value=0,
+            width=220,
+            description="The other size of the slice; that of the pinned cell, where one is.",
+        )
+        self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, linked_axes=False)
+        self.note, self.figures = (
+            pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width") for _ in range(2)
+        )
+        self._cut = Rested(self._show, 0.0, self._prepare)
+        self.redraw = Newest(self._draw)
+        self.axis.param.watch(self._offer, "value")
+        self.held.param.watch(self.redraw.ask, "value")
+        state.param.watch(self._follow_pinned, "pinned")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        bar = pn.FlexBox(self.axis, self.held, align_items="center", sizing_mode="stretch_width")
+        return pn.Column(bar, self.pane, self.note, self.figures, sizing_mode="stretch_width")
+
+    def update(self) -> None:
+        """Follow the state."""
+        self._cut.ask()
+
+    def _cube(self) -> xr.Dataset | None:
+        cube, dmap = self._state.view.cube(), self._state.view.decision_map()
+        return None if cube is None or dmap is None else select_ppn(cube, dmap.attrs.get("ppn"))[0]
+
+    def _prepare(self) -> tuple[Any, Slicing | None]:
+        # Surfaces are made once for measurements: the predictor is judged by left-out lines.
+        key, cube = self._state.view.data_key, self._cube()
+        if key == self._of:
+            return key, self._slicing
+        return key, None if cube is None else Slicing(cube)
+
+    def _show(self, prepared: tuple[Any, Slicing | None]) -> None:
+        self._of, self._slicing = prepared
+        self._offer()
+
+    def _offer(self, *_: Any) -> None:
+        """Offer the measured values of the size that is held."""
+        if self._slicing is None:
+            self.pane.object = None
+            return
+        other = _OTHER[self.axis.value]
+        write = format_bytes if other == "message_size" else lambda size: format_count(size, "process", "processes")
+        sizes = self._slicing.sizes(other)  # type: ignore[arg-type]
+        pinned = self._pinned(other)
+        value = pinned if pinned in sizes else self.held.value if self.held.value in sizes else sizes[-1]
+        self.held.param.update(options={write(size): size for size in sizes}, value=value)
+        self.redraw.ask()
+
+    def _pinned(self, other: str) -> int | None:
+        cell = self._state.pinned
+        return None if cell is None else cell[0 if other == "comm_size" else 1]
+
+    def _follow_pinned(self, *_: Any) -> None:
+        if self._slicing is not None:
+            self._offer()
+
+    def _draw(self) -> None:
+        cube, slicing = self._cube(), self._slicing
+        if cube is None or slicing is None or self._of != self._state.view.data_key:
+            return
+        along = slicing.along(self.axis.value, self.held.value)
+        key = MethodKey.of(cube["method"].values, self._state.scheme)
+        chosen = self._chosen(cube, along)
+        words = slice_words(along, chosen, slicing.predictor.name)
+        with hold(pn.state.curdoc):
+            title = slice_title(str(self._state.collective), along)
+            self.pane.object = slice_chart(along, chosen, key, title)
+            self.note.object = self._said(words, slicing)
+            self.figures.object = slice_table(along, chosen, key)
+
+    def _chosen(self, cube: xr.Dataset, along: Along) -> Any:
+        """The method of the cube that the tree on show takes at each size; -1 without a tree."""
+        decision = self._state.view.decision()
+        if decision is None:
+            return np.full(along.sizes.size, -1)
+        sizes = {along.axis: along.sizes, _OTHER[along.axis]: np.full(along.sizes.size, along.held)}
+        given = given_of(cube, decision, cube.attrs.get("ppn"))
+        codes = decision.predict(sizes["comm_size"], sizes["message_size"], **given)
+        places = {str(label): place for place, label in enumerate(cube["method"].values)}
+        return np.array([places.get(decision.methods[code].label, -1) for code in codes])
+
+    @staticmethod
+    def _said(words: dict[str, Any], slicing: Slicing) -> str:
+        tried = "; ".join(f"{escape(each.name)} {format_percent(each.mean)}" for each in slicing.judged)
+        text = f"Times between measured sizes: {escape(words['predictor'])}"
+        text += f" (fastest methods at left-out lines: {tried}). " if tried else ". "
+        text += "Bands hold 90 % of such times; right of the dotted line nothing was measured. "
+        text += "The upper ribbon is what the tree on show takes, the lower one what is expected to be the fastest. "
+        text += f"Who is fastest is sure on {words['sure']} of the sizes. "
+        if words["penalty"]:
+            text += f"<strong>The tree on show is expected to cost {words['penalty']} on this slice.</strong>"
+        return f"<p>{text}</p>"
