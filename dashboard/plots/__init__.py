@@ -7,6 +7,7 @@ from `units`, so that one method has one colour and one size one spelling everyw
 __all__ = [
     "axes",
     "backend",
+    "between",
     "campaigns",
     "cell",
     "colors",

@@ -56,7 +56,7 @@ def main() -> None:
     solver = [sys.executable, "-m", "mpi4py", str(ROOT / "tests" / "online" / "descent.py")]
     programs = {
         "skeleton": [str(program), "300", "0", "0", str(BYTES)],
-        "descent": [*solver, str(BYTES // 8), "200"],
+        "descent": [*solver, str(BYTES // 8), "100"],
     }
     start = [str(installation.mpiexec), "-n", str(args.nodes)]
     runs = [[*start, *words] for words in programs.values()]
