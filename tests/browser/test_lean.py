@@ -15,7 +15,7 @@ import pytest
 
 from dashboard.server.patches.lean import EARLY, LATE, MADE_FOR
 from tests.browser.maps import wait_until_drawn
-from tests.browser.tour import THERE, seen
+from tests.browser.tour import THERE, seen, settled
 from tests.conftest import ROOT, WatchedPage
 from tests.serving import Served
 
@@ -35,6 +35,16 @@ _OWN_WAY = """() => {
     new InlineStyleSheet('a {}').install(root)
     return [root.querySelectorAll('style').length, root.adoptedStyleSheets.length]
 }"""
+#: How often each map on show was painted, and how wide it is, by its title.
+_DRAWN = """() => Object.fromEntries(
+    [...Bokeh.index.query((view) => view.canvas_view && view.el.isConnected && view.model.title?.text)].map(
+        ({model, _render_count, canvas_view, layout}) =>
+            [model.title.text, [_render_count, canvas_view.bbox.width, layout.bbox.width]]))"""
+_DRAWN_ANEW = f"""(before) => {{
+    const now = Object.entries(({_DRAWN})())
+    return now.length === Object.keys(before).length && now.every(([title, [count, width, inner]]) =>
+        count > before[title][0] && width < before[title][1] && inner === width && width > 0)
+}}"""
 #: Two parts that share a sheet, one of which is then emptied, written anew and cleared.
 _SHARING = """async () => {
     const dom = Bokeh.require('core/dom')
@@ -103,7 +113,7 @@ def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: Watch
     watched_page.page.evaluate("window.Bokeh = {require: () => ({StyleSheet: class {}, InlineStyleSheet: class {}})}")
     watched_page.page.add_script_tag(content=EARLY)
     watched_page.page.evaluate(f"() => {{ {LATE} }}")
-    assert [each.partition(":")[0] for each in said] == ["colltune"] * 3
+    assert [each.partition(":")[0] for each in said] == ["colltune"] * 4
     assert watched_page.errors == []
 
 
@@ -123,6 +133,26 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
     page.get_by_text("max_depth=4").wait_for()
     tallest = max(each.bounding_box()["height"] for each in page.locator("pre").all() if each.is_visible())
     assert tallest <= 132
+
+
+def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
+    page.get_by_role("button", name="Compare", exact=True).click()
+    seen(page, THERE["Compare"]).wait_for()
+    page.get_by_role("button", name="Decisions", exact=True).click()
+    wait_until_drawn(page, EXACT)
+    settled(page)
+    drawn = page.evaluate(_DRAWN)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name="Decisions", exact=True).click()
+    # Two frames: sizes are heard of after the first, and what follows is done before the second.
+    page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
+    assert page.evaluate(_DRAWN) == drawn
+    # Drawn in other colours and made narrower while it was away, with a canvas that has no size there.
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name="Toggle theme").click()
+    page.set_viewport_size({"width": 1180, "height": 900})
+    page.get_by_role("button", name="Decisions", exact=True).click()
+    page.wait_for_function(_DRAWN_ANEW, arg=drawn)
 
 
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:

@@ -2,8 +2,9 @@
 
 Bokeh 3.9 writes each style sheet of each part of the page into a `<style>` of its own, some thousands of the same few
 texts, and a hidden page stays in the document; every style that is asked for goes over all of it. Here a text is made
-into a style sheet once, which all parts adopt; what is hidden leaves the document until it is shown, as it was; and a
-figure that is laid out anew takes with it what it had made before.
+into a style sheet once, which all parts adopt; what is hidden leaves the document until it is shown, as it was, and
+needs no work to be shown again; parts that are resized are laid out together; and a figure that is laid out anew takes
+with it what it had made before.
 
 This is the one module that changes what Bokeh does in the browser. It was made for `MADE_FOR`; where what it takes hold
 of is not there, it says so in the browser's console and leaves everything as Bokeh has it. Once Bokeh shares its style
@@ -212,9 +213,14 @@ const leave = () => {{
             if (!known.has(view)) {{
                 known.add(view)
                 const lay_out = view.invalidate_layout.bind(view)
+                let there = view.model.visible, stale = false
                 view.invalidate_layout = () => {{
+                    const before = there
+                    there = view.model.visible
                     shown()
-                    if (view.model.visible) lay_out()
+                    if (there && (before || stale)) lay_out()
+                    // What has changed on a page that is away is laid out when it comes back; else it is as it was.
+                    stale = !there && (before ? stale : true)
                 }}
                 // A picture that is still being built has nothing to be measured; the size of its page may change.
                 const measure = view.measure_layout.bind(view)
@@ -249,6 +255,52 @@ const leave = () => {{
 }}
 """
 
+#: What has left the document keeps the size that it had there, and is not painted; what comes back as large as it went
+#: needs nothing. Bokeh lays out the whole page for each part of which the size has changed: here once for all of them.
+CALM = """
+const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
+    const resized = UIElementView.prototype.after_resize, lay_out = LayoutDOMView.prototype._after_resize
+    const {paint} = PlotView.prototype, canvas_resized = CanvasView.prototype.after_resize
+    for (const each of [resized, lay_out, paint, canvas_resized])
+        if (typeof each !== 'function') throw new Error('after_resize, paint')
+    const waiting = new Set(), unpainted = new WeakSet()
+    const relay = () => {
+        const views = [...waiting]
+        waiting.clear()
+        for (const view of views) if (view.el.isConnected) view.compute_layout()
+    }
+    const soon = (view) => {
+        while (view.is_managed) view = view.parent
+        if (waiting.size === 0) requestAnimationFrame(relay)
+        waiting.add(view)
+    }
+    UIElementView.prototype.after_resize = function () {
+        if (!this.el.isConnected) {
+            this._resized = true
+            this.finish()
+            return
+        }
+        resized.call(this)
+        if (unpainted.delete(this)) this.request_repaint()
+        // All but figures is laid out by the browser alone. Which one has another size may have been seen before.
+        const {layout, bbox} = this
+        if (layout != null && (layout.bbox.width !== bbox.width || layout.bbox.height !== bbox.height)) soon(this)
+    }
+    LayoutDOMView.prototype._after_resize = function () {
+        if (this.is_layout_root && !this._was_built) lay_out.call(this)
+    }
+    // A figure that was made while its page was away took its canvas for one without a size.
+    CanvasView.prototype.after_resize = function () {
+        canvas_resized.call(this)
+        if (Math.floor(this.el.getBoundingClientRect().width) !== this.bbox.width) this.plot_views.forEach(soon)
+    }
+    PlotView.prototype.paint = function () {
+        if (this.is_displayed && !this.el.isConnected) unpainted.add(this)
+        else paint.call(this)
+    }
+}
+"""
+
 #: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty.
 ROWS = """
 const sweep = (plot) => {
@@ -263,11 +315,14 @@ const sweep = (plot) => {
 """
 
 EARLY = f"""(() => {{
-{SHARED_STYLES}{ROWS}
+{SHARED_STYLES}{CALM}{ROWS}
     try {{
         share(Bokeh.require('core/dom'))
         window.colltune_lean = true
     }} catch (error) {{ console.warn('colltune: style sheets are not shared:', error) }}
+    const parts = ['ui/ui_element', 'layouts/layout_dom', 'plots/plot_canvas', 'canvas/canvas']
+    try {{ calm(...parts.map((each) => Bokeh.require(`models/${{each}}`))) }}
+    catch (error) {{ console.warn('colltune: the page is laid out for each part that is resized:', error) }}
     try {{ sweep(Bokeh.require('models/plots/plot_canvas').PlotView.prototype) }}
     catch (error) {{ console.warn('colltune: empty rows stay in the document:', error) }}
 }})()"""
