@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -297,8 +298,14 @@ class Delimited:
 
 def words_of(column: pa.Array) -> pd.Categorical:
     """A column of Arrow's words as pandas has them."""
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return pd.Categorical.from_codes(codes, categories=pd.Index(column.dictionary.to_pylist(), dtype="str"))
+    codes = column.indices.fill_null(-1).to_numpy()
+    return pd.Categorical.from_codes(codes, dtype=_categories(tuple(column.dictionary.to_pylist())))
+
+
+@lru_cache(maxsize=64)
+def _categories(words: tuple[Hashable, ...]) -> pd.CategoricalDtype:
+    """Categories of words, made once for the blocks of a file; text where all are."""
+    return pd.CategoricalDtype(pd.Index(words, dtype="str" if all(isinstance(w, str) for w in words) else object))
 
 
 def _values(column: pa.ChunkedArray) -> Any:
@@ -346,15 +353,16 @@ def _of_text(words: pd.Categorical) -> pd.Categorical:
 
 def translate(column: pd.Series[Any], word: Callable[[str], Hashable | None]) -> pd.Categorical:
     """Translate a categorical of text word by word; what has no translation becomes missing."""
-    codes = column.cat.codes.to_numpy()
     words = [word(str(c)) for c in column.cat.categories]
+    if words == list(column.cat.categories):
+        return pd.Categorical(column)
+    codes = column.cat.codes.to_numpy()
     places: dict[Hashable, int] = {}
     for category in words:
         if category is not None:
             places.setdefault(category, len(places))
     table = np.array([-1 if w is None else places[w] for w in words] + [-1], dtype=np.int32)
-    kind = "str" if all(isinstance(w, str) for w in places) else object
-    return pd.Categorical.from_codes(table[codes], categories=pd.Index(list(places), dtype=kind))
+    return pd.Categorical.from_codes(table[codes], dtype=_categories(tuple(places)))
 
 
 def plain_text(text: str) -> str | None:

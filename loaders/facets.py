@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
 from loaders.pooling import Axes, Means, means_by_source, within
-from loaders.rows import CollectiveRows
+from loaders.rows import CollectiveRows, coded
 
 #: What a file that does not tell it was measured with, beside others that tell.
 _USUAL = {"device": "host", "operation": "sum"}
@@ -138,7 +137,7 @@ def values(files: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """The rows of a table by what columns tell of each, empty where they tell nothing."""
-    words = {name: _codes(table[name]) for name in columns if name in table}
+    words = {name: coded(table[name]) for name in columns if name in table}
     varying = [pair for pair in words.values() if (pair[0] != pair[0][:1]).any()]
     if not varying and len(table):
         yield {name: str(uniques[codes[0]]) if codes[0] >= 0 else "" for name, (codes, uniques) in words.items()}, table
@@ -151,13 +150,6 @@ def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[
         rows = np.flatnonzero(code == each)
         first = {name: (codes[rows[0]], uniques) for name, (codes, uniques) in words.items()}
         yield {name: str(uniques[at]) if at >= 0 else "" for name, (at, uniques) in first.items()}, table.iloc[rows]
-
-
-def _codes(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
-    """Numbers of the words of a column, -1 for none, and the words."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy(), column.cat.categories
-    return pd.factorize(column)
 
 
 def chosen(

@@ -232,7 +232,8 @@ class FileHints:
             if name in table:
                 self._compare(name, table)
         lacking["segment_size"] = lacking.get("segment_size") or 0
-        table = table.assign(**{n: v for n, v in lacking.items() if v is not None and n not in table})
+        if filled := {n: v for n, v in lacking.items() if v is not None and n not in table}:
+            table = table.assign(**filled)
         table = self._named(on_nodes(table, self._nodes, self._source))
         self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
         if "message_size" not in table and "total_size" not in table:

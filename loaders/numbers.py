@@ -15,6 +15,7 @@ import pandas as pd
 
 from loaders import intelmpi, openmpi
 from loaders.collectives import plain_name
+from loaders.rows import coded
 from loaders.source import Source
 
 _NUMBER = re.compile(r"\d{1,3}")
@@ -84,7 +85,7 @@ def named(table: pd.DataFrame, numbering: Numbering | None, source: Source) -> p
     """
     if "algorithm" not in table or "collective" not in table:
         return table
-    words = [word for word in table["algorithm"].unique() if _NUMBER.fullmatch(str(word))]
+    words = [word for word in coded(table["algorithm"])[1] if _NUMBER.fullmatch(str(word))]
     if not words:
         return table
     if numbering is None:

@@ -213,7 +213,7 @@ class _Collector:
 
     def _add(self, source: Source, table: pd.DataFrame, parts: dict[str, list[dict[str, str]]]) -> None:
         for column, least in _LEAST.items():
-            if column not in table:
+            if column not in table or (table[column].dtype == np.int64 and table[column].min() >= least):
                 continue
             below = (table[column] < least).to_numpy(dtype=bool, na_value=False)
             wild = _not_whole(table[column]) & ~below
@@ -231,7 +231,7 @@ class _Collector:
                 known.append(facts)
             place = len(self._told.get(name, ())) + known.index(facts)
             self._on_nodes.setdefault(name, {})[place] = "ppn" in part
-            self._rows.setdefault(name, CollectiveRows()).add(part.drop(columns=columns), place)
+            self._rows.setdefault(name, CollectiveRows()).add(part.drop(columns=columns) if columns else part, place)
 
     def tree(self, files: Found) -> xr.DataTree:
         """Make the cubes of all that was taken; the rows are consumed."""

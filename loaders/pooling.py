@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from loaders.ahead import one_ahead
 from loaders.rows import CollectiveRows, Floats, Ints, Part
 
 #: Files that measured a cell are said to be apart from this ratio of their times on, where their own spread is smaller.
@@ -85,26 +90,43 @@ def samples_of(parts: list[Part], axes: Axes) -> Samples | None:
     ends = np.cumsum(counts[cells])
     place_of = np.cumsum(counts) - counts
     values = np.empty(int(ends[-1]))
+    # A part is put in order while the one before is laid out.
+    for ordered, time in one_ahead(_by_cell(parts, axes)):
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        lengths = np.diff(np.r_[starts, len(ordered)])
+        first = place_of[ordered[starts]]
+        values[np.repeat(first - starts, lengths) + np.arange(len(ordered))] = time
+        place_of[ordered[starts]] += lengths
+    return Samples(cells, ends, values)
+
+
+def _by_cell(parts: list[Part], axes: Axes) -> Iterator[tuple[npt.NDArray[Any], Floats]]:
+    """Places and times of each part, ordered by place; the parts are consumed."""
     while parts:
         part = parts.pop(0)
         place = axes.places(part)
         # Numbers of 16 bits are sorted by radix, several times faster.
-        order = np.argsort(place.astype(np.uint16) if axes.size <= 1 << 16 else place, kind="stable")
-        ordered = place[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-        lengths = np.diff(np.r_[starts, len(ordered)])
-        within = np.arange(len(ordered)) - np.repeat(starts, lengths)
-        values[place_of[ordered] + within] = part.time[order]
-        place_of[ordered[starts]] += lengths
-    return Samples(cells, ends, values)
+        place = place.astype(np.uint16) if axes.size <= 1 << 16 else place
+        order = np.argsort(place, kind="stable")
+        yield place[order], part.time[order]
 
 
 def _reduced(samples: Samples) -> tuple[Floats, Floats, Floats]:
     """Median, standard deviation and number of the samples of each cell, block by block."""
     counts = samples.counts
-    first = samples.ends - counts
     time, std = np.empty(len(counts)), np.empty(len(counts))
-    # Cells of much the same number of samples together, so that a block is full.
+
+    def reduce(at: Ints) -> None:
+        time[at], std[at] = _median_and_deviation(samples, counts, at)
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(reduce, _like_cells(counts)))
+    std[counts < 2] = np.nan
+    return time, std, counts.astype(np.float64)
+
+
+def _like_cells(counts: Ints) -> Iterator[Ints]:
+    """Cells of much the same number of samples together, so that a block is full."""
     order = np.argsort(counts, kind="stable")
     start = 0
     while start < len(order):
@@ -112,17 +134,21 @@ def _reduced(samples: Samples) -> tuple[Floats, Floats, Floats]:
         at = order[start : start + step]
         at = at[: max(1, _BLOCK // int(counts[at[-1]]))]
         start += len(at)
-        width = int(counts[at[-1]])
-        there = np.arange(width) < counts[at, None]
-        block = np.where(there, samples.values[np.where(there, first[at, None] + np.arange(width), 0)], np.nan)
-        # Sorting puts what is missing last.
-        ordered, row, number = np.sort(block, axis=1), np.arange(len(at)), counts[at]
-        time[at] = (ordered[row, (number - 1) // 2] + ordered[row, number // 2]) / 2
-        mean = np.nansum(block, axis=1) / number
-        squares = np.nansum((block - mean[:, None]) ** 2, axis=1)
-        std[at] = np.sqrt(squares / np.maximum(number - 1, 1))
-    std[counts < 2] = np.nan
-    return time, std, counts.astype(np.float64)
+        yield at
+
+
+def _median_and_deviation(samples: Samples, counts: Ints, at: Ints) -> tuple[Floats, Floats]:
+    """Of some cells, the last of which has the most samples."""
+    number, width = counts[at], int(counts[at[-1]])
+    first = samples.ends[at] - number
+    there = np.arange(width) < number[:, None]
+    block = np.where(there, samples.values[np.where(there, first[:, None] + np.arange(width), 0)], np.nan)
+    # Sorting puts what is missing last.
+    ordered, row = np.sort(block, axis=1), np.arange(len(at))
+    mean = np.nansum(block, axis=1) / number
+    squares = np.nansum((block - mean[:, None]) ** 2, axis=1)
+    median = (ordered[row, (number - 1) // 2] + ordered[row, number // 2]) / 2
+    return median, np.sqrt(squares / np.maximum(number - 1, 1))
 
 
 def pool(parts: list[Part], axes: Axes, samples: Samples | None) -> tuple[Floats, Floats, Floats]:

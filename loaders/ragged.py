@@ -62,7 +62,9 @@ class Ragged:
         if out.size:
             start = int((ends - counts).min())
             values = np.asarray(self.values[start : int(ends.max())])
-            out[there] = values[((ends - counts)[..., None] - start + number)[there]]
+            # Those of an array as a whole stand in its order.
+            all_there = there.shape == self.shape
+            out[there] = values if all_there else values[((ends - counts)[..., None] - start + number)[there]]
         return out
 
 

@@ -158,7 +158,7 @@ class CollectiveRows:
         code = np.zeros(len(table), dtype=np.int64)
         levels: list[Any] = []
         for name in names:
-            codes, uniques = pd.factorize(table[name], use_na_sentinel=True)
+            codes, uniques = coded(table[name])
             levels.append([None, *uniques])
             code = code * (len(uniques) + 1) + (codes + 1)
         combined, firsts = _factorized(code, math.prod(map(len, levels)))
@@ -195,6 +195,13 @@ class CollectiveRows:
         block = block_of(total, comm_size)
         self.rounded += int((block * comm_size != total).sum())
         return block
+
+
+def coded(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
+    """Numbers of the values of a column, -1 for none, and the values; those of a categorical are its own."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(), column.cat.categories
+    return pd.factorize(column, use_na_sentinel=True)
 
 
 def _factorized(codes: Ints, limit: int) -> tuple[Ints, Ints]:

@@ -7,8 +7,7 @@ import hashlib
 import io
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,9 @@ from loaders import disk
 from loaders.ahead import one_ahead
 from loaders.errors import LoadError
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 4 << 20
+#: A longer line is none of a file of results.
+LONGEST_BYTES = 64 << 20
 HEAD_BYTES = 1 << 16
 KEPT_SKIPS = 1000
 KEPT_TEXT = 200
@@ -97,7 +98,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _broken: str = field(default="", repr=False)
-    _digest: Future[str | None] | None = field(default=None, repr=False)
+    _digest: str | None = field(default=None, repr=False)
 
     def loaded(self, rows: int) -> None:
         """Count `rows` rows of the file as loaded."""
@@ -168,49 +169,44 @@ class Source:
 
     def digest(self) -> str | None:
         """SHA-256 of the file as it lies on disk, first 16 hex digits; None for a folder or what cannot be read."""
-        return self._hashed() if self._digest is None else self._digest.result()
-
-    def _hashed(self) -> str | None:
-        try:
-            with disk.opened(self.path) as stream:
-                return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-        except OSError:
-            return None
+        if self._digest is None:
+            try:
+                with disk.opened(self.path) as stream:
+                    return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+            except OSError:
+                return None
+        return self._digest
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 16 MiB each."""
+        """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 4 MiB each."""
         total = self.path.stat().st_size
-        if total <= BLOCK_BYTES:
-            yield from self._watched(self._pieces(), total)
-        else:
-            # A large file is read on and digested while its blocks are parsed.
-            with ThreadPoolExecutor(1) as thread:
-                self._digest = thread.submit(self._hashed)
-                yield from self._watched(one_ahead(self._pieces()), total)
-        self._tell_broken()
-
-    def _watched(self, pieces: Iterable[tuple[int, bytes, int]], total: int) -> Iterator[tuple[int, bytes]]:
+        # A large file is read on while its blocks are parsed.
+        pieces = self._pieces() if total <= BLOCK_BYTES else one_ahead(self._pieces())
         for number, block, done in pieces:
             if self.progress is not None:
                 self.progress(str(self.path), min(done, total), total)
             yield number, block
+        self._tell_broken()
 
     def _pieces(self) -> Iterator[tuple[int, bytes, int]]:
-        """Blocks as `blocks` gives them, each with the bytes read so far."""
-        number, rest, done = 1, b"", 0
+        """Blocks as `blocks` gives them, each with the bytes read so far; the digest is taken on the way."""
+        number, rest, done, hashed = 1, b"", 0, hashlib.sha256()
         with self.open() as stream:
             while data := self._read(stream, BLOCK_BYTES):
+                hashed.update(data)
                 done += len(data)
                 cut = data.rfind(b"\n") + 1
                 if not cut:
                     rest += data
-                    if len(rest) > 4 * BLOCK_BYTES:
+                    if len(rest) > LONGEST_BYTES:
                         raise self.fail("a line is longer than 64 MiB; this is not a text file of results", number)
                     continue
                 view = memoryview(data)
                 block, rest = b"".join((rest, view[:cut])), bytes(view[cut:])
                 yield number, block, done
                 number += occurrences(block, "\n")
+            if not isinstance(stream, _Unpacked) and not self._broken:
+                self._digest = hashed.hexdigest()[:16]
         if rest:
             yield number, rest, done
 

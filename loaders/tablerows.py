@@ -50,7 +50,8 @@ class Rows:
         data, faults = self._checked(chunk.frame)
         chunk = chunk.with_frame(data)
         kept = chunk.drop(self._source, faults)
-        kept = kept.astype(dict.fromkeys(self._whole_columns(), np.int64))
+        if others := {n: np.int64 for n in self._whole_columns() if kept[n].dtype != np.int64}:
+            kept = kept.astype(others)
         return kept if self._plan.adjust is None else self._plan.adjust(self._source, kept)
 
     def _whole_columns(self) -> list[str]:

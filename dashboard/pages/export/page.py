@@ -17,9 +17,10 @@ from dashboard.pages.export.order import Made, collectives_of, order_job, order_
 from dashboard.pages.export.proof import ProveFile
 from dashboard.pages.export.written import MANY_RULES, WrittenFile
 from dashboard.pages.frame.report import TAB, Report
+from dashboard.pages.parts.fold import tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs
+from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select
 from dashboard.plots.backend import use_bokeh
 from dashboard.session.state import DATA, TREE, ResultsOrState, State
 
@@ -82,7 +83,6 @@ class ExportPage(Viewer):
         self.check = CheckRules(state)
         self.prove, self.gain = ProveFile(lambda: self.file.written if self.body.visible else None), Gain(state)
         self.file.further = self.prove.further
-        self.tabs = Tabs(sizing_mode="stretch_width")
         self._link()
         self._follow()
 
@@ -96,8 +96,7 @@ class ExportPage(Viewer):
             sizing_mode="stretch_width",
         )
         against = pn.Column(self.prove, self.gain, sizing_mode="stretch_width", margin=0)
-        self.tabs[:] = list(zip((*TABS, TAB), (write, self.check, against, Report(self.state)), strict=True))
-        return self.tabs
+        return tabs(dict(zip((*TABS, TAB), (write, self.check, against, Report(self.state)), strict=True)))
 
     def _link(self) -> None:
         state = self.state

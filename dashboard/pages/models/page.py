@@ -24,8 +24,9 @@ from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
 from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
+from dashboard.pages.parts.fold import tabs
 from dashboard.pages.parts.later import Newest, Rested
-from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch, Tabs
+from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.session.state import DRAWN, ResultsOrState, State
@@ -115,7 +116,7 @@ class ModelsPage(Viewer):
         texts = (Formulas(choice), Errata(choice))
         drawn = (Scheduled(choice), OverProcesses(choice), DrawnParameters(choice), Grids(choice))
         self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, *drawn)
-        self.tabs = Tabs(*zip(TABS, self.parts, strict=True), sizing_mode="stretch_width")
+        self.tabs = tabs(dict(zip(TABS, self.parts, strict=True)))
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.
         self.writing = Rested(self._write, REST)

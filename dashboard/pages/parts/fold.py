@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.pages.parts.widgets import Button
+from dashboard.pages.parts.widgets import Button, Tabs
 
 
 class Fold(Viewer):
@@ -33,3 +34,24 @@ class Fold(Viewer):
     def _turn(self, _: Any) -> None:
         self.body.visible = not self.body.visible
         self.button.icon = "expand_less" if self.body.visible else "expand_more"
+
+
+def tabs(contents: Mapping[str, Any]) -> Tabs:
+    """Tabs whose contents are made for the browser when they are first opened, and are kept from then on.
+
+    Parameters
+    ----------
+    contents
+        What each holds, by its title.
+    """
+    held = list(contents.values())
+    rooms = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in held]
+    made = Tabs(*zip(contents, rooms, strict=True), sizing_mode="stretch_width")
+
+    def fill(*_: Any) -> None:
+        if not rooms[made.active].objects:
+            rooms[made.active].append(held[made.active])
+
+    made.param.watch(fill, "active")
+    fill()
+    return made

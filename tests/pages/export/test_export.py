@@ -48,7 +48,10 @@ def on_the_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def drawn(page: ExportPage) -> ExportPage:
     """The page with its maps as a browser would have them."""
-    page.__panel__().get_root(Document())
+    tabs = page.__panel__()
+    for at in reversed(range(len(tabs))):
+        tabs.active = at
+    tabs.get_root(Document())
     return page
 
 
