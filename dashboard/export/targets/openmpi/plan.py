@@ -202,16 +202,19 @@ def _translated(decision: DecisionFunction, version: str, measured: _Measured | 
     if lacking:
         if measured is None:
             raise refused(decision, version, lacking)
+        replaced: dict[str, list[str]] = {}
         for place in lacking:
             other, choice = substitute(decision, place, version, measured.cube, measured.weights)
             if other not in methods:
                 methods.append(other)
             places[place] = methods.index(other)
             choices[places[place]] = choice
-            notes.append(
-                f"Open MPI {version} has no {decision.methods[place].label!r}; {other.label!r} is written instead, "
-                "of all that it has the one that costs least there."
-            )
+            replaced.setdefault(other.label, []).append(repr(decision.methods[place].label))
+        notes += [
+            f"Open MPI {version} has no {', '.join(labels)}; {other!r} is written instead, of all that it has the one "
+            "that costs least there."
+            for other, labels in replaced.items()
+        ]
         bands = bands.with_methods(places)
     order = {place: number for number, place in enumerate(choices)}
     bands = bands.with_methods([order.get(place, 0) for place in range(len(methods))])
