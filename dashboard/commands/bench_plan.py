@@ -64,6 +64,13 @@ PLANNING = (
 def plan_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what is measured."""
     group = parser.add_argument_group("what is measured", f"grids of sizes: {_GRID}")
+    _sizes_options(group)
+    _methods_options(group)
+    _how_much_options(group)
+
+
+def _sizes_options(group: argparse._ArgumentGroup) -> None:
+    """Collectives, sizes and what is carried."""
     group.add_argument("--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: the cores)")
     group.add_argument(
         "-c",
@@ -76,6 +83,15 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: powers of two up to ranks)")
     group.add_argument("--message-sizes", metavar="GRID", help=f"bytes (default {_DEFAULT_SIZES})")
     group.add_argument("--ppn", metavar="GRID", help="processes per node (default: as the launcher places them)")
+    group.add_argument(
+        "--operation", metavar="NAME", help="of reductions: sum (default), or first, which does not commute"
+    )
+    group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
+    group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
+
+
+def _methods_options(group: argparse._ArgumentGroup) -> None:
+    """Whose methods, which of them, with which parameters."""
     group.add_argument(
         "--provider",
         dest="providers",
@@ -114,11 +130,10 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
         metavar="LOW-HIGH=NAME[,NAME…]",
         help="message sizes that only these algorithms are measured at; may be given again",
     )
-    group.add_argument(
-        "--operation", metavar="NAME", help="of reductions: sum (default), or first, which does not commute"
-    )
-    group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
-    group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
+
+
+def _how_much_options(group: argparse._ArgumentGroup) -> None:
+    """What is recorded and checked beside, how often, and how much of the grid."""
     group.add_argument("--no-graphs", action="store_true", default=None, help="do not record who sent what to whom")
     group.add_argument(
         "--unchecked",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import online_folder as cli_online_folder
+from dashboard.commands import online_profile as cli_online_profile
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
@@ -28,7 +29,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     add = cli_arguments.Subcommands(commands.add_parser("online", help=about, description=about), [common]).add
     simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
     _simulate_options(simulate)
-    cli_online_folder.add_parsers(add, learning, hints)
+    cli_online_folder.add_parsers(add, learning)
+    cli_online_profile.add_parsers(add, hints)
 
 
 def _simulate_options(simulate: argparse.ArgumentParser) -> None:
@@ -58,7 +60,7 @@ def learning(parser: argparse.ArgumentParser) -> None:
 
 def online(args: argparse.Namespace) -> None:
     """Run the subcommand of ``online`` that was called."""
-    {"simulate": _simulate, **cli_online_folder.COMMANDS}[args.online_command](args)
+    {"simulate": _simulate, **cli_online_folder.COMMANDS, **cli_online_profile.COMMANDS}[args.online_command](args)
 
 
 def _simulate(args: argparse.Namespace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,10 +48,8 @@ def _size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def add_parsers(
-    add: Callable[..., argparse.ArgumentParser], learning: Callable[..., None], hints: argparse.ArgumentParser
-) -> None:
-    """Add the subcommands; `learning` adds the options of the learning, `hints` those of results."""
+def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[..., None]) -> None:
+    """Add the subcommands; `learning` adds the options of the learning."""
 
     def of_folder(name: str, summary: str) -> argparse.ArgumentParser:
         made = add(name, summary)
@@ -92,16 +89,6 @@ def add_parsers(
     export.add_argument("-c", "--collective", action="append", help="of these (default: all that were learnt)")
     export.add_argument("--ppn", type=cli_values.count, metavar="N", help="fix the processes per node, for rules files")
     export.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
-    profile = add("profile", "Show what programs call: calls, time and sizes, from folders of traces.", hints)
-    profile.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    profile.add_argument(
-        "--over", nargs="+", metavar="RESULTS", help="measurements; show what the methods that were taken lose on it"
-    )
-    profile.add_argument("--ppn", type=cli_values.count, metavar="N", help="of the measurements, if there are several")
-    profile.add_argument("--weights", metavar="FILE", help="write the calls as a workload for --weights")
-    skeleton = add("skeleton", "Write a C program with the call mix of an application.")
-    skeleton.add_argument("name", metavar="NAME")
-    skeleton.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
 
 
 def _what_is_tried(parser: argparse.ArgumentParser) -> None:
@@ -353,50 +340,6 @@ def _export(args: argparse.Namespace) -> None:
         say(f"wrote {args.output}: {', '.join(names)}")
 
 
-def _profile(args: argparse.Namespace) -> None:
-    from dashboard.online.profile import by_collective, by_size, calls_of, losses, workload_text
-
-    calls, skipped = calls_of(args.folders)
-    for file, reason in skipped.items():
-        say(f"note: {file}: {reason}")
-    collectives, sizes = by_collective(calls), by_size(calls)
-    if args.over:
-        lost = losses(calls, _measured(args), args.ppn)
-        names = collectives["collective"]
-        collectives["loss_percent"] = [lost[name].percent if name in lost else math.nan for name in names]
-        collectives["judged_calls"] = [lost[name].judged if name in lost else 0.0 for name in names]
-    result = {
-        "runs": int(calls["run"].nunique()),
-        "collectives": [
-            dict(zip(map(str, collectives.columns), row, strict=True)) for row in cli_text.frame_rows(collectives)
-        ],
-        "sizes": [dict(zip(map(str, sizes.columns), row, strict=True)) for row in cli_text.frame_rows(sizes)],
-    }
-    if args.weights:
-        output.write(args.weights, workload_text(calls))
-        say(f"wrote {args.weights}: {len(sizes)} sizes")
-    show(args, result, lambda: cli_text.frame_table(collectives))
-
-
-def _measured(args: argparse.Namespace) -> dict[str, Any]:
-    """Cubes of the results that a workload is laid over."""
-    from dashboard.commands.load import load
-
-    args.paths, args.collective = args.over, None
-    return {str(name): child.to_dataset() for name, child in load(args).children.items()}
-
-
-def _skeleton(args: argparse.Namespace) -> None:
-    from dashboard.online.skeletons import skeleton
-
-    text = skeleton(args.name)
-    if args.output == "-":
-        output.answer(text)
-    else:
-        output.write(args.output, text)
-        say(f"wrote {args.output}: a skeleton of {args.name}, not the application")
-
-
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "init": _init,
     "run": _run,
@@ -404,6 +347,4 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "loop": _loop,
     "show": _show,
     "export": _export,
-    "profile": _profile,
-    "skeleton": _skeleton,
 }

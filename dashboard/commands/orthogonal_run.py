@@ -59,19 +59,7 @@ def add_parser(
         help="what runs in the original and in each phase: library (default), or an own method with its parameters, "
         "such as gather_bcast:gather=linear:bcast=linear; may be given again",
     )
-    group = parser.add_argument_group("pab and pabm")
-    group.add_argument("--stages", type=cli_values.count, metavar="K", help="stages (default 4)")
-    group.add_argument("--iterations", type=cli_values.count, metavar="I", help="corrections of pabm (default 1)")
-    group.add_argument("--problem", metavar="NAME", help="sparse: Brusselator of 2 N² unknowns (default); dense")
-    group.add_argument("--step-size", type=cli_values.positive, metavar="H", help="of time (default 0.002)")
-    group = parser.add_argument_group("how long")
-    group.add_argument("--steps", type=cli_values.count, metavar="N", help="of time (10); iterations of jacobi at most")
-    group.add_argument(
-        "--tolerance", type=cli_values.positive, metavar="X", help="change that ends jacobi (default 1e-10)"
-    )
-    group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
-    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
-    group.add_argument("--time-limit", type=cli_values.positive, default=600.0, metavar="S", help="(default 600)")
+    _steps_options(parser)
     group = parser.add_argument_group("prediction beside")
     group.add_argument("--machine", metavar="NAME|RESULTS", help=machine)
     group.add_argument(
@@ -87,6 +75,23 @@ def add_parser(
     # Results may hold any number of them.
     parser.set_defaults(collective=None)
     return parser
+
+
+def _steps_options(parser: argparse.ArgumentParser) -> None:
+    """What of the integration, and how long."""
+    group = parser.add_argument_group("pab and pabm")
+    group.add_argument("--stages", type=cli_values.count, metavar="K", help="stages (default 4)")
+    group.add_argument("--iterations", type=cli_values.count, metavar="I", help="corrections of pabm (default 1)")
+    group.add_argument("--problem", metavar="NAME", help="sparse: Brusselator of 2 N² unknowns (default); dense")
+    group.add_argument("--step-size", type=cli_values.positive, metavar="H", help="of time (default 0.002)")
+    group = parser.add_argument_group("how long")
+    group.add_argument("--steps", type=cli_values.count, metavar="N", help="of time (10); iterations of jacobi at most")
+    group.add_argument(
+        "--tolerance", type=cli_values.positive, metavar="X", help="change that ends jacobi (default 1e-10)"
+    )
+    group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
+    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
+    group.add_argument("--time-limit", type=cli_values.positive, default=600.0, metavar="S", help="(default 600)")
 
 
 def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> None:
