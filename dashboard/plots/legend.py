@@ -17,6 +17,7 @@ STYLE = """
 table { border-collapse: collapse; min-width: min(100%, 420px); font-size: 13px;
   color: var(--panel-on-background-color, #222); }
 caption { text-align: left; font-weight: 600; padding: 2px 0 6px; }
+p { font-size: 13px; }
 th, td { text-align: left; padding: 2px 18px 2px 0; white-space: nowrap; font-weight: 400; }
 td.wraps { white-space: normal; }
 tr.apart td { border-top: 1px solid rgba(120, 120, 120, 0.55); }

@@ -32,8 +32,10 @@ from dashboard.session.view import View
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
 REST = 0.15
-#: With what stands beside the three maps they are two in a row, on a wide screen all four.
-ABREAST = ":host { flex: 1 1 40%; } @media (min-width: 1800px) { :host { flex: 1 1 22%; } }"
+#: With what stands beside the three maps they are two in a row, on a wide screen all four; the labels of a tree need
+#: more room than a map does.
+ABREAST = ":host { flex: 1 1 40%; } @media (min-width: 1800px) { :host { flex: 1 1 20%; } }"
+BESIDE = ABREAST.replace("20%", "29%")
 MAPS = tuple(TITLES)
 
 

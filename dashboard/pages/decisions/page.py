@@ -14,7 +14,7 @@ from dashboard.pages.decisions.answer import Answer
 from dashboard.pages.decisions.between import Between
 from dashboard.pages.decisions.controls import Controls
 from dashboard.pages.decisions.details import Source, Statistics, Table
-from dashboard.pages.decisions.maps import ABREAST, MOST_REGIONS, REST, Maps
+from dashboard.pages.decisions.maps import BESIDE, MOST_REGIONS, REST, Maps
 from dashboard.pages.decisions.noise import Noise
 from dashboard.pages.decisions.sweeps import Sweeps
 from dashboard.pages.decisions.tree import RulesTable, TreeDiagram
@@ -50,7 +50,7 @@ class DecisionsPage(Viewer):
         self.state = state = State.of(shown)
         self.controls, self.answer = Controls(state), Answer(state)
         self.unpin = Button(label="Unpin", variant="text", size="small", on_click=self._unpin, visible=False)
-        self.side = pn.Column(styles=_SIDE, stylesheets=[ABREAST], min_width=330, margin=4)
+        self.side = pn.Column(styles=_SIDE, stylesheets=[BESIDE], min_width=330, margin=4)
         self.maps = Maps(state, self.side)
         self.tree = TreeDiagram(state, self.maps.light)
         self.side.objects = [self.unpin, self.maps.pinned, self.tree]

@@ -257,7 +257,10 @@ class OnlinePage(Viewer):
             return
         self._under_way = key
         title = "Simulating" if shown.kind == SCENARIO else "Learning"
-        self.background.start(title, partial(self._work, shown, key), partial(self._done, shown, key))
+        # It stands still while another page is on show, and goes on when this one is again.
+        looked_at = partial(self.state.on_show, PAGE)
+        work, done = partial(self._work, shown, key), partial(self._done, shown, key)
+        self.background.start(title, work, done, looked_at=looked_at)
 
     def _key(self, shown: Shown) -> tuple[Any, ...]:
         if shown.kind == FOLDER:

@@ -10,6 +10,9 @@ from panel.viewable import Viewer
 
 from dashboard.pages.parts.widgets import Button, Tabs
 
+#: What stands until the content of a tab does.
+_OUTLINE = '<div style="background: currentColor; opacity: 0.08; border-radius: 6px; height: 340px"></div>'
+
 
 class Fold(Viewer):
     """What is shown when its title is pressed, and hidden when that is pressed again.
@@ -45,12 +48,15 @@ def tabs(contents: Mapping[str, Any]) -> Tabs:
         What each holds, by its title.
     """
     held = list(contents.values())
-    rooms = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in held]
-    made = Tabs(*zip(contents, rooms, strict=True), sizing_mode="stretch_width")
+    wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
+    rooms = [pn.Column(pn.pane.HTML(_OUTLINE, margin=(16, 10), **wide), margin=0, **wide) for _ in held]
+    waiting = set(range(len(rooms)))
+    made = Tabs(*zip(contents, rooms, strict=True), **wide)
 
     def fill(*_: Any) -> None:
-        if not rooms[made.active].objects:
-            rooms[made.active].append(held[made.active])
+        if made.active in waiting:
+            waiting.remove(made.active)
+            rooms[made.active].objects = [held[made.active]]
 
     made.param.watch(fill, "active")
     fill()
