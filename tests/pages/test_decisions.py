@@ -77,20 +77,16 @@ def test_both_maps_show_the_methods_of_their_cells(page: DecisionsPage, drawn: D
     assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
 
 
-@pytest.mark.parametrize(
-    "choice", [{"max_depth": 1}, {"max_depth": 5}, {"threshold": 0.4}, {"limit_depth": False}, {"max_depth": 0}]
-)
-def test_the_rendered_plots_follow_the_sliders(
-    page: DecisionsPage, drawn: Drawn, state: State, choice: dict[str, Any]
-) -> None:
+def test_the_rendered_plots_follow_the_sliders(page: DecisionsPage, drawn: Drawn, state: State) -> None:
     plots = {name: id(page.maps.panes[name].object) for name in MAPS}
-    before = drawn.image("tree")
-    state.param.update(**choice)
-    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
-    assert (drawn.image("tree") != before).any()
-    crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
-    assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
-    assert (crossed == 0) == (state.view.decision().leaves == 1)
+    before, first = drawn.image("tree"), {"max_depth": 3, "threshold": 1.0, "limit_depth": True}
+    for choice in ({"max_depth": 1}, {"max_depth": 5}, {"threshold": 0.4}, {"limit_depth": False}, {"max_depth": 0}):
+        state.param.update(**first | choice)
+        assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all(), choice
+        assert (drawn.image("tree") != before).any(), choice
+        crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
+        assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
+        assert (crossed == 0) == (state.view.decision().leaves == 1), choice
     assert {name: id(page.maps.panes[name].object) for name in MAPS} == plots
 
 
