@@ -77,20 +77,16 @@ def test_both_maps_show_the_methods_of_their_cells(page: DecisionsPage, drawn: D
     assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
 
 
-@pytest.mark.parametrize(
-    "choice", [{"max_depth": 1}, {"max_depth": 5}, {"threshold": 0.4}, {"limit_depth": False}, {"max_depth": 0}]
-)
-def test_the_rendered_plots_follow_the_sliders(
-    page: DecisionsPage, drawn: Drawn, state: State, choice: dict[str, Any]
-) -> None:
+def test_the_rendered_plots_follow_the_sliders(page: DecisionsPage, drawn: Drawn, state: State) -> None:
     plots = {name: id(page.maps.panes[name].object) for name in MAPS}
-    before = drawn.image("tree")
-    state.param.update(**choice)
-    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
-    assert (drawn.image("tree") != before).any()
-    crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
-    assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
-    assert (crossed == 0) == (state.view.decision().leaves == 1)
+    before, first = drawn.image("tree"), {"max_depth": 3, "threshold": 1.0, "limit_depth": True}
+    for choice in ({"max_depth": 1}, {"max_depth": 5}, {"threshold": 0.4}, {"limit_depth": False}, {"max_depth": 0}):
+        state.param.update(**first | choice)
+        assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all(), choice
+        assert (drawn.image("tree") != before).any(), choice
+        crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
+        assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
+        assert (crossed == 0) == (state.view.decision().leaves == 1), choice
     assert {name: id(page.maps.panes[name].object) for name in MAPS} == plots
 
 
@@ -209,21 +205,17 @@ def test_the_pinned_list_marks_what_the_tree_takes_now(page: DecisionsPage, stat
     assert f"{chosen} <strong>◀ chosen" in page.maps.pinned.object
 
 
-def test_hover_is_there_on_every_map(drawn: Drawn) -> None:
+def test_figures_are_under_the_pointer_on_every_map_and_follow(drawn: Drawn, state: State) -> None:
     figures = [model for model in drawn.root.select({"type": figure}) if len(model.title.text) > 5]
     assert len(figures) == 3
+    cells = []
     for drawing in figures:
         (tool,) = [tool for tool in drawing.tools if isinstance(tool, HoverTool)]
-        assert len(tool.formatters["@image"].args["cells"].data["best"]) == 209
-
-
-def test_figures_under_the_pointer_follow(drawn: Drawn, state: State) -> None:
+        cells.append(tool.formatters["@image"].args["cells"])
+        assert len(cells[-1].data["best"]) == 209
+    assert all(each.data["chosen"].tolist() != each.data["best"].tolist() for each in cells)
     state.limit_depth = False
-    tools = [
-        tool for model in drawn.root.select({"type": figure}) for tool in model.tools if isinstance(tool, HoverTool)
-    ]
-    data = tools[0].formatters["@image"].args["cells"].data
-    assert data["chosen"].tolist() == data["best"].tolist()
+    assert all(each.data["chosen"].tolist() == each.data["best"].tolist() for each in cells)
 
 
 def test_the_source_is_what_the_command_exports(page: DecisionsPage, state: State) -> None:

@@ -208,14 +208,17 @@ def test_a_server_told_to_listen_everywhere_does_not_start(monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def launching() -> Iterator[Callable[..., str]]:
-    """Serve the page that tells whether it may launch, and give its address."""
+    """Serve the page that tells whether it may launch, and give its address; asked for the same again, the same."""
+    running: dict[str, str] = {}
     with ExitStack() as stack:
 
         def start(**access: Any) -> str:
-            served = Served([sys.executable, str(ROOT / "tests/safety/launching.py"), json.dumps(access)], ROOT)
-            stack.callback(served.stop)
-            served.wait_until_ready()
-            return served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
+            if (wanted := json.dumps(access)) not in running:
+                served = Served([sys.executable, str(ROOT / "tests/safety/launching.py"), wanted], ROOT)
+                stack.callback(served.stop)
+                served.wait_until_ready()
+                running[wanted] = served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
+            return running[wanted]
 
         yield start
 
@@ -296,19 +299,15 @@ def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_p
     assert "a session was refused: this page can be reached from other machines" in "".join(served.output)
 
 
-def test_panel_serve_refuses_a_forged_origin(tmp_path: Path) -> None:
-    server = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
-    served = Served([*server, "--args", str(tmp_path / "nothing")], ROOT)
-    try:
-        served.wait_until_ready()
-        visitor = Visitor(served.url.removesuffix("/dashboard"))
-        _, token = visitor.page()
-        assert visitor.connects(token)
-        assert not visitor.connects(token, "http://evil.example")
-        # A name of theirs that leads to this machine: origin and host are equal.
-        rebound = f"evil.example:{urlsplit(served.url).port}"
-        assert not visitor.connects(token, f"http://{rebound}", rebound)
-        for path in ("/dashboard", "/", "/static/js/bokeh.min.js", "/nothing"):
-            assert visitor.ask(path, {"Host": rebound}).code == 403
-    finally:
-        served.stop()
+def test_panel_serve_refuses_a_forged_origin(serve_dashboard: Callable[..., Served]) -> None:
+    # As tests/safety/test_addresses.py asks for it.
+    served = serve_dashboard("--args", "nothing-to-open")
+    visitor = Visitor(served.url.removesuffix("/dashboard"))
+    _, token = visitor.page()
+    assert visitor.connects(token)
+    assert not visitor.connects(token, "http://evil.example")
+    # A name of theirs that leads to this machine: origin and host are equal.
+    rebound = f"evil.example:{urlsplit(served.url).port}"
+    assert not visitor.connects(token, f"http://{rebound}", rebound)
+    for path in ("/dashboard", "/", "/static/js/bokeh.min.js", "/nothing"):
+        assert visitor.ask(path, {"Host": rebound}).code == 403

@@ -44,17 +44,20 @@ def test_held_sizes_move_measurements_too(page: ModelsPage, state: State) -> Non
     assert "8 processes" in curves.title.object
 
 
-def test_a_machine_sets_all_sliders(page: ModelsPage) -> None:
+def test_a_machine_sets_all_sliders_and_what_it_lacks_can_be_typed_in(page: ModelsPage) -> None:
     page.panel.machine.value = "boba"
     assert page.panel.sliders["hockney", "alpha"].label.endswith("47.60 µs")
     assert page.panel.sliders["loggp", "gap_per_byte"].label.endswith("15 ns/B")
-
-
-def test_a_machine_without_loggp_leaves_hockney_alone(page: ModelsPage) -> None:
     page.panel.machine.value = "thunderbird"
     assert page.choice.view().models == ("hockney",)
     assert not page.panel.sliders["loggp", "gap"].visible
     assert "no parameters" in page.panel.notes["loggp"].object
+    page.models.value = list(MODEL_NAMES)
+    page.panel.typed["plogp"].value = "latency=5e-5,sizes=0/1024,gap=1e-5/9e-5,send_overhead=5e-6/6e-6"
+    assert "receive_overhead" in page.panel.message.object
+    page.panel.typed["plogp"].value += ",receive_overhead=5e-6/7e-6"
+    assert not page.panel.message.visible
+    assert page.choice.view().models == ("hockney", "plogp")
 
 
 def test_plogp_follows_loggp_where_it_has_no_parameters_of_its_own(page: ModelsPage) -> None:
@@ -270,15 +273,3 @@ def test_parameters_are_saved_and_loaded(page: ModelsPage, state: State) -> None
         other.panel.file.param.update(filename="bad.json", value=content)
         assert words in other.panel.message.object
         assert other.choice.name_of_set == "pointtopoint"
-
-
-def test_models_without_parameters_can_be_typed_in(page: ModelsPage) -> None:
-    page.panel.machine.value = "thunderbird"
-    page.models.value = list(MODEL_NAMES)
-    page.panel.typed["plogp"].value = "latency=5e-5,sizes=0/1024,gap=1e-5/9e-5,send_overhead=5e-6/6e-6"
-    assert "receive_overhead" in page.panel.message.object
-    page.panel.typed[
-        "plogp"
-    ].value = "latency=5e-5,sizes=0/1024,gap=1e-5/9e-5,send_overhead=5e-6/6e-6,receive_overhead=5e-6/7e-6"
-    assert not page.panel.message.visible
-    assert page.choice.view().models == ("hockney", "plogp")

@@ -11,9 +11,9 @@ from dashboard.session.state import State
 
 
 def shown(state: State) -> ModelsPage:
-    """The page, rendered."""
+    """The page, with what it draws rendered: its tabs. That the widgets beside them are is a browser's test."""
     page = ModelsPage(state)
-    page.__panel__().get_root(Document())
+    page.tabs.get_root(Document())
     return page
 
 

@@ -114,7 +114,7 @@ def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.
 
 def test_what_cannot_be_shown_is_said(root: Path) -> None:
     assert "There is no folder gone here" in open_page("folder:gone").state.notice
-    assert "iterations is '999'" in open_page("scenario:reference;iterations:999").state.notice
+    assert "iterations is '999'" in open_page("folder:loop;iterations:999").state.notice
     (root / "loop" / "online.parquet").write_bytes(b"PAR1")
     page = open_page("folder:loop")
     assert page.message.visible
