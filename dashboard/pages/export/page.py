@@ -17,7 +17,7 @@ from dashboard.pages.export.order import Made, collectives_of, order_job, order_
 from dashboard.pages.export.proof import ProveFile
 from dashboard.pages.export.written import MANY_RULES, WrittenFile
 from dashboard.pages.frame.report import TAB, Report
-from dashboard.pages.parts.fold import tabs
+from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select
@@ -80,6 +80,9 @@ class ExportPage(Viewer):
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.file = WrittenFile(state)
         self.body = pn.Column(self.file, sizing_mode="stretch_width", margin=0, visible=False)
+        self.outline = outline()
+        # What was cancelled or failed is not waited for.
+        self.writing.bar.param.watch(self._show_outline, "visible")
         self.check = CheckRules(state)
         self.prove, self.gain = ProveFile(lambda: self.file.written if self.body.visible else None), Gain(state)
         self.file.further = self.prove.further
@@ -92,6 +95,7 @@ class ExportPage(Viewer):
             pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0)),
             self.writing,
             self.message,
+            self.outline,
             self.body,
             sizing_mode="stretch_width",
         )
@@ -153,6 +157,9 @@ class ExportPage(Viewer):
         self._asked = None
         self.writing.start("Writing", work, partial(self._take, key))
 
+    def _show_outline(self, event: Any) -> None:
+        self.outline.visible = event.new and not self.body.visible
+
     def _forget(self) -> None:
         # What was written before is no longer on show, and is to be shown again when it is asked for again.
         self._asked = None
@@ -174,5 +181,5 @@ class ExportPage(Viewer):
 
     def _tell(self, text: str, severity: str, *, empty: bool) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
-        self.body.visible = not empty
+        self.body.visible, self.outline.visible = not empty, False
         self.prove.follow()

@@ -10,7 +10,6 @@ from panel.viewable import Viewer
 
 from dashboard.pages.parts.widgets import Button, Tabs
 
-#: What stands until the content of a tab does.
 _OUTLINE = '<div style="background: currentColor; opacity: 0.08; border-radius: 6px; height: 340px"></div>'
 
 
@@ -39,6 +38,11 @@ class Fold(Viewer):
         self.button.icon = "expand_less" if self.body.visible else "expand_more"
 
 
+def outline() -> pn.pane.HTML:
+    """What stands until what is being made does."""
+    return pn.pane.HTML(_OUTLINE, margin=(16, 10), sizing_mode="stretch_width")
+
+
 def tabs(contents: Mapping[str, Any]) -> Tabs:
     """Tabs whose contents are made for the browser when they are first opened, and are kept from then on.
 
@@ -49,7 +53,7 @@ def tabs(contents: Mapping[str, Any]) -> Tabs:
     """
     held = list(contents.values())
     wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
-    rooms = [pn.Column(pn.pane.HTML(_OUTLINE, margin=(16, 10), **wide), margin=0, **wide) for _ in held]
+    rooms = [pn.Column(outline(), margin=0, **wide) for _ in held]
     waiting = set(range(len(rooms)))
     made = Tabs(*zip(contents, rooms, strict=True), **wide)
 
