@@ -14,6 +14,7 @@ import pandas as pd
 from loaders import facets, numbers
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
+from loaders.facet_names import FACETS
 from loaders.facets import NOT_TOLD, Choice
 from loaders.names import SPELLED, collective_name
 from loaders.nodes import on_nodes
@@ -317,7 +318,7 @@ class FileHints:
 
     def _as_hinted(self, table: pd.DataFrame) -> pd.DataFrame:
         """The rows of the system, library, … that hints name, where rows tell theirs."""
-        for name in ATTRIBUTES:
+        for name in dict.fromkeys((*ATTRIBUTES, *FACETS.values())):
             if name not in table:
                 continue
             wanted, kept = self._given.get(name), []
