@@ -90,9 +90,12 @@ def keep(folder: Path, mpiexec: Path) -> None:
 
 
 def kept(paths: Sequence[str | os.PathLike[str]]) -> str | None:
-    """The selection that stands beside results; None where there is none, or where there are several that differ."""
+    """The selection that stands beside results; None where none can be read, or several differ."""
     folders = [path if path.is_dir() else path.parent for path in map(Path, paths)]
-    texts = {disk.read_text(folder / KEPT) for folder in folders if (folder / KEPT).is_file()}
+    try:
+        texts = {disk.read_text(folder / KEPT) for folder in folders if (folder / KEPT).is_file()}
+    except (OSError, UnicodeDecodeError):
+        return None
     return texts.pop() if len(texts) == 1 else None
 
 
