@@ -13,6 +13,7 @@ FACETS: Mapping[str, str] = {
     "device": "device",
     "placement": "placement",
     "operation": "operation",
+    "datatype": "element_type",
     "campaign": "campaign",
 }
 #: Columns of a table that tell a facet row by row; a column "operation" is usually the collective.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from loaders.rows import CollectiveRows, coded
 
 #: What a file that does not tell it was measured with, beside others that tell.
 _USUAL = {"device": "host", "operation": "sum"}
+#: Facets in which rows of one file need no choice where the processes per node keep them apart already.
+_OF_ROWS = ("device", "operation", "datatype")
 _NAMED = 4
 #: Beside the facets of a file, its name.
 FILE = "file"
@@ -186,7 +188,7 @@ def chosen(
     if len(kept) < 2:
         return kept, []
     times = means_by_source(rows, Axes(rows))
-    _check_facets(collective, times, {place: files[place] for place in kept}, choice)
+    _check_facets(collective, times, {place: files[place] for place in kept}, choice, _on_nodes(rows))
     _check_files(collective, times, {place: files[place] for place in kept}, choice)
     far = times.between([[place] for place in kept])
     if not far.apart:
@@ -200,11 +202,34 @@ def chosen(
     return kept, [remark]
 
 
-def _check_facets(collective: str, times: Means, files: Mapping[int, tuple[str, Told]], choice: Choice) -> None:
+def _on_nodes(rows: CollectiveRows) -> dict[int, set[int]]:
+    """Processes per node that each file, or its rows of other facets, were measured with."""
+    used: dict[int, set[int]] = {}
+    for part in rows.parts:
+        used.setdefault(part.source, set()).update(np.unique(part.ppn).tolist())
+    return used
+
+
+def _apart_by_nodes(groups: Mapping[str, Sequence[int]], paths: Collection[str], used: Mapping[int, set[int]]) -> bool:
+    """Whether rows of one file differ in a facet and in the processes per node alike, a dimension of the results."""
+    each = [set().union(*(used[place] for place in places)) for places in groups.values()]
+    return len(paths) == 1 and len(set().union(*each)) == sum(map(len, each))
+
+
+def _check_facets(
+    collective: str,
+    times: Means,
+    files: Mapping[int, tuple[str, Told]],
+    choice: Choice,
+    used: Mapping[int, set[int]],
+) -> None:
     """Raise `MissingHintError` where files differ in a facet that is not joined."""
     for name in FACETS:
         groups = _groups(files, name)
         if len(groups) < 2 or name in choice.join:
+            continue
+        paths = {files[place][0] for places in groups.values() for place in places}
+        if name in _OF_ROWS and _apart_by_nodes(groups, paths, used):
             continue
         far = times.between(list(groups.values()))
         if name == "campaign" and not (far.differs or (collective == POINT_TO_POINT and far.apart)):

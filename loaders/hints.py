@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +11,11 @@ from typing import Any
 import pandas as pd
 
 from loaders import facets, numbers
-from loaders.collectives import COLLECTIVES, POINT_TO_POINT
+from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
+from loaders.facet_names import FACETS
 from loaders.facets import NOT_TOLD, Choice
-from loaders.names import SPELLED, collective_name
+from loaders.names import SPELLED, collective_name, meant
 from loaders.nodes import on_nodes
 from loaders.source import Source
 
@@ -199,10 +199,8 @@ def _typed(name: str, value: Any) -> Any:
     if name == "collective":
         plain = collective_name(value)
         if plain is None:
-            near = difflib.get_close_matches(value.lower(), COLLECTIVES, 3)
-            near = near or [each for each in COLLECTIVES if value and each.startswith(value.lower())]
-            meant = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise LoadError(f"no collective is called {value!r}; write a name such as bcast or MPI_Bcast{meant}")
+            near = f"; {asked}" if (asked := meant(value)) else ""
+            raise LoadError(f"no collective is called {value!r}; write a name such as bcast or MPI_Bcast{near}")
         return plain
     return value
 
@@ -317,7 +315,7 @@ class FileHints:
 
     def _as_hinted(self, table: pd.DataFrame) -> pd.DataFrame:
         """The rows of the system, library, … that hints name, where rows tell theirs."""
-        for name in ATTRIBUTES:
+        for name in dict.fromkeys((*ATTRIBUTES, *FACETS.values())):
             if name not in table:
                 continue
             wanted, kept = self._given.get(name), []

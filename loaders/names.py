@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 import numpy as np
@@ -68,6 +69,13 @@ def collective_name(text: str) -> str | None:
         if name in COLLECTIVES:
             return prefix + name + ("_persistent" if match[3] else "")
     return None
+
+
+def meant(text: str) -> str:
+    """Ask whether one of the collectives with a name near to a text is meant; empty where none is near."""
+    near = difflib.get_close_matches(text.lower(), COLLECTIVES, 3)
+    near = near or [each for each in COLLECTIVES if text and each.startswith(text.lower())]
+    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def plain_collective(text: str) -> str | None:

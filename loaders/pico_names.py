@@ -41,6 +41,7 @@ class TestFile(NamedTuple):
 
     algorithm: Algorithm
     total_size: int
+    datatype: str
 
 
 def split_algorithm(text: str) -> Algorithm:
@@ -71,7 +72,8 @@ def split_file(name: str) -> TestFile | None:
     match = _FILE.fullmatch(name)
     if match is None:
         return None
-    return TestFile(split_algorithm(match["algorithm"]), int(match["count"]) * DATATYPES[match["datatype"]])
+    total = int(match["count"]) * DATATYPES[match["datatype"]]
+    return TestFile(split_algorithm(match["algorithm"]), total, match["datatype"])
 
 
 def parse_nodes(text: str) -> int | None:

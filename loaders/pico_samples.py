@@ -181,7 +181,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     named = split_file(source.path.name)
     if named is not None:
         data |= {"algorithm": named.algorithm.name, "segment_size": named.algorithm.segment_size}
-        data[size_column(source)] = named.total_size
+        data |= {size_column(source): named.total_size, "element_type": named.datatype}
     yield pd.DataFrame(data)
 
 

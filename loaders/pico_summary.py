@@ -2,7 +2,8 @@
 
 The time is the median over iterations of the maximum over processes, or what the hint ``statistic`` (max,
 mean, min) asks for. ``nnodes`` may be the shape of a torus (``8x8x8``); the communicator size is the nodes times
-``tasks_per_node``. Rows measured on GPU buffers have the method parameter ``gpu = yes``.
+``tasks_per_node``. Buffers of a GPU, the operation of a reduction and the type of the elements are facets
+(`loaders.facets`), as are system, library, version and campaign: of what differs in them nothing is averaged.
 """
 
 from __future__ import annotations
@@ -43,14 +44,16 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
     "system": ("system", "text"),
     "mpi_lib": ("library", "text"),
     "mpi_lib_version": ("library_version", "text"),
-    "gpu_awareness": ("gpu", "text"),
-    "gpu": ("gpu", "text"),
+    "gpu_awareness": ("device", "text"),
+    "gpu": ("device", "text"),
+    "MPI_Op": ("operation", "text"),
+    "datatype": ("element_type", "text"),
     "timestamp": ("campaign", "text"),
     "test_id": ("test_id", "number"),
 }
 #: Columns that tell a facet; what is started at one time is a campaign.
-FACETS = ("system", "library", "library_version", "campaign")
-_MAY_BE_BLANK = frozenset({"time_std", "repetitions", "gpu", "test_id", *FACETS})
+FACETS = ("system", "library", "library_version", "device", "operation", "element_type", "campaign")
+_MAY_BE_BLANK = frozenset({"time_std", "repetitions", "test_id", *FACETS})
 
 
 def is_header(line: str) -> bool:
@@ -77,6 +80,20 @@ def date(timestamp: str) -> str | None:
     """Write ``2025_03_27___04_01_47`` as ``2025-03-27 04:01:47``; None where it is no name at all."""
     day, _, time = timestamp.partition("___")
     return plain_text(f"{day.replace('_', '-')} {time.replace('_', ':')}")
+
+
+def device(awareness: str) -> str | None:
+    """``gpu`` where buffers are those of one, else ``host``; None where nothing is said."""
+    return {"": None, "yes": "gpu"}.get(awareness.strip().lower(), "host")
+
+
+def operation(text: str) -> str | None:
+    """``sum`` for ``MPI_SUM``; None for a collective that has none, which PICO writes as ``null``."""
+    plain = text.strip().lower().removeprefix("mpi_")
+    return None if plain in ("", "null", "none") else plain_text(plain)
+
+
+_FACET_WORDS = {"campaign": date, "device": device, "operation": operation}
 
 
 class SummaryReader:
@@ -123,7 +140,7 @@ class SummaryReader:
         table = self._reader.parse(text, line, self._finish)
         if table is None:
             return None
-        empty = [n for n in ("gpu", *FACETS) if n in table and not table[n].notna().any()]
+        empty = [n for n in FACETS if n in table and not table[n].notna().any()]
         return table.drop(columns=empty)
 
     def _finish(self, chunk: Chunk) -> pd.DataFrame:
@@ -144,7 +161,7 @@ class SummaryReader:
             data["repetitions"] = frame["repetitions"].to_numpy()
         for name in FACETS:
             if name in frame:
-                data[name] = translate(frame[name], date if name == "campaign" else plain_text)
+                data[name] = translate(frame[name], _FACET_WORDS.get(name, plain_text))
         faults = [
             (data["collective"].codes < 0, "no collective that is known"),
             (data["algorithm"].codes < 0, "no algorithm"),
@@ -193,8 +210,6 @@ def _method(frame: pd.DataFrame) -> dict[str, Any]:
     else:
         data["algorithm"] = translate(frame["algorithm"], lambda text: plain_text(without_library(text.strip())))
         data["segment_size"] = frame["segment_size"].to_numpy()
-    if "gpu" in frame:
-        data["gpu"] = translate(frame["gpu"], lambda text: "yes" if text.strip().lower() == "yes" else None)
     return data
 
 

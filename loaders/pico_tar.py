@@ -66,7 +66,8 @@ class Test:
     system: str = ""
     library: str = ""
     library_version: str = ""
-    gpu: str = ""
+    device: str = ""
+    operation: str = ""
     campaign: str = ""
 
 
@@ -203,7 +204,6 @@ def _test(cell: dict[str, str]) -> Test | None:
     nodes, ppn = parse_nodes(cell.get("nnodes", "")), parse_nodes(cell.get("tasks_per_node", ""))
     if collective is None or nodes is None or ppn is None:
         return None
-    gpu = "yes" if cell.get("gpu_awareness", "").lower() == "yes" else ""
     return Test(
         collective,
         nodes * ppn,
@@ -211,7 +211,8 @@ def _test(cell: dict[str, str]) -> Test | None:
         system=cell.get("system", ""),
         library=cell.get("mpi_lib", ""),
         library_version=cell.get("mpi_lib_version", ""),
-        gpu=gpu,
+        device=pico_summary.device(cell.get("gpu_awareness", "")) or "",
+        operation=pico_summary.operation(cell.get("MPI_Op", "")) or "",
         campaign=pico_summary.date(cell.get("timestamp", "")) or "",
     )
 
@@ -314,10 +315,9 @@ class _Batch:
             "ppn": np.repeat([test.ppn for test in tests], counts),
             "message_size": np.repeat(np.where(per_process, block_of(totals, comm_size), totals), counts),
         }
-        for name in ("gpu", *FACETS):
-            words = [getattr(test, name) or None for test in tests]
-            if any(words):
-                data[name] = _texts(words, counts)
+        words_of = {name: [getattr(test, name) or None for test in tests] for name in FACETS if name != "element_type"}
+        words_of["element_type"] = [named.datatype for named, _ in files]
+        data |= {name: _texts(words, counts) for name, words in words_of.items() if any(words)}
         return data
 
 

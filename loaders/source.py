@@ -19,7 +19,7 @@ from loaders import disk
 from loaders.ahead import one_ahead
 from loaders.errors import LoadError
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 8 << 20
 #: A longer line is none of a file of results.
 LONGEST_BYTES = 64 << 20
 HEAD_BYTES = 1 << 16
@@ -178,7 +178,7 @@ class Source:
         return self._digest
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 4 MiB each."""
+        """Yield ``(number of the first line, bytes)`` in blocks of whole lines, about 8 MiB each."""
         total = self.path.stat().st_size
         # A large file is read on while its blocks are parsed.
         pieces = self._pieces() if total <= BLOCK_BYTES else one_ahead(self._pieces())

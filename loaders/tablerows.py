@@ -13,7 +13,7 @@ import pandas as pd
 from loaders.columns import TEXTS, Plan
 from loaders.delimited import Chunk, Mask, not_time, not_whole, plain_text, translate
 from loaders.facet_names import ROW_FACETS
-from loaders.names import collective_name
+from loaders.names import collective_name, meant
 from loaders.source import Source
 
 #: How many lines may stand before a table's header.
@@ -73,7 +73,7 @@ class Rows:
             elif name in TEXTS:
                 words = translate(column, collective_name if name == "collective" else plain_text)
                 data[name] = words
-                faults.append((words.codes < 0, f"no {name} that is known" if name == "collective" else f"no {name}"))
+                faults.append((words.codes < 0, _unknown(column) if name == "collective" else f"no {name}"))
             elif name in self._plan.parameters:
                 data[name] = translate(column, parameter_value)
             else:
@@ -106,6 +106,13 @@ class Rows:
             barrier = np.asarray(data["collective"] == "barrier", dtype=np.bool_)
             values[blank & barrier] = 0
         return not_whole(values, low), f"{name} is not a whole number from {low} to below 2^53"
+
+
+def _unknown(column: pd.Series[Any]) -> str:
+    """Why rows without a known collective are none, with what the first of these names may mean."""
+    strange = next((str(word) for word in column.cat.categories if collective_name(str(word)) is None), "")
+    asked = meant(strange[:40])
+    return f"no collective that is known ({strange[:40]!r}: {asked})" if asked else "no collective that is known"
 
 
 def header_lines(text: bytes) -> Iterator[tuple[int, str]]:

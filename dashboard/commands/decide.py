@@ -101,12 +101,16 @@ def _say_losses(written: Written, allowed: float) -> bool:
 
 def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
     """What is asked of the target; `Usage` for options that mean nothing to it."""
+    from dashboard.export.targets.mpich.base import kept
+
     given = {name: getattr(args, name) for name in ("version", "most_rules", "base") if getattr(args, name) is not None}
     for name in given:
         if name not in known:
             option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")
             raise Usage(f"{option} means nothing to --to {args.to}")
-    if "base" in given:
+    if "base" in known and "base" not in given and (text := kept(args.paths)) is not None:
+        given["base"] = text
+    elif "base" in given:
         try:
             given["base"] = disk.read_text(args.base)
         except (OSError, UnicodeDecodeError) as error:

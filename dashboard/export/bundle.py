@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dashboard.decisions.judged.penalty import PenaltySummary
     from dashboard.export.rules import Fault, RulesFile
 
+_NOTHING = "nothing of what was decided can be said here, the library would decide itself"
 #: Points of a mean penalty that are rounding.
 _ROUNDING = 1e-9
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -197,6 +198,8 @@ def write(order: Order) -> Written:
     if not kept:
         raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")
     if target.readable and all(is_default(decision) for decision in kept):
+        if notes := " ".join(note for each in substitutes.values() for note in each):
+            raise ExportError(f"{_NOTHING}: {notes}")
         raise LeftAloneError("everything is left to the library's own decision: no file is needed")
     source = {decision.collective: decision for decision in per_collective(order.decisions)}
     open_ends = {name: text for name, decision in source.items() if (text := unsaid(decision, target))}
@@ -214,7 +217,7 @@ def write(order: Order) -> Written:
     text, rules, parts = written(facts)
     if target.readable and all(part.read is not None and is_default(part.read) for part in parts):
         notes = " ".join(note for part in parts for note in part.notes)
-        raise ExportError(f"nothing of what was decided can be said here, the library would decide itself: {notes}")
+        raise ExportError(f"{_NOTHING}: {notes}")
     if losing := {part.source.collective: part.costs for part in parts if part.differs}:
         # Its head says what the file costs; that is known only when it was written.
         text, rules, parts = written({**facts, "as_written": losing})

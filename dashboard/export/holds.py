@@ -23,6 +23,7 @@ _CHOSEN = {
     "library": "measured with the library {}",
     "version": "measured with the library's version {}",
     "operation": "measured with the operation {}",
+    "datatype": "measured with elements of the type {}",
     "campaign": "measured in the campaign {}",
 }
 #: What a file says of where its decisions hold that keeps all facts of the measurements as they are.

@@ -61,6 +61,10 @@ _FAN_OUTS = ("fan_out", "fanout", "faninout", "chain_fanout", "tree_fanout")
 _REQUESTS = ("max_requests", "requests", "reqs")
 
 
+#: Parameter of a method: 1 where the user has said what the library calls its algorithm.
+NAMED = "named"
+
+
 @dataclass(frozen=True)
 class Choice:
     """What one rule tells the library to do.
@@ -96,6 +100,12 @@ def normal(name: str, collective: str = "*") -> str:
     plain = _SAME["*"].get(plain, plain)
     # The tree of a barrier is one of its own, that of a broadcast only a longer name.
     return plain if plain == "tree" else plain.removesuffix("_tree")
+
+
+def measured_with(facts: Mapping[str, Any], *names: str) -> bool:
+    """Whether measurements can be of the library with one of these names, in small letters: nobody says otherwise."""
+    library = str(facts.get("library") or "").lower().replace(" ", "").replace("-", "")
+    return not library or any(name in library for name in names)
 
 
 def is_of_library(method: Method) -> bool:

@@ -12,7 +12,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.decisions.grown.default import NAMES
 from dashboard.decisions.measured.map import methods_of
-from dashboard.export.library_names import is_of_library
+from dashboard.export.library_names import NAMED, is_of_library
 from dashboard.export.target import ExportError, LeftAloneError, Target
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def said(target: Target, collective: str, method: Method, facts: Mapping[str, An
 
 
 def renamed(cube: xr.Dataset, names: Mapping[str, str]) -> xr.Dataset:
-    """The cube with other names for its algorithms; the methods keep their labels."""
+    """The cube with other names for its algorithms, marked as `NAMED`; the methods keep their labels."""
     if not set(names) & set(map(str, cube["algorithm"].values)):
         return cube
     words = [names.get(str(name), str(name)) for name in cube["algorithm"].values]
-    return cube.assign_coords(algorithm=("method", np.array(words)))
+    given = np.array([int(str(name) in names) for name in cube["algorithm"].values])
+    return cube.assign_coords({"algorithm": ("method", np.array(words)), NAMED: ("method", given)})

@@ -161,3 +161,20 @@ def test_a_name_that_the_target_lacks_too_is_refused_with_near_ones(colltune: Ru
     refused = colltune(*order, "--name", "bin_tree_of_ours=binry_tree")
     assert_one_clear_line(refused, "for bcast openmpi has no 'binry_tree', but binary_tree, split_binary_tree")
     assert "binary_tree: --name bin_tree_of_ours=" in colltune(*order).err
+
+
+def test_intel_takes_the_names_that_are_given_and_a_tree_over_these_alone(
+    colltune: Run, foreign: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "bcast.sh"
+    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "intel", "-o", script)
+    refused = colltune(*words, "--name", "binomial=bin")
+    assert_one_clear_line(refused, "--name binomial=bin", "for bcast intel has no 'bin', but ring, binomial")
+    answer = colltune(*words, "--name", "binomial=binomial", "--only", "target")
+    assert answer.status == 0, answer.err
+    # Binomial is the first algorithm in Intel's reference.
+    assert script.read_text(encoding="utf-8").endswith('export I_MPI_ADJUST_BCAST="1"\n')
+    both = colltune(*words, "--name", "binomial=binomial", "--name", "bin_tree_of_ours=shumilin")
+    assert both.status == 0, both.err
+    value = script.read_text(encoding="utf-8").split('"')[1]
+    assert {rule.partition(":")[0] for rule in value.split(";")} == {"1", "7"}

@@ -16,6 +16,7 @@ from dashboard.decisions.grown.default import is_default
 from dashboard.export.form import Form
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
+from dashboard.export.targets.mpich import selection
 from dashboard.export.targets.mpich.selection import to_mpich
 from tests.conftest import need
 from tests.export.trees import random_decision, random_sizes
@@ -120,7 +121,9 @@ def test_algorithms_with_a_radix_are_written_with_all_that_they_take(
     assert [fault for fault in read_text(text).faults if fault.severity == "error"] == []
 
 
-def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str) -> None:
+def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whatever this machine has.
+    monkeypatch.setattr(selection, "installed", lambda: None)
     decision = decision_for("bcast", 1)
     with pytest.raises(ExportError, match="complete files only"):
         to_mpich(decision)
@@ -176,4 +179,5 @@ def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexe
     }
     done = subprocess.run(job, capture_output=True, text=True, check=False, timeout=120, env=env)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["done"] * 3
+    # Lines of ranks that end at once may run into each other.
+    assert "".join(done.stdout.split()) == "done" * 3

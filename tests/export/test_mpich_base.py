@@ -55,3 +55,17 @@ def test_without_a_base_the_installed_library_s_own_is_changed(
     assert found[0] == path
     decision = DecisionFunction("gather", [Method("binomial", "binomial")], Leaf(0))
     assert len(json.loads(mpich.to_mpich(decision))) == 44
+
+
+def test_the_selection_that_a_campaign_kept_serves_where_no_mpich_is(tmp_path: Path, generic: str) -> None:
+    for name in ("bin", "lib", "campaign", "other"):
+        (tmp_path / name).mkdir()
+    library(tmp_path / "lib", generic)
+    campaign, other = tmp_path / "campaign", tmp_path / "other"
+    mpich_base.keep(campaign, tmp_path / "bin" / "mpiexec")
+    assert mpich_base.kept([campaign]) == mpich_base.kept([campaign / "results.jsonl", other]) == generic
+    mpich_base.keep(other, tmp_path / "campaign" / "bin" / "mpiexec")
+    assert mpich_base.kept([other]) is None
+    # Which of two versions is meant is not guessed.
+    (other / mpich_base.KEPT).write_text("{}", encoding="utf-8")
+    assert mpich_base.kept([campaign, other]) is None

@@ -132,3 +132,15 @@ def test_of_mpich_the_library_s_own_decision_is_kept_and_what_it_lacks_is_replac
         refused = DecisionFunction("allreduce", [Method(name, name)], Leaf(0), provenance=facts)
         with pytest.raises(ExportError, match=f"MPICH has no '{name}' that can be forced"):
             TARGETS["preload-mpich"].write([refused], None)
+
+
+@pytest.mark.parametrize(
+    ("library", "to", "meant"), [("MPICH", "preload", "preload-mpich"), ("Open MPI", "preload-mpich", "preload")]
+)
+def test_times_of_another_library_are_refused(library: str, to: str, meant: str) -> None:
+    decision = DecisionFunction(
+        "bcast", [Method("binomial", "binomial")], Leaf(0), provenance={"library": library, "library_version": "5.0.2"}
+    )
+    with pytest.raises(ExportError, match=f"bcast was measured with {library}, .*--to {meant} is for it"):
+        TARGETS[to].write([decision], None)
+    assert "binomial" in TARGETS[meant].write([decision], None)

@@ -144,12 +144,42 @@ def test_fugaku_allreduce_has_75_methods_up_to_8192_processes(consolidated: Path
     assert cube.attrs["library"] == "FJMPI"
 
 
-def test_gpu_rows_are_methods_of_their_own(consolidated: Path) -> None:
-    cube = open_results(consolidated, system="mare_nostrum")["allreduce"]
-    marked = {str(a) for a, g in zip(cube["algorithm"].values, cube["gpu"].values, strict=True) if g == "yes"}
-    assert {f"{a}_ompi" if a == "default" else a for a in marked} == {
-        r["algorithm"] for r in lines_of(consolidated) if r["gpu"] == "yes"
+def test_buffers_of_a_gpu_are_apart_from_those_of_the_host(consolidated: Path) -> None:
+    both = open_results(consolidated, system="mare_nostrum")["allreduce"]
+    # They ran with four processes per node where the others had one, which keeps them apart.
+    assert both["ppn"].values.tolist() == [1, 4]
+    assert both.attrs["device"] == "host; gpu"
+    mine = [r for r in lines_of(consolidated) if r["gpu"] == "yes"]
+    cube = open_results(consolidated, system="mare_nostrum", select="device=gpu")["allreduce"]
+    assert {"default_ompi" if name == "default" else str(name) for name in cube["algorithm"].values} == {
+        r["algorithm"] for r in mine if r["collective"] == "ALLREDUCE"
     }
+    assert int(cube["time"].count()) == int(both["time"].sel(ppn=4).count())
+
+
+@pytest.mark.parametrize(
+    ("column", "words", "facet", "chosen"),
+    [
+        ("MPI_Op", ("MPI_SUM", "MPI_MAX"), "operation", "operation=sum"),
+        ("datatype", ("int32", "double"), "datatype", "datatype=int32"),
+        ("gpu_awareness", ("no", "yes"), "device", "device=host"),
+    ],
+)
+def test_rows_that_differ_in_what_the_summary_tells_are_not_averaged(
+    folder: Path, tmp_path: Path, column: str, words: tuple[str, str], facet: str, chosen: str
+) -> None:
+    with (folder / "mare_nostrum_aggregated_results_summary.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["collective_type"] == "REDUCE"][:5]
+    path = tmp_path / "summary.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        for word, factor in zip(words, (1, 7), strict=True):
+            writer.writerows({**row, column: word, "median": float(row["median"]) * factor} for row in rows)
+    with pytest.raises(MissingHintError, match=f"{facet} of reduce .*up to 7 times apart in 5 cells"):
+        open_results(path)
+    time = open_results(path, select=chosen)["reduce"]["time"].values
+    assert sorted(time[time > 0]) == pytest.approx(sorted(float(r["median"]) * 1e-9 for r in rows))
 
 
 def test_a_block_that_does_not_divide_is_rounded_half_up_to_at_least_one_byte(folder: Path, tmp_path: Path) -> None:

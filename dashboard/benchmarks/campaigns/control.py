@@ -26,6 +26,8 @@ from dashboard.benchmarks.launchers import launcher_of, leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose, is_named
+from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.export.targets.mpich import base
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES
 
@@ -182,6 +184,9 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         seconds = launcher.limit(seconds)
         native = executor_of(campaign, installation)
         counter = counter_of(campaign, installation)
+        if isinstance(installation.library, Mpich):
+            # An export needs the selection of this very version, and may be made where it is not installed.
+            base.keep(campaign.folder, installation.mpiexec)
         handle = launcher.prepare(jobs_of(campaign, launcher, installation, seconds, attempt, native, counter))
         record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
         before = campaign.state()

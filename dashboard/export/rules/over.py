@@ -18,7 +18,7 @@ from dashboard.export.library_names import choice_of, is_of_library, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
 from dashboard.export.targets.openmpi.nodes import word_of
-from dashboard.export.targets.settings import UCC_NAMES
+from dashboard.export.targets.settings import UCC_NAMES, intel_named
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -108,7 +108,9 @@ def _same(method: Method, measured: Method, collective: str, library: str) -> bo
     if library == "UCC":
         name = UCC_NAMES.get(collective, {}).get(name, name)
     if library == "Intel MPI" and "library_id" in method.parameters:
-        return str(measured.parameters.get("library_id")) == str(method.parameters["library_id"])
+        known = intel_named(collective, measured)
+        number = measured.parameters.get("library_id") if known is None else known
+        return str(number) == str(method.parameters["library_id"])
     return wanted == name and is_of_library(measured)
 
 

@@ -17,7 +17,7 @@ from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summaris
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.library_names import COMPARED, algorithm_names, radix_of
+from dashboard.export.library_names import COMPARED, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import ExportError, Target
@@ -204,7 +204,7 @@ def _own_cost(
 
 def _open_mpi(decision: DecisionFunction, method: Method, version: str) -> Options:
     choice = choice_in(decision, method, version) if decision.collective in COMPARED else None
-    if choice is None or not (choice.algorithm or _measured_with(decision, "ompi", "openmpi")):
+    if choice is None or not (choice.algorithm or measured_with(decision.provenance, "ompi", "openmpi")):
         return None
     base = f"coll_tuned_{decision.collective}_algorithm"
     said = {
@@ -221,15 +221,9 @@ def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
     del version
     name = algorithm_name(decision, method)
     # Its algorithms do not cut messages as asked: a segmented method is another one.
-    if name is None or method.segment_size or not (name or _measured_with(decision, "mpich")):
+    if name is None or method.segment_size or not (name or measured_with(decision.provenance, "mpich")):
         return None
     return {f"MPIR_CVAR_{decision.collective.upper()}_INTRA_ALGORITHM": name} if name else {}
-
-
-def _measured_with(decision: DecisionFunction, *names: str) -> bool:
-    """Whether the own decision that was measured can be this library's: it is its measurement, or nobody says whose."""
-    library = str(decision.provenance.get("library") or "").lower().replace(" ", "").replace("-", "")
-    return not library or any(name in library for name in names)
 
 
 def _intel(decision: DecisionFunction, method: Method, version: str) -> Options:

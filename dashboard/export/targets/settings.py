@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import Compared, is_of_library, normal
+from dashboard.export.library_names import NAMED, Compared, is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import ExportError, Target
+from loaders import intelmpi
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction, Method
@@ -65,7 +66,8 @@ def to_intel(
 ) -> str:
     """Write decision functions as a shell script that sets ``I_MPI_ADJUST_*`` for Intel MPI.
 
-    Methods must have Intel's own number (``library_id``, measured with Intel MPI): its names are no one else's.
+    Methods must have Intel's own number: measured with Intel MPI (``library_id``), or by the name that the user says
+    they have there, since its names are no one else's. What is left to the library is 0.
     Message sizes are written as measured, for they are what the Intel benchmarks print.
 
     Raises
@@ -86,7 +88,10 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
     missing = next((method for b in bands.bands for _, method in b.rules if numbers[method] is None), None)
     if missing is not None:
         label = decision.methods[missing].label
-        raise ExportError(f"{decision.collective}: {label!r} has no number of Intel MPI; measure with Intel MPI")
+        raise ExportError(
+            f"{decision.collective}: {label!r} has no number of Intel MPI; measure with Intel MPI, or say what "
+            "it is called there (--name)"
+        )
     rest = max(set(used), key=used.count)
     conditions = []
     for number, band in enumerate(bands.bands):
@@ -100,10 +105,23 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
 
 
 def intel_number(decision: DecisionFunction, method: Method) -> int | None:
-    """Intel's number of a method, where it was measured with Intel MPI."""
+    """Intel's number of a method, where it was measured with Intel MPI or named by the user; 0 = its own decision."""
+    if not is_of_library(method):
+        return None
+    known = intel_named(decision.collective, method)
+    if known is not None or method.parameters.get(NAMED):
+        return known
     library = str(decision.provenance.get("library") or "").lower()
     number = method.parameters.get("library_id")
-    return int(number) if number is not None and "intel" in library and is_of_library(method) else None
+    return int(number) if number is not None and "intel" in library else None
+
+
+def intel_named(collective: str, method: Method) -> int | None:
+    """Intel's number of a method whose name says it: its own decision, and what the user has named."""
+    names = intelmpi.ALGORITHMS.get(collective, ())
+    if method.parameters.get(NAMED):
+        return names.index(method.algorithm) + 1 if method.algorithm in names else None
+    return 0 if normal(method.algorithm) in ("default", "tuned") else None
 
 
 def to_ucc(
@@ -180,6 +198,7 @@ INTEL = Target(
     use=usage.intel,
     readable=True,
     own_methods=True,
+    names=lambda collective, _: intelmpi.ALGORITHMS.get(collective, ()),
 )
 UCC = Target(
     "ucc",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.export import TARGETS
+from dashboard.export.targets.mpich.base import kept
 from dashboard.pages.export.base import BaseFile
 from dashboard.pages.export.check import CheckRules
 from dashboard.pages.export.gain import Gain
@@ -137,7 +139,11 @@ class ExportPage(Viewer):
             self._write()
 
     def _base(self) -> str | None:
-        return self.base.text if "base" in TARGETS[self.state.target].options else None
+        if "base" not in TARGETS[self.state.target].options:
+            return None
+        results = self.state.results
+        files = [] if results is None else json.loads(results.attrs.get("sources", "[]"))
+        return self.base.text or kept([each["path"] for each in files if each.get("path")])
 
     def _write(self) -> None:
         state = self.state

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dashboard.export.rules.mpich import GENERIC
+from loaders import disk
 
 _BEGIN = b'{"collective='
 _LONGEST = 1 << 20
+#: Beside results of a campaign: the selection of the MPICH that was measured.
+KEPT = "mpich_selection.json"
 _NAMES = ("libmpi.so*", "libmpich.so*", "libmpi.dylib", "libmpich.dylib")
 #: Beside these programs of an MPICH its library is looked for.
 _PROGRAMS = ("mpichversion", "mpivars")
@@ -69,6 +73,30 @@ def installed(root: Path | None = None) -> tuple[Path, str] | None:
         if text := embedded(library):
             return library, text
     return None
+
+
+def keep(folder: Path, mpiexec: Path) -> None:
+    """Write the selection of the MPICH that a program of it starts beside the results of a campaign, where it is found.
+
+    Parameters
+    ----------
+    folder
+        Of the campaign.
+    mpiexec
+        The program.
+    """
+    if (held := installed(mpiexec.absolute().parent.parent)) is not None:
+        disk.write_text(folder / KEPT, held[1])
+
+
+def kept(paths: Sequence[str | os.PathLike[str]]) -> str | None:
+    """The selection that stands beside results; None where none can be read, or several differ."""
+    folders = [path if path.is_dir() else path.parent for path in map(Path, paths)]
+    try:
+        texts = {disk.read_text(folder / KEPT) for folder in folders if (folder / KEPT).is_file()}
+    except (OSError, UnicodeDecodeError):
+        return None
+    return texts.pop() if len(texts) == 1 else None
 
 
 def _libraries(root: Path | None) -> Iterator[Path]:

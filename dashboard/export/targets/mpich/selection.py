@@ -22,7 +22,7 @@ from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import ExportError, Target
-from dashboard.export.targets.mpich.base import installed
+from dashboard.export.targets.mpich.base import KEPT, installed
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction, Method
@@ -137,7 +137,8 @@ def _base(text: str | None) -> Tree:
         if held is None:
             raise ExportError(
                 "MPICH reads complete files only, and beside this Python and on the PATH there is no MPICH whose own "
-                "could be taken: tell the one to start from (--base; maint/tuning/coll/mpir/generic.json in its source)"
+                f"could be taken, nor is it beside the results ({KEPT}, which campaigns keep): tell the one to start "
+                "from (--base; maint/tuning/coll/mpir/generic.json in its source)"
             )
         text = held[1]
     try:

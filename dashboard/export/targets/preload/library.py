@@ -24,7 +24,7 @@ from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn,
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
-from dashboard.export.targets.preload.source import Part, Switches, head, source
+from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 from dashboard.schedules.units import Units
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
 
@@ -90,6 +90,7 @@ def to_preload(
         wanted = series(version)
     except ValueError as error:
         raise ExportError(str(error)) from None
+    check_measured_with(per_collective(decisions), "preload")
     parts = [
         _part(decision, wanted, (cubes or {}).get(decision.collective), (weights or {}).get(decision.collective))
         for decision in per_collective(decisions)

@@ -18,7 +18,7 @@ from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.mpich.selection import NAMES, algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
-from dashboard.export.targets.preload.source import Part, Switches, head, source
+from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,6 +64,7 @@ def to_preload_mpich(
     ExportError
         When a collective cannot be intercepted, MPICH lacks a method, or it is left to it to decide everything.
     """
+    check_measured_with(per_collective(decisions), "preload-mpich")
     parts = [_part(decision, (cubes or {}).get(decision.collective)) for decision in per_collective(decisions)]
     return "\n".join(source(parts, head(parts, "MPICH", _START, _USE, provenance), provenance)) + "\n"
 

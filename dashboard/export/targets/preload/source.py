@@ -23,6 +23,8 @@ from dashboard.schedules.units import Units
 if TYPE_CHECKING:
     from dashboard.decisions import Method
 
+#: Targets for results of a library, by a part of its name without blanks.
+_OF_OTHERS = {"mpich": "preload-mpich", "openmpi": "preload", "ompi": "preload"}
 _USE = """\
 COLLTUNE_REPORT=1 prints at the end how often what was decided, COLLTUNE_REPORT=FILE writes it into a file; \
 COLLTUNE_OFF=1 decides nothing."""
@@ -275,3 +277,16 @@ class Tables:
 
 def _array(kind: str, name: str, entries: Sequence[str]) -> list[str]:
     return [f"static {kind} colltune_{name}[] = {{", *(f"    {entry}," for entry in entries), "};", ""]
+
+
+def check_measured_with(decisions: Iterable[DecisionFunction], target: str) -> None:
+    """Raise `ExportError` where a decision comes of another library than the one that is to be preloaded."""
+    for decision in decisions:
+        library = str(decision.provenance.get("library") or "")
+        plain = library.lower().replace(" ", "").replace("-", "")
+        meant = next((name for part, name in _OF_OTHERS.items() if plain.startswith(part)), target)
+        if meant != target:
+            raise ExportError(
+                f"{decision.collective} was measured with {library}, whose times say nothing of another library: "
+                f"--to {meant} is for it"
+            )
