@@ -14,7 +14,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.safety.check import faulty_of
-from dashboard.domain.units import format_duration, format_percent
+from dashboard.domain.units import format_count, format_duration, format_percent
 from dashboard.tuning.folder import Result
 from dashboard.tuning.look import plan_of
 from dashboard.tuning.stages import Work
@@ -47,8 +47,8 @@ def measure(work: Work) -> Result:
     }
     mean = sum(loss.values()) / len(loss) if loss else float("nan")
     facts["said"] = (
-        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {len(unsafe)} methods unsafe; "
-        f"expected loss of the decision {loss_words(mean)}"
+        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, "
+        f"{format_count(len(unsafe), 'unsafe method')}; expected loss of the decision {loss_words(mean)}"
     )
     return Result(facts, [campaign.results])
 

@@ -63,6 +63,7 @@ def main() -> int:
                 print(f"tune: {time.monotonic() - began:.0f} s, exit status {codes[-1]}", flush=True)
             if args.only != "tuned":
                 plan = ["--message-sizes", SIZES, "--repetitions", "10-15", "--components", "none", "--unchecked"]
+                plan += ["--time-limit", "900"]
                 codes.append(run_colltune(["bench", "submit", str(full), *place, *grid, *plan, "--follow"], path))
     judged = judge(tuned, full)
     disk.write_text(args.folder / "judged.json", json.dumps(judged, indent=1) + "\n")
