@@ -314,3 +314,18 @@ def stamp(path: Path) -> tuple[Any, ...]:
     """What changes whenever a folder of online tuning does."""
     names = ("loop.json", "online.parquet", "progress.jsonl", "evaluations.jsonl")
     return tuple((path / name).stat().st_mtime_ns if (path / name).exists() else 0 for name in names)
+
+
+def called(course: Course) -> pd.DataFrame:
+    """What was called, those that took the most time first.
+
+    Returns
+    -------
+    DataFrame
+        ``collective, message_size`` (bytes), ``calls``, ``time`` (seconds, summed) and ``time_percent`` of all.
+    """
+    cells = course.cells.assign(time=course.cells["mean"] * course.cells["count"])
+    grouped = cells.groupby(["collective", "message_size"], observed=True)
+    made = grouped.agg(calls=("count", "sum"), time=("time", "sum")).reset_index()
+    made["time_percent"] = 100 * made["time"] / made["time"].sum()
+    return made.sort_values("time", ascending=False, ignore_index=True)

@@ -24,6 +24,8 @@ from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import swatch, table
 
 HEIGHT = 340
+#: More bars of calls could not be read.
+MOST_CALLS = 12
 #: What is taken in each kind of run, in the order in which they stand: colour, and where beside the iteration.
 KINDS = {"default": ("#e06c1a", -0.27), "tuning": ("#8f6fe0", 0.0), "tuned": ("#1a9e62", 0.27)}
 _HALF, _CAP = 0.11, 0.06
@@ -81,6 +83,35 @@ def boxes_chart(iterations: Sequence[Mapping[str, Any]], best: str) -> hv.Overla
         yticks=_factor_ticks(low, high),
         xlabel="iteration",
         ylabel=f"time of a call by {best}",
+    )
+
+
+def workload_chart(calls: pd.DataFrame) -> hv.Overlay:
+    """Draw what share of the noted time the calls of each collective and message size take, the longest first.
+
+    Parameters
+    ----------
+    calls
+        As `dashboard.online.course.called` gives them.
+    """
+    rows = calls.head(MOST_CALLS)
+    at, share = np.arange(len(rows), dtype=float), rows["time_percent"].to_numpy()
+    names = [f"{row.collective} {format_bytes(row.message_size)}" for row in rows.itertuples()]
+    texts = [[f"{row.calls:,}" for row in rows.itertuples()], [format_percent(each) for each in share]]
+    dims = [hv.Dimension(name) for name in ("bar", "share", "bar_to", "share_to")]
+    bars = hv.Rectangles(
+        (at - 0.36, np.zeros(len(rows)), at + 0.36, share, names, *texts), dims, ["name", "calls", "of"]
+    )
+    tips = [("", "@name"), ("calls", "@calls"), ("of the time", "@of")]
+    bars = bars.opts(color=KINDS["tuning"][0], line_alpha=0, tools=["hover"], hover_tooltips=tips, backend="bokeh")
+    return hv.Overlay([bars]).opts(
+        **frame("What programs call"),
+        xlim=(-0.7, max(len(rows), 3) - 0.3),
+        ylim=(0, 1.06 * float(share.max(initial=1))),
+        xticks=list(zip(at.tolist(), names, strict=True)),
+        xrotation=35,
+        xlabel="",
+        ylabel="share of the noted time [%]",
     )
 
 

@@ -33,12 +33,13 @@ PLAN = (
     *("--algorithms", f"default,linear:provider=own,{_LAM},orthogonal", "--segment-sizes", "0"),
     *("--repetitions", "10-15", "--rounds", "5", "--point-seconds", "6", "--time-limit", "900", "--unchecked"),
 )
-_DENSE, _SPARSE = "500,1000,2000,4000", "1250,5000,20000"
+#: Each process makes the whole of a dense system at first.
+_DENSE, _SPARSE = "500,1000,2000", "1250,5000,20000"
 _STEPS = ("--steps", "5")
 #: Applications by the name of their file.
 APPLICATIONS = {
     "jacobi_row": ("jacobi", "--size", _DENSE, "--variant", "row"),
-    "jacobi_reduce_bcast": ("jacobi", "--size", _DENSE, "--variant", "reduce_bcast"),
+    "jacobi_reduce_bcast": ("jacobi", "--size", f"{_DENSE},4000", "--variant", "reduce_bcast"),
     "pab_data": ("pab", "--size", _SPARSE, "--variant", "data", *_STEPS),
     "pabm_data": ("pabm", "--size", _SPARSE, "--variant", "data", *_STEPS),
     "pabm_task": ("pabm", "--size", _SPARSE, "--variant", "task", *_STEPS),
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", choices=["campaign", "applications"])
-    parser.add_argument("--turns", type=int, default=7, help="of the ways of each application (default 7)")
+    parser.add_argument("--turns", type=int, default=5, help="of the ways of each application (default 5)")
     args, options = parser.parse_known_args(arguments)
     args.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, emulated(Path(name), NODES, MEGABITS, DELAY) as slurm:

@@ -88,7 +88,7 @@ def test_applications_computed_the_same_with_a_prediction_beside(name: str) -> N
             assert way["predicted"] > 0
     # The longer the messages, the surer it is.
     original, orthogonal = answers[-1]["ways"]
-    assert gain(original["seconds"], orthogonal["seconds"]).low > (60 if name.startswith("pabm") else 20)
+    assert gain(original["seconds"], orthogonal["seconds"]).low > (60 if name.startswith("pab") else 15)
 
 
 def test_records_of_ranks_say_which_pairs_of_a_grid_share_a_node(results: dict[str, xr.Dataset]) -> None:

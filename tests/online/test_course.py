@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.cli import main
 from dashboard.online import scenario as scenarios
-from dashboard.online.course import Kept, bands, beside_default, coverage, fits, simulated, stamp
+from dashboard.online.course import Kept, bands, beside_default, called, coverage, fits, simulated, stamp
 from dashboard.online.model_file import load
 from dashboard.online.selection import Blocked
 from dashboard.online.simulation import simulate
@@ -43,6 +43,15 @@ def test_boxes_are_times_by_the_best_known(folder: Folder) -> None:
     assert last["tuned"][2] == pytest.approx(1, rel=0.05)
     assert 1.9 < last["tuning"][2] < 2.4
     assert last["default"] == sorted(last["default"])
+
+
+def test_what_was_called_is_all_that_was_noted(folder: Folder) -> None:
+    kept = Kept.of(folder)
+    calls = called(kept.course(folder.learning))
+    assert calls["calls"].sum() == len(kept.calls)
+    assert calls["time"].sum() == pytest.approx(kept.calls["time"].sum(), rel=1e-6)
+    assert calls["time_percent"].sum() == pytest.approx(100)
+    assert calls["time"].is_monotonic_decreasing
 
 
 def test_other_settings_are_learnt_from_the_same_timings(folder: Folder) -> None:

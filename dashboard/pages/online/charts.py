@@ -18,7 +18,7 @@ from dashboard.plots import legend, online, online_grids
 from dashboard.plots.colors import MethodKey
 from dashboard.session.state import State
 
-_CHARTS = ("boxes", "bands", "fits", "coverage", "gain")
+_CHARTS = ("boxes", "bands", "fits", "coverage", "gain", "workload")
 _MOST_METHODS, _FIRST_METHODS = 7, 4
 _BEST = {"scenario": "its best method's", "folder": "the best known mean"}
 
@@ -155,6 +155,12 @@ class Charts(Viewer):
         aside = f"; not known at {unknown:,}" if unknown else ""
         words = f"<small>{len(beside):,} sizes that were called{aside}. Below 1 takes less time.</small>"
         self._put("gain", online_grids.gain_map(beside), words)
+        calls = courses.called(course)
+        left = len(calls) - online.MOST_CALLS
+        words = f"<small>{calls['calls'].sum():,} calls" + (
+            f"; {left:,} sizes are not drawn</small>" if left > 0 else "</small>"
+        )
+        self._put("workload", online.workload_chart(calls), words)
         self.texts["table"].object = online.iterations_table(course.iterations)
         self._draw_place()
 
