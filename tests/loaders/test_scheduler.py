@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import warnings
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ def cluster() -> Iterator[Any]:
         with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made:
             yield made
         scheduler.disconnect()
+        gc.collect()
 
 
 @pytest.fixture
