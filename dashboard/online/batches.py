@@ -56,8 +56,9 @@ def perform(
         return
     place = folder.path / "batches" / name
     launcher = SlurmLauncher(slurm)
+    kept = place / "handle.json"
     try:
-        if handle := read_json(place / "handle.json"):
+        if handle := read_json(kept):
             say(f"batch {name}: was handed to Slurm before")
         elif left := [task for task in tasks if not all(run.traced(folder) for run in task)]:
             shutil.rmtree(place, ignore_errors=True)
@@ -65,15 +66,18 @@ def perform(
             jobs = [_job(folder, place / str(number), task, ranks, seconds or 0) for number, task in enumerate(left)]
             handle = launcher.prepare(jobs)
             # Written before: who is killed now finds the jobs by their name.
-            write_json(place / "handle.json", handle)
-            launcher.launch(handle)
+            write_json(kept, handle)
+            try:
+                launcher.launch(handle)
+            except BenchError:
+                kept.unlink()
+                raise
             say(f"batch {name}: {len(jobs)} jobs handed to Slurm; interrupted, they go on, and so does the next call")
         while handle and (status := launcher.status(handle)).state not in _ENDED:
             time.sleep(_POLL_S)
     except BenchError as error:
-        (place / "handle.json").unlink(missing_ok=True)
         raise OnlineError(f"batch {name}: {error}") from None
-    (place / "handle.json").unlink(missing_ok=True)
+    kept.unlink(missing_ok=True)
     for run in (run for task in tasks for run in task):
         if not run.traced(folder):
             raise OnlineError(

@@ -406,3 +406,13 @@ def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage
     between.axis.value = "comm_size"
     assert between.held.value == 1024
     assert "over processes, 1 KiB" in hv.renderer("bokeh").get_plot(between.pane.object).state.title.text
+
+
+def test_a_slice_of_a_tree_over_processes_per_node_is_at_those_of_the_map() -> None:
+    times = np.random.default_rng(3).random((3, 5, 6, 2)) + 1
+    state = show(cube_of(times, [2, 4, 6, 8, 16], [1, 8, 64, 512, 4096, 32768]))
+    state.param.update(family="cart", across=True)
+    page = DecisionsPage(state)
+    page.tabs.active = TABS.index("Between the sizes")
+    assert isinstance(page.between.pane.object, hv.Overlay)
+    assert "bcast over message size" in hv.renderer("bokeh").get_plot(page.between.pane.object).state.title.text

@@ -57,7 +57,6 @@ class Between(Viewer):
         self.redraw = Newest(self._draw)
         self.axis.param.watch(self._offer, "value")
         self.held.param.watch(self.redraw.ask, "value")
-        state.param.watch(self._follow_pinned, "pinned")
 
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(self.axis, self.held, align_items="center", sizing_mode="stretch_width")
@@ -67,13 +66,14 @@ class Between(Viewer):
         """Follow the state."""
         self._cut.ask()
 
-    def _cube(self) -> xr.Dataset | None:
+    def _cube(self) -> tuple[xr.Dataset | None, int | None]:
+        """The measurements on the map, and their processes per node."""
         cube, dmap = self._state.view.cube(), self._state.view.decision_map()
-        return None if cube is None or dmap is None else select_ppn(cube, dmap.attrs.get("ppn"))[0]
+        return (None, None) if cube is None or dmap is None else select_ppn(cube, dmap.attrs.get("ppn"))
 
     def _prepare(self) -> tuple[Any, Slicing | None]:
         # Surfaces are made once for measurements: the predictor is judged by left-out lines.
-        key, cube = self._state.view.data_key, self._cube()
+        key, (cube, _) = self._state.view.data_key, self._cube()
         if key == self._of:
             return key, self._slicing
         return key, None if cube is None else Slicing(cube)
@@ -99,17 +99,13 @@ class Between(Viewer):
         cell = self._state.pinned
         return None if cell is None else cell[0 if other == "comm_size" else 1]
 
-    def _follow_pinned(self, *_: Any) -> None:
-        if self._slicing is not None:
-            self._offer()
-
     def _draw(self) -> None:
-        cube, slicing = self._cube(), self._slicing
+        (cube, ppn), slicing = self._cube(), self._slicing
         if cube is None or slicing is None or self._of != self._state.view.data_key:
             return
         along = slicing.along(self.axis.value, self.held.value)
         key = MethodKey.of(cube["method"].values, self._state.scheme)
-        chosen = self._chosen(cube, along)
+        chosen = self._chosen(cube, ppn, along)
         words = slice_words(along, chosen, slicing.predictor.name)
         with hold(pn.state.curdoc):
             title = slice_title(str(self._state.collective), along)
@@ -117,13 +113,13 @@ class Between(Viewer):
             self.note.object = self._said(words, slicing)
             self.figures.object = slice_table(along, chosen, key)
 
-    def _chosen(self, cube: xr.Dataset, along: Along) -> Any:
+    def _chosen(self, cube: xr.Dataset, ppn: int | None, along: Along) -> Any:
         """The method of the cube that the tree on show takes at each size; -1 without a tree."""
         decision = self._state.view.decision()
         if decision is None:
             return np.full(along.sizes.size, -1)
         sizes = {along.axis: along.sizes, _OTHER[along.axis]: np.full(along.sizes.size, along.held)}
-        given = given_of(cube, decision, cube.attrs.get("ppn"))
+        given = given_of(cube, decision, ppn)
         codes = decision.predict(sizes["comm_size"], sizes["message_size"], **given)
         places = {str(label): place for place, label in enumerate(cube["method"].values)}
         return np.array([places.get(decision.methods[code].label, -1) for code in codes])

@@ -120,6 +120,8 @@ class DecisionsPage(Viewer):
         self.unpin.visible = pinned
         self._attempt(self.maps.show_pinned)
         self._attempt(self.tree.update)
+        if self.parts[self.tabs.active] is self.between:
+            self._attempt(self.between.update)
 
     def _show_details(self, *_: Any) -> None:
         if self.maps.scene is None or not self._loaded:
