@@ -140,6 +140,8 @@ def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
     seen(page, THERE["Compare"]).wait_for()
     page.get_by_role("button", name="Decisions", exact=True).click()
     wait_until_drawn(page, EXACT)
+    # Sweeps come after the maps; with them, what is above is laid out once more.
+    seen(page, "Both ways to limit a tree").wait_for()
     settled(page)
     drawn = page.evaluate(_DRAWN)
     page.get_by_role("button", name="Compare", exact=True).click()
