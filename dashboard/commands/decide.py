@@ -17,7 +17,6 @@ from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.treatment import grown, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
-from loaders import disk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,11 +109,6 @@ def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
             raise Usage(f"{option} means nothing to --to {args.to}")
     if "base" in known and "base" not in given and (text := kept(args.paths)) is not None:
         given["base"] = text
-    elif "base" in given:
-        try:
-            given["base"] = disk.read_text(args.base)
-        except (OSError, UnicodeDecodeError) as error:
-            raise Usage(f"--base {args.base}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return given
 
 

@@ -279,7 +279,12 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         metavar="PCT",
         help="points that the file's mean penalty may be above that of the tree; where it is more the exit status is 1",
     )
-    group.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
+    group.add_argument(
+        "--base",
+        metavar="FILE",
+        type=cli_values.mpich_selection,
+        help="MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0",
+    )
     cli_beyond.add_option(group)
     cli_naming.add_options(group)
     cli_beside.add_options(parser)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import values as cli_values
 from dashboard.commands.output import answer, say, write
 from dashboard.commands.usage import Usage
 
@@ -31,7 +32,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the file has bytes per process where the library compares the total: repair that",
     )
-    parser.add_argument("--base", metavar="FILE", help="MPICH's own complete selection file, which is to be changed")
+    parser.add_argument(
+        "--base",
+        metavar="FILE",
+        type=cli_values.mpich_selection,
+        help="MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0",
+    )
 
 
 def translate(args: argparse.Namespace) -> None:
@@ -70,12 +76,7 @@ def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFu
     if "version" in target.options:
         options["version"] = args.library_series
     if args.base is not None and "base" in target.options:
-        from loaders import disk
-
-        try:
-            options["base"] = disk.read_text(args.base)
-        except (OSError, UnicodeDecodeError) as error:
-            raise Usage(f"--base {args.base}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        options["base"] = args.base
     facts = {"translated_from": Path(args.rules).name}
     kept: list[DecisionFunction] = []
     reasons: list[str] = []

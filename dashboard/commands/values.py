@@ -124,3 +124,14 @@ def column(text: str) -> tuple[str, str]:
     if not (ours and equals and theirs):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form OURS=THEIRS, such as time=latency_us")
     return ours, theirs
+
+
+def mpich_selection(text: str) -> str:
+    """MPICH's own complete selection: the text of a file, or of a version that is known."""
+    from dashboard.export.targets.mpich.base import given
+
+    try:
+        return given(text)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise argparse.ArgumentTypeError(f"{text} cannot be read: {reason}") from error

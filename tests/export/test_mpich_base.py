@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.export.rules.lint import read_text
+from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base as mpich_base
 from dashboard.export.targets.mpich import selection as mpich
 from dashboard.export.targets.mpich.base import embedded
@@ -69,3 +71,30 @@ def test_the_selection_that_a_campaign_kept_serves_where_no_mpich_is(tmp_path: P
     # Which of two versions is meant is not guessed.
     (other / mpich_base.KEPT).write_text("{}", encoding="utf-8")
     assert mpich_base.kept([campaign, other]) is None
+
+
+def test_a_version_that_is_known_needs_no_file(tmp_path: Path, generic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert json.loads(mpich_base.known("5.0.2") or "") == json.loads(generic)
+    assert mpich_base.known("4.0.3") is None
+    monkeypatch.setattr(mpich_base, "installed", lambda: None)
+    binomial = [Method("binomial", "binomial")]
+    facts = {"library": "MPICH", "library_version": "4.2.3"}
+    measured = DecisionFunction("gather", binomial, Leaf(0), provenance=facts)
+    assert len(json.loads(mpich.to_mpich(measured))) == 44
+    # Of whom nothing is known, and a vendor's of that number, get none.
+    for other in ({}, {**facts, "library": "Cray MPICH"}, {**facts, "library_version": "6.0"}):
+        with pytest.raises(ExportError, match=r"--base 5\.0"):
+            mpich.to_mpich([measured, DecisionFunction("scatter", binomial, Leaf(0), provenance=other)])
+    # A file goes before the version that its name may be.
+    monkeypatch.chdir(tmp_path)
+    assert mpich_base.given("5.0") == mpich_base.known("5.0")
+    (tmp_path / "5.0").write_text("own", encoding="utf-8")
+    assert mpich_base.given("5.0") == "own"
+
+
+@pytest.mark.skipif("COLLTUNE_MPICH" not in os.environ, reason="COLLTUNE_MPICH=…/mpiexec names one of a known version")
+def test_what_is_known_is_what_the_library_holds() -> None:
+    root = Path(os.environ["COLLTUNE_MPICH"]).parent.parent
+    held = mpich_base.installed(root)
+    assert held is not None
+    assert json.loads(mpich_base.known("5.0") or "") == json.loads(held[1])

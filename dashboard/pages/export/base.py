@@ -1,9 +1,8 @@
-"""The complete selection file that MPICH's is made from: the installed library's own, or one that is uploaded."""
+"""The complete selection file that MPICH's is made from, where another one than is known or installed is uploaded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from html import escape
 from typing import Any
 
@@ -13,17 +12,11 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_bytes, format_room
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
-from dashboard.export.targets.mpich import base as mpich_base
+from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.pages.parts.widgets import FileInput
 
 #: Larger files are no rules of a library.
 MOST_BYTES = 4 << 20
-
-
-@cache
-def _installed() -> tuple[str, str] | None:
-    compiled = mpich_base.installed()
-    return None if compiled is None else (compiled[0].name, compiled[1])
 
 
 class BaseFile(Viewer):
@@ -67,9 +60,8 @@ class BaseFile(Viewer):
 
     @property
     def text(self) -> str | None:
-        """The file; None while there is none."""
-        base = self._uploaded or _installed()
-        return None if base is None else base[1]
+        """The file that was uploaded, if one was."""
+        return None if self._uploaded is None else self._uploaded[1]
 
     def _take(self, event: Any) -> None:
         if not event.new:
@@ -91,10 +83,11 @@ class BaseFile(Viewer):
     def _tell(self) -> None:
         if self._uploaded is not None:
             self.note.object = f"Made from {escape(self._uploaded[0])}."
-        elif (compiled := _installed()) is not None:
-            self.note.object = f"Made from what is compiled into the {escape(compiled[0])} here; another can be given."
         else:
-            self.note.object = "MPICH reads complete files only: give the one of its version."
+            self.note.object = (
+                f"Made from that of the version measured ({KNOWN[0]} to {KNOWN[-1]} are known), else of the MPICH "
+                "that is installed here; another can be given."
+            )
 
 
 def decoded(content: bytes | str) -> str:

@@ -1,4 +1,4 @@
-"""MPICH's own complete selection, as it is compiled into the library.
+"""MPICH's own complete selection, as it is compiled into the library, or as it is known of a version.
 
 Builds since 4.0 hold their three selection files as text (``src/mpi/coll/src`` and ``src/mpid/ch4`` turn the JSON
 files of ``maint/tuning/coll`` into string constants). The one of all algorithms is what ``MPIR_CVAR_COLL_SELECTION_
@@ -14,14 +14,21 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dashboard.export.rules.mpich import GENERIC
 from loaders import disk
+
+if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
 
 _BEGIN = b'{"collective='
 _LONGEST = 1 << 20
 #: Beside results of a campaign: the selection of the MPICH that was measured.
 KEPT = "mpich_selection.json"
+#: Series of MPICH whose libraries hold the same selection, and where it stands here.
+KNOWN = ("4.1", "4.2", "4.3", "5.0")
+_KNOWN_FILE = Path(__file__).with_name("selections") / f"{KNOWN[0]}-{KNOWN[-1]}.json"
 _NAMES = ("libmpi.so*", "libmpich.so*", "libmpi.dylib", "libmpich.dylib")
 #: Beside these programs of an MPICH its library is looked for.
 _PROGRAMS = ("mpichversion", "mpivars")
@@ -97,6 +104,30 @@ def kept(paths: Sequence[str | os.PathLike[str]]) -> str | None:
     except (OSError, UnicodeDecodeError):
         return None
     return texts.pop() if len(texts) == 1 else None
+
+
+def known(version: str) -> str | None:
+    """The selection of a version of MPICH (not of a vendor's), such as ``5.0.2``; None where it is not known."""
+    return disk.read_text(_KNOWN_FILE) if ".".join(version.split(".")[:2]) in KNOWN else None
+
+
+def given(name: str) -> str:
+    """Read a selection that is asked for by the name of its file or by a version that is known; `OSError` otherwise."""
+    path = Path(name)
+    text = None if path.exists() else known(name)
+    return disk.read_text(path) if text is None else text
+
+
+def standing(decisions: Sequence[DecisionFunction]) -> str | None:
+    """The selection that decisions are put into: of the version that was measured, else of the MPICH installed here."""
+    measured = {
+        str(each.provenance.get("library_version", "")) if each.provenance.get("library") == "MPICH" else ""
+        for each in decisions
+    }
+    text = known(measured.pop()) if len(measured) == 1 else None
+    if text is None and (held := installed()) is not None:
+        text = held[1]
+    return text
 
 
 def _libraries(root: Path | None) -> Iterator[Path]:

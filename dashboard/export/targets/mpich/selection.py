@@ -22,7 +22,7 @@ from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import ExportError, Target
-from dashboard.export.targets.mpich.base import KEPT, installed
+from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction, Method
@@ -109,8 +109,8 @@ def to_mpich(
     provenance
         Not used: the file has no place for it.
     base
-        Text of the library's own complete file; default: what the installed library holds
-        (`dashboard.export.targets.mpich.base`).
+        Text of the library's own complete file; default: what is known of the version that was measured, else what the
+        installed library holds (`dashboard.export.targets.mpich.base`).
 
     Raises
     ------
@@ -118,8 +118,9 @@ def to_mpich(
         When there is no `base` or it is not complete, or MPICH lacks a method or a collective.
     """
     del provenance
-    document = _base(base)
-    for decision in per_collective(decisions):
+    single = per_collective(decisions)
+    document = _base(standing(single) if base is None else base)
+    for decision in single:
         key = f"collective={decision.collective}"
         if decision.collective not in _COMPARED or key not in document:
             raise ExportError(
@@ -133,14 +134,12 @@ def to_mpich(
 
 def _base(text: str | None) -> Tree:
     if text is None:
-        held = installed()
-        if held is None:
-            raise ExportError(
-                "MPICH reads complete files only, and beside this Python and on the PATH there is no MPICH whose own "
-                f"could be taken, nor is it beside the results ({KEPT}, which campaigns keep): tell the one to start "
-                "from (--base; maint/tuning/coll/mpir/generic.json in its source)"
-            )
-        text = held[1]
+        raise ExportError(
+            "MPICH reads complete files only, and the results name no version whose own is known "
+            f"({KNOWN[0]} to {KNOWN[-1]}), none stands beside them ({KEPT}, as campaigns keep it), and there is no "
+            f"MPICH beside this Python or on the PATH: tell the version or the file to start from (--base {KNOWN[-1]}; "
+            "--base FILE, maint/tuning/coll/mpir/generic.json in its source)"
+        )
     try:
         rules = read_text(text)
     except RulesError as error:
