@@ -64,6 +64,8 @@ def test_a_killed_tuning_goes_on_with_the_ranks_that_still_run(
     # The ranks outlived the command that started them, so they were started once.
     assert Campaign(folder / "measure").state()["attempt"] == 1
     lines = [json.loads(line) for line in (folder / "measure" / "results.jsonl").read_text().splitlines()]
+    # Readers of the file know that its sizes were chosen.
+    assert lines[0]["attrs"]["points"] == "adaptive"
     first = [one for one in lines if "algorithm" in one and "again" not in one]
     keys = [(one["algorithm"], one["comm_size"], one["message_size"]) for one in first]
     assert len(set(keys)) == len(keys)

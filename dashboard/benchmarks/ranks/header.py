@@ -10,6 +10,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.libraries.own_settings import ADDED
 from dashboard.benchmarks.ranks import surroundings
+from loaders.run_writer import ADAPTIVE, POINTS
 
 _STATISTICS = {
     "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), or none could "
@@ -49,4 +50,5 @@ def attrs_of(plan: Plan, nodes: Sequence[str], forced: Mapping[str, str] | None)
         "environment": surroundings.settings(forced or ()),
         "added_settings": os.environ.get(ADDED, ""),
         "launch_per_method": int(forced is not None),
+        **({} if plan.goal is None else {POINTS: ADAPTIVE}),
     }

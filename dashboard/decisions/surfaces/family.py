@@ -16,6 +16,7 @@ from dashboard.decisions.surfaces.grow import Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.options import Option
+from loaders.run_writer import ADAPTIVE, POINTS
 
 MOST_LEAVES = 15
 PATH = (1, 2, 3, 4, 6, 8, 10, 12, MOST_LEAVES)
@@ -95,7 +96,9 @@ class _Recommending:
         measured = Table(part.times(), rows, columns, part.weights).measured()
         table = measured.common()
         self._brought = (measured.message_sizes.size, table.message_sizes.size)
-        self._part, self._folds = part, left_out(table)
+        self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE
+        # Sizes that were measured because the decision changes there say nothing, left out, of how many leaves serve.
+        self._folds = [] if self._chosen_sizes else left_out(table)
         progress(0.0, "times between the sizes")
         self._predictor, self._tried = choose_predictor(self._folds)
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
@@ -124,9 +127,14 @@ class _Recommending:
             "tried": [{"name": each.name, "mean": each.mean, "error": each.error} for each in self._tried],
             "kind": size.kind,
             "leaves": size.leaves,
-            "said": "; ".join(said) or "too few sizes to leave any out",
+            "said": "; ".join(said) or self._unjudged(),
         }
         return _renamed(self._trees[size.kind].root(size.leaves), self._part), fact
+
+    def _unjudged(self) -> str:
+        if self._chosen_sizes:
+            return "sizes that were chosen for what they tell are no judges of it: as many leaves as are allowed"
+        return "too few sizes to leave any out"
 
 
 def _renamed(node: Node, part: Slice) -> Node:

@@ -48,6 +48,16 @@ def test_it_asks_for_powers_of_two_where_they_pay() -> None:
     assert why["predictor"] in why["said"]
 
 
+def test_sizes_that_were_chosen_for_what_they_tell_do_not_judge_the_size_of_the_tree() -> None:
+    noise = np.exp(0.3 * np.random.default_rng(1).standard_normal((2, COMM.size, MESSAGE.size)))
+    cube = crossing(2048.0)
+    noisy = cube.assign(time=cube["time"] * noise)
+    judged = recommended(Problem.of(noisy))
+    chosen = recommended(Problem.of(noisy.assign_attrs(points="adaptive")))
+    assert judged.leaves < chosen.leaves == 15
+    assert "no judges of it" in chosen.provenance["recommended"][0]["said"]
+
+
 def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> None:
     cube = by_kind()
     times = cube["time"].values.copy()
