@@ -18,3 +18,5 @@ FACETS: Mapping[str, str] = {
 }
 #: Columns of a table that tell a facet row by row; a column "operation" is usually the collective.
 ROW_FACETS = tuple(name for name in FACETS.values() if name != "operation")
+#: Attribute, no facet, of a run whose points were chosen one after the other, by what those before had told.
+POINTS, ADAPTIVE = "points", "adaptive"

@@ -15,9 +15,6 @@ from loaders.names import RESERVED, plain_collective
 #: Whole numbers of a point, from 0.
 SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 
-#: Attribute of a run whose points were chosen one after the other, by what those before had told, and its value.
-POINTS, ADAPTIVE = "points", "adaptive"
-
 
 class RunWriter:
     """Append points to a run file, each flushed to disk before the next is measured.

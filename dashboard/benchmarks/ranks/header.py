@@ -10,7 +10,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.libraries.own_settings import ADDED
 from dashboard.benchmarks.ranks import surroundings
-from loaders.run_writer import ADAPTIVE, POINTS
+from loaders.facet_names import ADAPTIVE, POINTS
 
 _STATISTICS = {
     "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), or none could "

@@ -16,7 +16,7 @@ from dashboard.decisions.surfaces.grow import Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.options import Option
-from loaders.run_writer import ADAPTIVE, POINTS
+from loaders.facet_names import ADAPTIVE, POINTS
 
 MOST_LEAVES = 15
 PATH = (1, 2, 3, 4, 6, 8, 10, 12, MOST_LEAVES)
