@@ -21,6 +21,9 @@ COLUMNS = 4
 NEAR = 0.5
 """What a line tells of the next one on the grid, of the one after that the square of it, and so on."""
 
+BEGIN = 0.1
+"""Part of all that a collective's grid would take that is spent to begin with."""
+
 LEAST = 1e-3
 """Expected loss in percent, over the whole grid, that no point is measured for."""
 
@@ -62,9 +65,17 @@ def first_rows(known: Known) -> list[int]:
     return sorted({*places[:1], *places[-1:]}, reverse=True)
 
 
-def first_columns(known: Known, row: int) -> list[int]:
-    """Places of the message sizes to begin a communicator size with: the ends of what can be measured, and between."""
-    places = np.flatnonzero(known.able[:, row].any(axis=0)).tolist()
+def first_columns(known: Known, row: int, reach: int | None = None) -> list[int]:
+    """Places of the message sizes to begin a communicator size with: the ends of what can be measured, and between.
+
+    Parameters
+    ----------
+    known, row
+        Grid, and place of the communicator size.
+    reach
+        Number of message sizes, from the smallest, that are thought of; None: all.
+    """
+    places = np.flatnonzero(known.able[:, row].any(axis=0))[:reach].tolist()
     # Ends first, so that no gap is much wider than another.
     ordered = sorted(range(len(places)), key=lambda n: (levels(len(places))[n], n))
     return sorted(places[n] for n in ordered[:COLUMNS])
@@ -75,9 +86,13 @@ def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
 
     So that however short the time is, all collectives have been looked at. No method is left out yet: with so few
     sizes of a line nobody can tell which is the best between them. They are few, since long messages on many processes
-    take most of a campaign's time: what is worth more of them is found out by what the first ones tell.
+    take most of a campaign's time: what is worth more of them is found out by what the first ones tell. Where the ends
+    alone would take more than `BEGIN` of all, the longest messages are left for later.
     """
-    lines = {name: [(row, first_columns(grid, row)) for row in first_rows(grid)] for name, grid in known.items()}
+    lines = {}
+    for name, grid in known.items():
+        reach = _reach(name, grid, cost)
+        lines[name] = [(row, first_columns(grid, row, reach)) for row in first_rows(grid)]
     for level in range(max(levels(COLUMNS)) + 1):
         for turn in range(max(map(len, lines.values()), default=0)):
             for name, grid in known.items():
@@ -86,6 +101,18 @@ def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
                 step = _line(name, grid, row, its, cost, np.inf, everything=True)
                 if step is not None:
                     yield step
+
+
+def _reach(name: str, known: Known, cost: Cost) -> int:
+    """Number of message sizes, from the smallest, whose lines to begin with take no more than `BEGIN` of the grid."""
+    able = known.able.sum(axis=0)
+    costs = np.zeros(able.shape)
+    for row, column in np.argwhere(able).tolist():
+        costs[row, column] = able[row, column] * cost(name, row, column)
+    rows, reach = first_rows(known), len(known.message_sizes)
+    while reach > 2 and sum(costs[row, first_columns(known, row, reach)].sum() for row in rows) > BEGIN * costs.sum():
+        reach -= 1
+    return reach
 
 
 def following(known: Mapping[str, Known], cost: Cost, percent: float | None = None) -> list[Step]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.benchmarks.adaptive.choosing import Step, beginning, first_columns, first_rows, following
+from dashboard.benchmarks.adaptive.choosing import BEGIN, Step, beginning, first_columns, first_rows, following
 from dashboard.benchmarks.adaptive.expected import Known
 
 COMM_SIZES, MESSAGE_SIZES = np.arange(2, 13), 4 * 2 ** np.arange(12)
@@ -60,6 +60,21 @@ def test_the_first_lines_hold_all_ends_of_what_can_be_measured() -> None:
     assert first_columns(known, 0)[0] == 2
     assert next(beginning({"bcast": known}, cost)).row == COMM_SIZES.size - 2
     assert list(beginning({}, cost)) == []
+
+
+def test_longest_messages_that_take_most_of_a_campaign_are_left_for_later() -> None:
+    def steep(_name: str, row: int, column: int) -> float:
+        return float(4.0**column * (row + 1))
+
+    steps = list(beginning({"bcast": nothing()}, steep))
+    columns = {column for step in steps for column, _ in step.cells}
+    every = 3 * sum(steep("", row, column) for row in range(COMM_SIZES.size) for column in range(MESSAGE_SIZES.size))
+    assert 0 in columns
+    assert 1 < max(columns) < MESSAGE_SIZES.size - 1
+    assert sum(step.seconds for step in steps) <= BEGIN * every
+    # What they cost is the reason: where all sizes cost alike the longest are among the first.
+    alike = list(beginning({"bcast": nothing()}, lambda *_: 1.0))
+    assert max(column for step in alike for column, _ in step.cells) == MESSAGE_SIZES.size - 1
 
 
 def test_short_messages_of_further_communicators_do_not_wait_for_long_ones() -> None:
