@@ -23,6 +23,8 @@ HAN_VARIANTS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("reduce", "allreduce"), ("intra", "simple", "reproducible")),
     "barrier": ("simple",),
 }
+#: Those of them that HAN does not take by itself for some collective.
+OWN_VARIANTS = ("simple", "reproducible")
 #: Collectives of which HAN cuts messages into segments, all of a job by the same size.
 HAN_SEGMENTED = ("bcast", "reduce", "allreduce")
 _TREES = frozenset({"bcast", "reduce"})
@@ -99,6 +101,12 @@ def han_settings(collective: str, variant: str, segment_size: int) -> dict[str, 
         raise LookupError(f"{collective}: HAN has no {variant or 'segments'}; it has {', '.join(variants)}")
     said = {f"coll_han_use_{collective}_algorithm": 1 + variants.index(variant)} if variant else {}
     return said | ({f"coll_han_{collective}_segsize": segment_size} if segment_size else {})
+
+
+def split_word(word: str) -> tuple[str, str]:
+    """Component and algorithm of its own, empty where it chooses, of a word of HAN's rules such as ``han @simple``."""
+    component, _, variant = word.partition(" @")
+    return component, variant
 
 
 def variant_of(method: Method) -> str:

@@ -19,7 +19,7 @@ from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
-from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, named, variant_of
+from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, named, split_word, variant_of
 from dashboard.export.library_names import algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
@@ -155,7 +155,7 @@ def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Mappin
         for band in bands.bands:
             lines += [f"{band.start} # processes and more", f"{len(band.rules)} # message sizes"]
             words = [(size, names[place]) for size, place in band.rules]
-            lines += [f"{size} {word} # number {NUMBERS[word.partition(' ')[0]]}" for size, word in words]
+            lines += [f"{size} {word} # number {NUMBERS[split_word(word)[0]]}" for size, word in words]
     return "\n".join(lines) + "\n"
 
 
