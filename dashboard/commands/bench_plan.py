@@ -228,6 +228,7 @@ def planned(
             grids=grids,
             inner=cli_values.names([args.inner] if args.inner else None),
             named=tuple(word for word in algorithms if ":" in word),
+            launched=bool(args.launch_per_method),
         ),
         protocol=Protocol(**_protocol(args), race=bool(args.adaptive)),
         graphs=not args.no_graphs,

@@ -92,6 +92,17 @@ def test_han_is_measured_with_its_own_algorithms_and_segment_sizes(library: open
     assert {library.component("bcast", method) for method in methods} == {"han"}
 
 
+def test_components_inside_of_han_are_methods_where_each_has_a_launch_and_are_told_by_number() -> None:
+    library = openmpi.parse(OMPI_INFO + "mca:coll:han:param:coll_han_bcast_up_module:value:self\n")
+    variants = Variants((0,), components=("han",), launched=True)
+    inside = [each for each in library.methods("bcast", variants) if {"low", "up"} & dict(each.parameters).keys()]
+    assert [dict(each.parameters) for each in inside] == [{"low": "sm"}, {"up": "adapt"}, {"low": "sm", "up": "adapt"}]
+    forced = library.forcing("bcast", inside[2])
+    assert forced["OMPI_MCA_coll_han_bcast_low_module"] == forced["OMPI_MCA_coll_han_bcast_up_module"] == "1"
+    # Of a collective that has no such variables there are none.
+    assert not any({"low", "up"} & dict(each.parameters).keys() for each in library.methods("allreduce", variants))
+
+
 def test_one_algorithm_of_han_is_asked_for_as_its_rules_name_it(library: openmpi.OpenMpi) -> None:
     variants = Variants((0, 8192), components=("han @simple", "han @reproducible"))
     own = {name: [each for each in library.methods(name, variants) if each.algorithm == "han"] for name in HAN_VARIANTS}

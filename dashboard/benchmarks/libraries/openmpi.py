@@ -16,11 +16,13 @@ from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
 from dashboard.export.components import (
     HAN,
+    HAN_MODULES,
     HAN_VARIANTS,
     OWN_VARIANTS,
     SERVES,
     VARIANT,
     han_settings,
+    module_settings,
     split_word,
 )
 from dashboard.export.library_names import takes_fan_out, takes_segments
@@ -40,6 +42,7 @@ _HIGHEST = 100
 #: What Open MPI calls the "default" allgatherv is gather and broadcast, not the library's own decision.
 LINEAR = "linear"
 _SECONDS = 60
+_FIRST_MODULES = {level: names[0] for level, names in HAN_MODULES.items()}
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
 _SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
 
@@ -104,6 +107,10 @@ class OpenMpi:
         own = self.variables.get(f"coll_han_{collective}_segsize")
         if own is not None:
             yield from (Method(HAN, size) for size in variants.segment_sizes if size not in (0, own))
+        if variants.launched and self.variables.keys() >= module_settings(collective, _FIRST_MODULES).keys():
+            (_, low), (_, up) = HAN_MODULES["low"], HAN_MODULES["up"]
+            for levels in ({"low": low}, {"up": up}, {"low": low, "up": up}):
+                yield Method(HAN, 0, tuple(levels.items()))
 
     def _components(self, collective: str, variants: Variants) -> list[tuple[str, str]]:
         """Components that are asked for and serve a collective, each with the one algorithm of its own that is."""
@@ -154,6 +161,8 @@ class OpenMpi:
         said = self.settings(collective, method)
         if component := self.component(collective, method):
             said[f"coll_{component}_priority"] = _HIGHEST
+        if component == HAN:
+            said |= module_settings(collective, dict(method.parameters))
         return {f"OMPI_MCA_{name}": str(value) for name, value in said.items()}
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
@@ -217,8 +226,8 @@ def parse(text: str) -> OpenMpi:
 
 
 def _integer(name: str, value: str) -> int | None:
-    """Number that a variable is set to; an algorithm that is not forced is printed as ``ignore`` or ``default``."""
-    if value in ("ignore", "false", "default"):
+    """Number that a variable is set to; what is not forced is printed as ``ignore``, ``default`` or ``self``."""
+    if value in ("ignore", "false", "default", "self"):
         return 0
     if value == "true":
         return 1
