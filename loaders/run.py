@@ -9,7 +9,10 @@ library_version, benchmark, statistic, …), every further line one measured poi
 Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold
 ``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
 object of further method parameters), ``launch`` (from 1, where there are several; a point then stands in
-one line for each), ``late`` (repetitions left out since a process started late), ``seconds`` (what the point
+one line for each), ``late`` (repetitions left out since a process started late), ``stolen`` (repetitions during which a
+process waited for its core, left out unless there are no others), ``waited`` (an object: ``seconds`` that the process
+``rank`` on ``node`` waited for a core ``of`` those that it measured, the largest share of all), ``crowded`` (true where
+there were more processes than cores: then they wait for each other), ``seconds`` (what the point
 took with all that was done around its repetitions), ``again`` (text: why it was measured once more; the lines of
 the same point and launch before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call
 and ``programs``, see `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong
@@ -31,6 +34,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loaders.cores import KEYS, say, stolen
 from loaders.doubles import Ran, doubles_of, ran
 from loaders.launches import compare
 from loaders.methods import MethodKey, method_label
@@ -40,7 +44,7 @@ from loaders.source import Format, Source
 
 _POINTS = 20_000
 #: Points with one of these are read before all others.
-_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"')
+_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"', '"stolen"', '"crowded"')
 #: Launches of one point disagree when one takes more than so many times another one.
 _DISAGREE = 3.0
 #: Attribute of a cube: points that are doubtful by themselves, as JSON: ``collective, method, comm_size,
@@ -94,13 +98,15 @@ def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], di
     since: dict[Hashable, tuple[int, str]] = {}
     cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
     medians: dict[Hashable, dict[int, float]] = {}
-    late: dict[Hashable, tuple[Hashable, str]] = {}
+    alone: dict[Hashable, tuple[Hashable, str]] = {}
+    cores: dict[Hashable, Mapping[str, Any]] = {}
     for number, line in source.lines():
         with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
             record = json.loads(line) if any(word in line for word in _LOOKED_AT) else {}
             if isinstance(record.get("again"), str):
                 since[_of_launch(record)] = number, record["again"]
-                late.pop(_of_launch(record), None)
+                alone.pop(_of_launch(record), None)
+                cores.pop(_of_launch(record), None)
             if "error" in record or "samples" not in record or fault_of(record):
                 continue
             cell, method = _place(record)
@@ -108,15 +114,23 @@ def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], di
                 cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), run))
             if type(record.get("launch")) is int:
                 medians.setdefault((cell, method), {})[record["launch"]] = median(record["samples"])
-            if type(record.get("late")) is int and record["late"] > len(record["samples"]):
-                why = f"{record['late']} starts were late, and {len(record['samples'])} were not"
-                late[_of_launch(record)] = (cell, method), why
+            if record.get("stolen") or record.get("crowded"):
+                cores[_of_launch(record)] = {name: record.get(name) for name in KEYS}
+            if why := stolen(record) or _late(record):
+                alone[_of_launch(record)] = (cell, method), why
     _note_launches(source, medians)
-    _note_doubts(source, dict(late.values()) | _disagreeing(medians))
+    say(source, cores.values())
+    _note_doubts(source, dict(alone.values()) | _disagreeing(medians))
     ordered = {
         cell: [run for _, run in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
     }
     return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}, since
+
+
+def _late(record: Mapping[str, Any]) -> str:
+    """Why the starts of a point cannot be trusted; empty where they can."""
+    late, left = record.get("late"), len(record["samples"])
+    return f"{late} starts were late, and {left} were not" if type(late) is int and late > left else ""
 
 
 def _disagreeing(medians: Mapping[Hashable, Mapping[int, float]]) -> dict[Hashable, str]:

@@ -102,8 +102,8 @@ def _methods_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--components",
         metavar="NAME[,NAME…]",
-        help="parts of Open MPI that answer calls by themselves, as methods: han, tuned, adapt, basic, sm, all or none "
-        "(default: all where ranks are on several nodes, else none)",
+        help="parts of Open MPI that answer calls by themselves, as methods: han ('han @simple': that algorithm of its "
+        "own alone), tuned, adapt, basic, sm, all or none (default: all where ranks are on several nodes, else none)",
     )
     group.add_argument("--grids", metavar="WHICH", help="all, 2, 3 (dimensions) or 4x8,8x4 (default 2 with orthogonal)")
     group.add_argument(
@@ -228,6 +228,7 @@ def planned(
             grids=grids,
             inner=cli_values.names([args.inner] if args.inner else None),
             named=tuple(word for word in algorithms if ":" in word),
+            launched=bool(args.launch_per_method),
         ),
         protocol=Protocol(**_protocol(args), race=bool(args.adaptive)),
         graphs=not args.no_graphs,

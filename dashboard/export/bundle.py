@@ -216,7 +216,7 @@ def write(order: Order) -> Written:
     facts = {**order.provenance, "unsaid": open_ends}
     text, rules, parts = written(facts)
     if target.readable and all(part.read is not None and is_default(part.read) for part in parts):
-        notes = " ".join(note for part in parts for note in part.notes)
+        notes = " ".join(note for part in parts for note in (*part.notes, part.costs))
         raise ExportError(f"{_NOTHING}: {notes}")
     if losing := {part.source.collective: part.costs for part in parts if part.differs}:
         # Its head says what the file costs; that is known only when it was written.

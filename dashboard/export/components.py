@@ -8,7 +8,7 @@ priority, serves communicators of several nodes only, ``sm`` those of one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dashboard.decisions.function.nodes import Method
@@ -23,6 +23,12 @@ HAN_VARIANTS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("reduce", "allreduce"), ("intra", "simple", "reproducible")),
     "barrier": ("simple",),
 }
+#: Those of them that HAN does not take by itself for some collective.
+OWN_VARIANTS = ("simple", "reproducible")
+#: Components that HAN takes within nodes (low) and between them (up) for its own algorithm, by the numbers of
+#: ``coll_han_<collective>_low_module`` and ``_up_module``, the first by itself. It reads them at its start, and 5.0.11
+#: crashes where they are given by name.
+HAN_MODULES: Mapping[str, Sequence[str]] = {"low": (TUNED, "sm"), "up": ("libnbc", "adapt")}
 #: Collectives of which HAN cuts messages into segments, all of a job by the same size.
 HAN_SEGMENTED = ("bcast", "reduce", "allreduce")
 _TREES = frozenset({"bcast", "reduce"})
@@ -99,6 +105,21 @@ def han_settings(collective: str, variant: str, segment_size: int) -> dict[str, 
         raise LookupError(f"{collective}: HAN has no {variant or 'segments'}; it has {', '.join(variants)}")
     said = {f"coll_han_use_{collective}_algorithm": 1 + variants.index(variant)} if variant else {}
     return said | ({f"coll_han_{collective}_segsize": segment_size} if segment_size else {})
+
+
+def module_settings(collective: str, parameters: Mapping[str, Any]) -> dict[str, int]:
+    """Parameters with which HAN takes, from its start on, the components that a method names for its two levels."""
+    return {
+        f"coll_han_{collective}_{level}_module": names.index(parameters[level])
+        for level, names in HAN_MODULES.items()
+        if parameters.get(level) in names
+    }
+
+
+def split_word(word: str) -> tuple[str, str]:
+    """Component and algorithm of its own, empty where it chooses, of a word of HAN's rules such as ``han @simple``."""
+    component, _, variant = word.partition(" @")
+    return component, variant
 
 
 def variant_of(method: Method) -> str:

@@ -15,7 +15,7 @@ from dashboard.benchmarks.libraries.methods import Library
 from dashboard.domain.tuning import BUDGET, COLLECTIVES, MESSAGE_SIZES, RULES
 from dashboard.domain.units import parse_duration
 from dashboard.export import TARGETS
-from dashboard.export.components import HAN, SERVES
+from dashboard.export.components import HAN, OWN_VARIANTS, SERVES
 from loaders import disk
 
 #: Every communicator size up to here; of more, powers of two and halfway between them.
@@ -126,12 +126,14 @@ class Asked:
     def components(self, library: Library, *, nodes: int) -> tuple[str, ...]:
         """Components that are methods beside the library's own decision, which is HAN's where that takes part.
 
+        HAN itself with the algorithms that it does not take by itself: these its rules can name, segment sizes not.
         None with one process on each node: there HAN hands all calls on once it has answered one by itself, and its
         rules act no more.
         """
         if not self.across(library, nodes=nodes) or self.ranks <= nodes:
             return ()
-        return tuple(name for name in library.components if name not in (HAN, "sm"))
+        others = (name for name in library.components if name not in (HAN, "sm"))
+        return (*others, *(f"{HAN} @{variant}" for variant in OWN_VARIANTS))
 
     @property
     def rows(self) -> tuple[int, ...]:

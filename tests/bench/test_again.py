@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -12,15 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks import again
 from dashboard.decisions.measured.trust import doubtful
 from loaders import RunWriter, open_results
-from tests.bench.campaigns import RANKS, campaign_of, run
+from tests.bench.campaigns import PATIENCE_S, RANKS, campaign_of, run
 from tests.conftest import need
 
 SIZES = (8, 1024, 16384)
@@ -103,6 +108,33 @@ def test_a_late_point_is_trusted_after_it_was_measured_again_in_time(tmp_path: P
     assert not any("late" in row["reason"] for row in rows(late))
 
 
+def test_a_point_whose_process_waited_for_its_core_is_named_until_it_was_measured_with_it(tmp_path: Path) -> None:
+    waited = {"seconds": 0.03, "of": 0.1, "rank": 3, "node": "n7"}
+    results = written(tmp_path / "stolen.jsonl", point(LINEAR, 8, 5e-6, stolen=2, waited=waited))
+    reason = "rank 3 on n7 waited for its core for 30 % of the time, and in half of the repetitions or more"
+    assert not any("waited" in row["reason"] for row in rows(results))
+    with RunWriter(results, ATTRS) as writer:
+        writer.append(point(LINEAR, 8, 5e-6, stolen=3, waited=waited, again="x"))
+    assert [row["reason"] for row in rows(results) if row["method"] == "basic_linear"] == [reason]
+    tree = open_results([results])
+    tree.to_netcdf(tmp_path / "stolen.nc", engine="h5netcdf")
+    assert reason in [row["reason"] for row in rows(tmp_path / "stolen.nc")]
+    assert "3 repetitions of 1 points" in json.dumps(tree.attrs)
+    with RunWriter(results, ATTRS) as writer:
+        writer.append(point(LINEAR, 8, 5e-6, stolen=1, waited=waited, again=reason))
+    assert not any("waited" in row["reason"] for row in rows(results))
+
+
+def test_processes_that_share_cores_are_said_once_and_doubted_at_no_point(tmp_path: Path) -> None:
+    waited = {"seconds": 0.06, "of": 0.1, "rank": 3, "node": "n7"}
+    shared = [point(LINEAR, size, 5e-6, waited=waited, crowded=True, again="x") for size in SIZES]
+    results = written(tmp_path / "crowded.jsonl", *shared)
+    assert not any("waited" in row["reason"] for row in rows(results))
+    assert "3 points have more processes than cores: they wait for each other" in json.dumps(
+        open_results([results]).attrs
+    )
+
+
 def rows(results: Path) -> list[dict[str, Any]]:
     return doubtful(open_results([results])["bcast"].to_dataset()).to_dict("records")
 
@@ -124,7 +156,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
 
 def let_go(slow: Path, campaign: Campaign) -> None:
     """Let the rank run as fast as others once the first point is recorded."""
-    while not (campaign.results.exists() and len(campaign.results.read_bytes().splitlines()) > 1):
+    while not recorded(campaign):
         time.sleep(0.002)
     slow.unlink()
 
@@ -146,8 +178,7 @@ def test_what_was_measured_while_a_rank_was_slowed_is_measured_again_by_the_camp
     now = run(campaign, installation)
     assert now["state"] == "finished"
     assert "measured again, since the times cannot be right (bcast binomial" in now["note"]
-    records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()[1:]]
-    slowed, *anew = [record for record in records if record["message_size"] == SIZES[0]]
+    slowed, *anew = [record for record in recorded(campaign) if record["message_size"] == SIZES[0]]
     assert min(slowed["samples"]) > 0.015
     # On a busy machine it is measured once more for another reason.
     assert "longer than messages that are larger: by far" in {record["again"] for record in anew}
@@ -160,3 +191,57 @@ def test_what_was_measured_while_a_rank_was_slowed_is_measured_again_by_the_camp
     following = Following(campaign)
     assert following.look().status["measured"] == len(list(campaign.plan().points()))
     assert float(following.cube("bcast")["time"].sel(place)) == used
+
+
+def test_stolen_cores_are_named_with_the_rank_and_what_was_measured_meanwhile_is_measured_again(
+    tmp_path: Path, installation: Installation
+) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    need(len(cores) > 1, "one core only")
+    # A batch takes longer than a process has a core for that it shares.
+    wish = {"collectives": ("bcast",), "algorithms": ("basic_linear",), "message_sizes": (1 << 19, 1 << 20)}
+    wish |= {"ranks": 2, "comm_sizes": (2,), "protocol": Protocol(min_repetitions=60, max_repetitions=60)}
+    campaign = campaign_of(tmp_path / "campaign", installation, **wish)
+    bound = tmp_path / "mpiexec"
+    bound.write_text(f'#!/bin/sh\nexec {installation.mpiexec} --bind-to hwthread "$@"\n')
+    bound.chmod(0o755)
+    launcher = LocalLauncher((str(bound),))
+    thieves = [subprocess.Popen(["sh", "-c", "kill -STOP $$; while :; do :; done"]) for _ in range(2)]
+    try:
+        for thief in thieves:
+            os.sched_setaffinity(thief.pid, cores[:1])
+        threading.Thread(target=steal, args=(thieves, campaign), daemon=True).start()
+        control.start(campaign, launcher, installation, PATIENCE_S)
+        now = control.wait(campaign, launcher, 0.05)
+    finally:
+        for thief in thieves:
+            thief.kill()
+            thief.wait()
+    stolen, *_ = robbed(campaign)
+    assert stolen["waited"]["rank"] in (0, 1)
+    assert stolen["waited"]["seconds"] > 0.1 * stolen["waited"]["of"]
+    assert any("waited for its core" in record.get("again", "") for record in recorded(campaign))
+    assert "waited for its core" in now["note"]
+
+
+def steal(thieves: list[subprocess.Popen[bytes]], campaign: Campaign) -> None:
+    """Take a core from the moment at which the ranks begin, until a point is recorded that was measured meanwhile."""
+    while not campaign.results.exists():
+        time.sleep(0.002)
+    for thief in thieves:
+        thief.send_signal(signal.SIGCONT)
+    while not robbed(campaign):
+        time.sleep(0.002)
+    for thief in thieves:
+        thief.kill()
+
+
+def robbed(campaign: Campaign) -> list[dict[str, Any]]:
+    """Points of whose repetitions half and more were disturbed."""
+    return [record for record in recorded(campaign) if record.get("stolen", 0) >= len(record["samples"])]
+
+
+def recorded(campaign: Campaign) -> list[dict[str, Any]]:
+    """Points so far, as they stand in the run file."""
+    lines = campaign.results.read_text(encoding="utf-8").splitlines(keepends=True) if campaign.results.exists() else []
+    return [json.loads(line) for line in lines[1:] if line.endswith("\n")]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.protocol import Protocol
-from dashboard.benchmarks.ranks.cellrun import Outcome, _enough, _Occ, graph_of
+from dashboard.benchmarks.ranks import waiting
+from dashboard.benchmarks.ranks.cellrun import Outcome, _enough, _Occ, _timed, graph_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError, loaded_library
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier
 
@@ -100,3 +101,28 @@ def test_occ_takes_the_median_barrier_off_and_drops_what_is_no_time() -> None:
     occ.finish(lost)
     assert lost.samples == []
     assert lost.error.startswith("not resolved")
+
+
+@pytest.mark.parametrize(
+    ("share", "crowded", "stolen"), [(0.05, False, False), (0.4, False, True), (0.4, True, False), (None, False, False)]
+)
+def test_repetitions_during_which_a_process_waited_for_its_core_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, share: float | None, *, crowded: bool, stolen: bool
+) -> None:
+    clock = iter([10.0, 12.0])
+    counts = iter([1.0, 1.0 + 2.0 * (float("nan") if share is None else share)])
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr(waiting, "waited", lambda: next(counts))
+    found = Outcome([3e-6])
+    _timed(Group(Alone(), "maximum", crowded=crowded), found, 2, lambda: ([1e-6, 2e-6], 0))
+    assert (found.samples, found.stolen) == (([3e-6], [1e-6, 2e-6]) if stolen else ([3e-6, 1e-6, 2e-6], []))
+    assert (found.tries, found.spent) == (2, 2.0)
+
+
+def test_the_process_that_waited_longest_is_named_by_its_rank_in_the_job() -> None:
+    class Three(Alone):
+        def allgather(self, value: Any) -> list[Any]:
+            return [("a", [(0.1, 1.0), (0.0, 0.0)]), ("b", [(0.1, 0.2), (0.0, 0.0)]), ("c", [(float("nan"), 1.0)] * 2)]
+
+    longest = waiting.longest(Three(), [4, 6, 9], [(0.1, 1.0), (0.0, 0.0)])
+    assert longest == [{"seconds": 0.1, "of": 0.2, "rank": 6, "node": "b"}, {}]

@@ -7,6 +7,7 @@ import pytest
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries import openmpi
 from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method, Variants, choose
+from dashboard.export.components import HAN_VARIANTS
 
 OMPI_INFO = """\
 mca:coll:tuned:version:"mca:2.1.0"
@@ -35,6 +36,8 @@ mca:coll:han:version:"component:5.0.11"
 mca:coll:han:param:coll_han_use_bcast_algorithm:value:default
 mca:coll:han:param:coll_han_use_bcast_algorithm:enumerator:value:1:intra
 mca:coll:han:param:coll_han_use_bcast_algorithm:enumerator:value:2:simple
+mca:coll:han:param:coll_han_use_allreduce_algorithm:value:default
+mca:coll:han:param:coll_han_use_barrier_algorithm:value:default
 mca:coll:han:param:coll_han_bcast_segsize:value:65536
 mca:coll:han:param:coll_han_bcast_low_module:value:self
 """
@@ -87,6 +90,29 @@ def test_han_is_measured_with_its_own_algorithms_and_segment_sizes(library: open
     assert simple == {**own, "coll_han_use_bcast_algorithm": 2}
     assert segmented == {**own, "coll_han_bcast_segsize": 8192}
     assert {library.component("bcast", method) for method in methods} == {"han"}
+
+
+def test_components_inside_of_han_are_methods_where_each_has_a_launch_and_are_told_by_number() -> None:
+    library = openmpi.parse(OMPI_INFO + "mca:coll:han:param:coll_han_bcast_up_module:value:self\n")
+    variants = Variants((0,), components=("han",), launched=True)
+    inside = [each for each in library.methods("bcast", variants) if {"low", "up"} & dict(each.parameters).keys()]
+    assert [dict(each.parameters) for each in inside] == [{"low": "sm"}, {"up": "adapt"}, {"low": "sm", "up": "adapt"}]
+    forced = library.forcing("bcast", inside[2])
+    assert forced["OMPI_MCA_coll_han_bcast_low_module"] == forced["OMPI_MCA_coll_han_bcast_up_module"] == "1"
+    # Of a collective that has no such variables there are none.
+    assert not any({"low", "up"} & dict(each.parameters).keys() for each in library.methods("allreduce", variants))
+
+
+def test_one_algorithm_of_han_is_asked_for_as_its_rules_name_it(library: openmpi.OpenMpi) -> None:
+    variants = Variants((0, 8192), components=("han @simple", "han @reproducible"))
+    own = {name: [each for each in library.methods(name, variants) if each.algorithm == "han"] for name in HAN_VARIANTS}
+    simple, reproducible = (Method("han", 0, (("variant", name),)) for name in ("simple", "reproducible"))
+    assert own["bcast"] == [simple]
+    assert own["allreduce"] == [simple, reproducible]
+    # The only one that it has there.
+    assert own["barrier"] == []
+    with pytest.raises(PlanError, match="no component 'han @complex'"):
+        library.methods("bcast", Variants(components=("han @complex",)))
 
 
 def test_the_default_is_the_library_as_it_was(library: openmpi.OpenMpi) -> None:

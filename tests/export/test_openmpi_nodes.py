@@ -16,6 +16,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
 from dashboard.export.targets.openmpi.nodes import component_of, joined, parted, to_openmpi_nodes, word_of
 from dashboard.export.targets.openmpi.rules import to_openmpi
+from dashboard.export.targets.preload.library import to_preload
 from dashboard.export.usage import han_name
 from tests.cubes import cube_of
 from tests.export.trees import random_decision, random_sizes
@@ -150,6 +151,23 @@ def test_rules_say_han_s_algorithm_and_what_they_cannot_say_of_its_segments_is_s
     measured = measured.assign_coords(variant=("method", ["", "simple", ""]))
     part = write(Order("openmpi-nodes", (two,), {"bcast": measured})).parts[0]
     assert part.loss == pytest.approx(100)
+
+
+def test_components_that_han_takes_at_its_start_are_said_beside_its_rules_and_counted_as_lost() -> None:
+    within = Method("han low=sm", "han", 0, {"low": "sm"})
+    both = Method("han low=sm up=adapt", "han", 0, {"low": "sm", "up": "adapt"})
+    alone, two = (
+        DecisionFunction("bcast", [within], Leaf(0)),
+        DecisionFunction("bcast", [within, both], Split((Test("message_size", 100),), (Leaf(0), Leaf(1)))),
+    )
+    heads = [" ".join(parted(to_openmpi_nodes(each))[1].replace("\n#", "").split()) for each in (alone, two)]
+    assert "--mca coll_han_bcast_low_module 1 says it for all calls" in heads[0]
+    assert "up_module 1 was decided, what the job sets for all calls is taken" in heads[1]
+    measured = cube((COMPONENTS[0], [4e-3, 9e-3]), (within, [2e-3, 9e-3]))
+    measured = measured.assign_coords(low=("method", ["", "sm"]))
+    assert write(Order("openmpi-nodes", (alone,), {"bcast": measured})).parts[0].loss == pytest.approx(50)
+    with pytest.raises(ExportError, match="low=sm"):
+        to_preload(alone)
 
 
 def test_what_han_does_not_answer_is_left_to_the_rules_of_tuned() -> None:

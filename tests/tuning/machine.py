@@ -22,6 +22,7 @@ from dashboard.benchmarks.proof.prove import Wish
 from dashboard.benchmarks.proof.regions import regions_of
 from dashboard.benchmarks.proof.verdict import Proof, State, Verdict
 from dashboard.benchmarks.tune_check import TUNED, WithRules
+from dashboard.export.components import VARIANT
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
@@ -39,13 +40,15 @@ LIBRARY = OpenMpi(
         "coll_tuned_bcast_algorithm": 0,
         "coll_tuned_bcast_algorithm_segmentsize": 0,
         "coll_tuned_allreduce_algorithm": 0,
+        "coll_han_use_bcast_algorithm": 0,
+        "coll_han_bcast_segsize": 65536,
     },
 )
 INSTALLATION = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 #: The same with the components that answer across nodes.
 WITH_HAN = replace(INSTALLATION, library=replace(LIBRARY, components=("basic", "tuned", "adapt", "han")))
 ALONE, SEVERAL_NODES = LocalLauncher(("/nowhere/mpiexec",)), LocalLauncher(("/nowhere/mpiexec", "--hostfile", "hosts"))
-#: Seconds of an algorithm at a communicator and message size.
+#: Seconds of an algorithm, of HAN which of its own, at a communicator and message size.
 Times = Callable[[str, str, int, int], float]
 
 
@@ -112,7 +115,8 @@ class Machine:
         def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
             if algorithm == TUNED:
                 decision = decisions[collective]
-                algorithm = decision.methods[decision.predict_one(comm_size, message_size)].algorithm
+                chosen = decision.methods[decision.predict_one(comm_size, message_size)]
+                algorithm = chosen.parameters.get(VARIANT, chosen.algorithm)
                 algorithm = "with rules" if algorithm == "han" and self.harms else algorithm
             return (self.fresh or self.times)(collective, algorithm, comm_size, message_size)
 
@@ -148,7 +152,8 @@ class Machine:
                     name = [*method.algorithm.encode(), *cell.collective.encode()]
                     random = np.random.default_rng([*sizes, cell.launch, *name])
                     scatter = self.noise * random.standard_normal() + self.noise * random.standard_normal(12)
-                    samples = times(cell.collective, method.algorithm, *sizes) * np.exp(scatter)
+                    algorithm = str(dict(method.parameters).get(VARIANT, method.algorithm))
+                    samples = times(cell.collective, algorithm, *sizes) * np.exp(scatter)
                     point = {"collective": cell.collective, **method.to_json(), "comm_size": sizes[0]}
                     point |= {"message_size": sizes[1], "samples": samples.tolist(), "seconds": 0.1}
                     writer.append(point if cell.launch == 1 else {**point, "launch": cell.launch})

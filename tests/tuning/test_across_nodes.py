@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.ranks.again import label
 from dashboard.tuning import again, answer, beside, tune
 from tests.tuning.machine import Machine, across_nodes, better, rules_at
 
@@ -14,7 +15,13 @@ _SLOWER = 2.0
 
 
 def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
-    """HAN is the library's own decision, as it is across nodes; basic is the best of long broadcasts."""
+    """HAN is the library's own decision, as it is across nodes; basic is the best of long broadcasts.
+
+    In between HAN's other algorithm is better than the one that it takes.
+    """
+    if algorithm == "simple":
+        factor = 0.5 if 512 < message_size <= 65536 else 3.0
+        return factor * better(collective, "default", comm_size, message_size)
     if algorithm == "basic":
         factor = 0.3 if collective == "bcast" and message_size > 65536 else 20.0
         return factor * better(collective, "default", comm_size, message_size)
@@ -25,10 +32,13 @@ def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) 
 
 def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, machine: Machine) -> None:
     machine.times = seconds
-    work = across_nodes(tmp_path / "t")
+    # Long enough to compare at all sizes.
+    work = across_nodes(tmp_path / "t", seconds=240.0)
     found = answer(work.folder, tune(work))
     plan = Campaign(tmp_path / "t" / "measure").plan()
     assert {"tuned", "basic", "adapt"} <= {method.algorithm for method in plan.methods["bcast"]}
+    # Neither what it does by itself, which is measured as the default, nor segments, of which its rules cannot speak.
+    assert [label(method) for method in plan.methods["bcast"] if method.algorithm == "han"] == ["han variant=simple"]
     assert found["outcome"] == "proven"
     assert {(one["collective"], one["method"]) for one in found["compared"] if one["kept"]} >= {("bcast", "basic")}
     bundle = tmp_path / "t" / "bundle"
@@ -39,6 +49,9 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
         chosen = [decision.methods[decision.predict_one(6, size)].algorithm for size in (262144, 64, 1 << 30)]
         # What lies beyond is HAN's, as without rules.
         assert chosen == [large, small, "han"]
+    bcast = rules.decisions["bcast"]
+    assert bcast.methods[bcast.predict_one(6, 4096)].label == "han variant=simple"
+    assert "han @simple" in (bundle / "rules-han.conf").read_text()
     script = (bundle / "colltune.sh").read_text()
     assert 'OMPI_MCA_coll_han_dynamic_rules_filename="$colltune_here/rules-han.conf"' in script
     # Raised priority would take from HAN what the rules do not name; adapt is not named.
@@ -63,7 +76,7 @@ def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_l
     assert asked.across(library, nodes=2)
     assert not asked.across(library, nodes=1)
     assert not replace(asked, collectives=("alltoall",)).across(library, nodes=2)
-    assert asked.components(library, nodes=3) == ("basic", "tuned", "adapt")
+    assert asked.components(library, nodes=3) == ("basic", "tuned", "adapt", "han @simple", "han @reproducible")
     # One process on each of six nodes: HAN hands all calls on as soon as it has answered one by itself.
     assert asked.components(library, nodes=6) == ()
 

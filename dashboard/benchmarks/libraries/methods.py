@@ -82,6 +82,8 @@ class Variants:
         Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
     named
         Own methods that are wanted with parameters beside those, as `dashboard.schedules.orthogonal.worded` reads them.
+    launched
+        Whether each method has a launch of its own, so that there may be some that hold from the ranks' start on only.
     """
 
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
@@ -93,6 +95,7 @@ class Variants:
     grids: tuple[str, ...] = ()
     inner: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    launched: bool = False
 
     def __post_init__(self) -> None:
         for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):

@@ -14,7 +14,17 @@ from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
-from dashboard.export.components import HAN, HAN_VARIANTS, SERVES, VARIANT, han_settings
+from dashboard.export.components import (
+    HAN,
+    HAN_MODULES,
+    HAN_VARIANTS,
+    OWN_VARIANTS,
+    SERVES,
+    VARIANT,
+    han_settings,
+    module_settings,
+    split_word,
+)
 from dashboard.export.library_names import takes_fan_out, takes_segments
 
 NAME = "Open MPI"
@@ -32,6 +42,7 @@ _HIGHEST = 100
 #: What Open MPI calls the "default" allgatherv is gather and broadcast, not the library's own decision.
 LINEAR = "linear"
 _SECONDS = 60
+_FIRST_MODULES = {level: names[0] for level, names in HAN_MODULES.items()}
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
 _SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
 
@@ -76,25 +87,42 @@ class OpenMpi:
             sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
             for parameters in self._parameters(collective, number, name, variants):
                 methods += [Method(name, size, parameters, number) for size in sizes]
-        for component in self._components(collective, variants):
-            methods += [Method(component), *(self._of_han(collective, variants) if component == HAN else ())]
+        for component, variant in self._components(collective, variants):
+            if variant:
+                methods += [
+                    method for method in self._han_variants(collective) if (VARIANT, variant) in method.parameters
+                ]
+            else:
+                methods += [Method(component), *(self._of_han(collective, variants) if component == HAN else ())]
         return methods
 
-    def _of_han(self, collective: str, variants: Variants) -> Iterator[Method]:
-        """HAN with each of its algorithms but the one that it takes by itself, and with segment sizes, where it can."""
+    def _han_variants(self, collective: str) -> Iterator[Method]:
+        """HAN with each of its algorithms but the one that it takes by itself."""
         if f"coll_han_use_{collective}_algorithm" in self.variables:
             yield from (Method(HAN, 0, ((VARIANT, name),)) for name in HAN_VARIANTS.get(collective, ())[1:])
+
+    def _of_han(self, collective: str, variants: Variants) -> Iterator[Method]:
+        """HAN with its algorithms, and with segment sizes, where it can."""
+        yield from self._han_variants(collective)
         own = self.variables.get(f"coll_han_{collective}_segsize")
         if own is not None:
             yield from (Method(HAN, size) for size in variants.segment_sizes if size not in (0, own))
+        if variants.launched and self.variables.keys() >= module_settings(collective, _FIRST_MODULES).keys():
+            (_, low), (_, up) = HAN_MODULES["low"], HAN_MODULES["up"]
+            for levels in ({"low": low}, {"up": up}, {"low": low, "up": up}):
+                yield Method(HAN, 0, tuple(levels.items()))
 
-    def _components(self, collective: str, variants: Variants) -> list[str]:
-        """Components that are asked for and serve a collective."""
-        wanted = self.components if ALL_COMPONENTS in variants.components else variants.components
-        if lost := [name for name in wanted if name not in self.components]:
+    def _components(self, collective: str, variants: Variants) -> list[tuple[str, str]]:
+        """Components that are asked for and serve a collective, each with the one algorithm of its own that is."""
+        words = self.components if ALL_COMPONENTS in variants.components else variants.components
+        wanted = [split_word(word) for word in words]
+        known = {(name, "") for name in self.components}
+        if HAN in self.components:
+            known |= {(HAN, variant) for variant in OWN_VARIANTS}
+        if lost := [word for word, pair in zip(words, wanted, strict=True) if pair not in known]:
             names = ", ".join(self.components) or "none that it tells of"
             raise PlanError(f"this Open MPI has no component {lost[0]!r} for blocking collectives; it has {names}, all")
-        return [name for name in wanted if collective in SERVES[name]]
+        return [(name, variant) for name, variant in wanted if collective in SERVES[name]]
 
     def component(self, collective: str, method: Method) -> str:
         """Component that is to answer a method's calls; empty: the one that the library finds first."""
@@ -133,6 +161,8 @@ class OpenMpi:
         said = self.settings(collective, method)
         if component := self.component(collective, method):
             said[f"coll_{component}_priority"] = _HIGHEST
+        if component == HAN:
+            said |= module_settings(collective, dict(method.parameters))
         return {f"OMPI_MCA_{name}": str(value) for name, value in said.items()}
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
@@ -196,8 +226,8 @@ def parse(text: str) -> OpenMpi:
 
 
 def _integer(name: str, value: str) -> int | None:
-    """Number that a variable is set to; an algorithm that is not forced is printed as ``ignore`` or ``default``."""
-    if value in ("ignore", "false", "default"):
+    """Number that a variable is set to; what is not forced is printed as ``ignore``, ``default`` or ``self``."""
+    if value in ("ignore", "false", "default", "self"):
         return 0
     if value == "true":
         return 1

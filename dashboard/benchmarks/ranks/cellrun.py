@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dashboard.benchmarks.campaigns.protocol import Protocol as Way
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.team import Methods
+from dashboard.benchmarks.ranks import waiting
 from dashboard.benchmarks.ranks.counting import Counters
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.statistics import relative_error
@@ -46,6 +48,12 @@ class Outcome:
         Of messages, see `graph_of`; empty when not recorded.
     programs
         Code that may have run, see `dashboard.benchmarks.providers.bound.Bound`.
+    tries
+        Repetitions so far, with those that were left out.
+    spent, waited
+        Seconds that they took this process, and how long of that it waited for its core.
+    stolen
+        Seconds of the repetitions during which some process waited for its core, see `waiting.SHARE`.
     """
 
     samples: list[float] = field(default_factory=list)
@@ -55,6 +63,8 @@ class Outcome:
     programs: tuple[str, ...] = ()
     tries: int = 0
     spent: float = 0.0
+    waited: float = 0.0
+    stolen: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -134,7 +144,11 @@ def measure(
         shared["launch"] = cell.launch
     if protocol.name == "skampi" and team.group.starts_by_barrier:
         shared["starts"] = "barrier"
-    return [_point(cell, method, outcomes[method], shared) for method in methods]
+    if team.group.crowded:
+        shared["crowded"] = True
+    times = [(outcomes[method].waited, outcomes[method].spent) for method in methods]
+    waits = waiting.longest(team.group.comm, team.members, times)
+    return [_point(cell, each, outcomes[each], shared, wait) for each, wait in zip(methods, waits, strict=True)]
 
 
 def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Way) -> Outcome:
@@ -273,20 +287,35 @@ def _in_turns(
             repetitions = max(1, min(batch, int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))))
             roots = cell.comm_size if protocol.roots == "rotate" and cell.collective in ROOTED else 1
             bound.ready(outcome.tries, repetitions * per, roots)
-            start = time.perf_counter()
             step = _stepper(bound, outcome.tries, roots)
-            samples, late = way.batch(method, step, repetitions)
-            outcome.samples += samples
-            outcome.late += late
-            outcome.tries += repetitions
-            outcome.spent += time.perf_counter() - start
+            _timed(team.group, outcome, repetitions, partial(way.batch, method, step, repetitions))
         rounds += 1
         beaten = _beaten(outcomes) if protocol.race and rounds >= _RACED_ROUNDS else set()
         still = [method not in beaten and not _enough(outcomes[method], protocol, rounds) for method in active]
         still = team.group.comm.bcast(still, 0)
         active = [method for method, more in zip(active, still, strict=True) if more]
     for outcome in outcomes.values():
+        outcome.samples = outcome.samples or outcome.stolen
         way.finish(outcome)
+
+
+def _timed(group: Group, outcome: Outcome, repetitions: int, batch: Callable[[], tuple[list[float], int]]) -> None:
+    """Time a batch; its times count if every process had its core meanwhile, or cannot as there are not enough."""
+    start, waited = time.perf_counter(), waiting.waited()
+    samples, late = batch()
+    spent, waited = time.perf_counter() - start, waiting.waited() - waited
+    outcome.tries += repetitions
+    outcome.late += late
+    outcome.spent += spent
+    outcome.waited += waited
+    share = np.array([max(0.0, waited / spent)])
+    largest = np.zeros(1)
+    if not group.crowded:
+        group.comm.Allreduce(share, largest, op=group.maximum)
+    if largest[0] > waiting.SHARE:
+        outcome.stolen += samples
+    else:
+        outcome.samples += samples
 
 
 def _warmed(team: Team, operation: Operation, method: Method, protocol: Way) -> float:
@@ -334,15 +363,17 @@ def _enough(outcome: Outcome, protocol: Way, rounds: int) -> bool:
     return relative_error(outcome.samples) <= protocol.relative_error
 
 
-def _point(cell: Cell, method: Method, outcome: Outcome, shared: Mapping[str, Any]) -> dict[str, Any]:
+def _point(
+    cell: Cell, method: Method, outcome: Outcome, shared: Mapping[str, Any], wait: Mapping[str, Any]
+) -> dict[str, Any]:
     """The point as a run file takes it; `shared` holds what it has in common with the others of its cell."""
     point = {**_identity(cell, method), **shared}
     if outcome.error:
         return {**point, "error": outcome.error}
     if outcome.graph:
         point["graph"] = {**outcome.graph, "programs": list(outcome.programs)}
-    if outcome.late:
-        point["late"] = outcome.late
+    counts = {"late": outcome.late, "stolen": len(outcome.stolen), "waited": wait}
+    point |= {name: value for name, value in counts.items() if value}
     return {**point, "samples": [round(sample, _DIGITS) for sample in outcome.samples]}
 
 

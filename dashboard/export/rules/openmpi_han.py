@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
 from dashboard.export.bands import Band, search_tree
-from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT
+from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT, split_word
 from dashboard.export.rules import openmpi_json, openmpi_text
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import parse
@@ -134,7 +134,7 @@ def _leaves(names: Sequence[str]) -> tuple[list[Method], list[Node]]:
 
 def _method(word: str) -> Method:
     """What a word of the rules stands for: a component, or one of HAN's own algorithms."""
-    component, _, variant = word.partition(" @")
+    component, variant = split_word(word)
     return (
         Method(f"{component} {VARIANT}={variant}", component, 0, {VARIANT: variant}) if variant else Method(word, word)
     )

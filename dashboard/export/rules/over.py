@@ -13,7 +13,7 @@ from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import DecisionError
-from dashboard.export.components import HAN, TUNED, named
+from dashboard.export.components import HAN, TUNED, module_settings, named
 from dashboard.export.library_names import choice_of, is_of_library, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
@@ -85,9 +85,8 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
     component = TUNED if wanted_choice == NOTHING else method.algorithm
     # What is left to tuned is its own decision, which across nodes is not the library's.
     if component == HAN:
-        wanted = (word_of(method, collective), method.segment_size)
-        alike = (each for each in measured if (word_of(each, collective), each.segment_size) == wanted)
-        return next(alike, method)
+        wanted = _of_han(method, collective)
+        return next((each for each in measured if _of_han(each, collective) == wanted), method)
     if (component_method := _component(component, measured)) is not None:
         return component_method
     if wanted_choice is None:
@@ -95,6 +94,11 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
     return next(
         (candidate for candidate in measured if _choice(candidate, collective, version) == wanted_choice), method
     )
+
+
+def _of_han(method: Method, collective: str) -> tuple[str, int, dict[str, int]]:
+    """What HAN does: by its rules, and what these cannot say."""
+    return word_of(method, collective), method.segment_size, module_settings(collective, method.parameters)
 
 
 def _component(name: str, measured: tuple[Method, ...]) -> Method | None:

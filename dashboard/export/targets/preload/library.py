@@ -16,7 +16,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.export import usage
-from dashboard.export.components import HAN, SERVES, TUNED, han_settings, named, variant_of
+from dashboard.export.components import HAN, SERVES, TUNED, han_settings, module_settings, named, variant_of
 from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError, Target
@@ -148,7 +148,8 @@ def _has(collective: str, method: Method) -> bool:
         han_settings(collective, variant_of(method), method.segment_size)
     except LookupError:
         return False
-    return True
+    # These it reads at its start.
+    return not module_settings(collective, method.parameters)
 
 
 def switches_of(
