@@ -24,6 +24,7 @@ __all__ = [
     "WrongResultError",
     "algorithm_of",
     "collectives",
+    "datatypes",
     "drawing",
     "errors",
     "expectation",

@@ -77,7 +77,7 @@ class Call:
     root
         Rank, where the collective has one.
     element_size
-        Bytes of an element.
+        Bytes of data of an element; gaps in it do not count.
     in_place
         Whether the input is where the result goes (``MPI_IN_PLACE``).
     commutative
@@ -107,7 +107,7 @@ class Call:
     def __post_init__(self) -> None:
         if self.collective not in COLLECTIVES:
             raise ScheduleError(f"there are no schedules of {self.collective!r}, known are {', '.join(COLLECTIVES)}")
-        for name, least in (("processes", 1), ("count", 0), ("element_size", 1)):
+        for name, least in (("processes", 1), ("count", 0), ("element_size", 0)):
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ScheduleError(f"{name} is {value!r}; expected a whole number of at least {least}")
@@ -148,6 +148,10 @@ class Call:
         if self.displacements is None:
             return Blocks.dense(lengths)
         return Blocks(self.displacements[which][rank], lengths)  # type: ignore[index]
+
+    def held_by(self, size: int) -> int:
+        """Elements that a segment of so many bytes holds: never less than one (dissertation 5.2.2)."""
+        return max(1, size // max(1, self.element_size))
 
     @property
     def elements(self) -> int:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.schedules.datatypes import Elements, raw
 from dashboard.schedules.in_process import Array, Combine
-from dashboard.schedules.rank import COMBINE, COPY, RECEIVE, SEND, WAIT
+from dashboard.schedules.rank import COMBINE, COPY, OUTPUT, RECEIVE, SCRATCH, SEND, WAIT
 from dashboard.schedules.schedule import Program
 
 
@@ -27,7 +28,8 @@ class Bound:
     program
         Of this rank.
     memory
-        Input and output, an element each along the first axis; scratch memory is made here.
+        Input, output and, of elements with gaps, scratch memory: arrays with an element each along the first axis, or
+        `dashboard.schedules.datatypes.Elements`.
     element
         MPI's type of an element.
     combine
@@ -40,16 +42,14 @@ class Bound:
         self,
         comm: Any,
         program: Program,
-        memory: tuple[Array, Array],
+        memory: Sequence[Any],
         element: Any,
         combine: Combine | None = None,
         *,
         persistent: bool = True,
     ) -> None:
-        source, target = memory
-        scratch = np.empty((program.scratch, *target.shape[1:]), target.dtype)
         self._comm, self._element, self._combine, self._persistent = comm, element, combine, persistent
-        self._memory = (source, target, scratch)
+        self._memory = (*memory, *([] if len(memory) > SCRATCH else [scratch_of(program, memory[OUTPUT])]))
         self._requests: dict[int, Any] = {}
         self._actions = self._compile(program.rows.tolist())
 
@@ -87,7 +87,7 @@ class Bound:
                 (comm.Send_init if self._persistent else comm.Isend)
                 if row[0] == SEND
                 else (comm.Recv_init if self._persistent else comm.Irecv),
-                [self._view(*row[3:6]), row[5], self._element],
+                [raw(self._view(*row[3:6])), row[5], self._element],
                 row[1],
                 row[2],
             )
@@ -105,16 +105,33 @@ class Bound:
             return lambda: [self._requests[line].Wait() for line in lines]
         return _all("Wait", "Waitall", [self._requests[line] for line in lines])
 
-    def _view(self, buffer: int, offset: int, length: int) -> Array:
+    def _view(self, buffer: int, offset: int, length: int) -> Any:
         return self._memory[buffer][offset : offset + length]
 
     def _local(self, row: Sequence[int]) -> Callable[[], None]:
         view, target = self._view(*row[3:6]), self._view(row[6], row[7], row[5])
         if row[0] == COPY:
-            return partial(np.copyto, target, view)
+            return partial(np.copyto, target, view) if isinstance(view, np.ndarray) else self._repack(view, target)
         if self._combine is None:
             raise TypeError("the program combines, and no operation is given")
         return partial(self._combine, view, target)
+
+    def _repack(self, view: Elements, target: Elements) -> Callable[[], None]:
+        """Copy what has gaps as MPI packs and unpacks it."""
+        between = bytearray(self._element.Pack_size(len(view), self._comm))
+        source, to = (each.raw[: len(each) * each.datatype.extent] for each in (view, target))
+
+        def repack() -> None:
+            if len(source):
+                self._element.Pack(source, between, 0, self._comm)
+                self._element.Unpack(between, 0, to, self._comm)
+
+        return repack
+
+
+def scratch_of(program: Program, output: Array) -> Array:
+    """Scratch memory of a program, with elements as those of its output."""
+    return np.empty((program.scratch, *output.shape[1:]), output.dtype)
 
 
 def _kind(row: Sequence[int]) -> int:

@@ -2,7 +2,7 @@
  *
  * A row is eight numbers: operation, peer or request, tag, buffer, first element, length, and buffer and first element
  * of what is copied to or combined into. The columns are those of dashboard/schedules/rank.py. Handles come by address,
- * since their type is the library's own. */
+ * since their type is the library's own. Elements that are not dense are copied as messages, which leave their gaps. */
 #include <mpi.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 enum { SEND, RECEIVE, WAIT, COPY, COMBINE };
 enum { OPERATION, PEER, TAG, BUFFER, OFFSET, LENGTH, TO_BUFFER, TO_OFFSET, COLUMNS };
 
-int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int64_t extent, const MPI_Comm *comm,
-                 const MPI_Datatype *type, const MPI_Op *op, MPI_Request *requests)
+int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int64_t extent, int dense,
+                 const MPI_Comm *comm, const MPI_Datatype *type, const MPI_Op *op, MPI_Request *requests)
 {
     int code = MPI_SUCCESS;
     for (int64_t line = 0; line < count && code == MPI_SUCCESS; line++) {
@@ -30,7 +30,11 @@ int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int
             code = MPI_Wait(&requests[row[PEER]], MPI_STATUS_IGNORE);
             break;
         case COPY:
-            memcpy(target, view, (size_t)length * (size_t)extent);
+            if (dense)
+                memcpy(target, view, (size_t)length * (size_t)extent);
+            else
+                code = MPI_Sendrecv(view, length, *type, 0, 0, target, length, *type, 0, 0, MPI_COMM_SELF,
+                                    MPI_STATUS_IGNORE);
             break;
         case COMBINE:
             code = MPI_Reduce_local(view, target, length, *type, *op);
