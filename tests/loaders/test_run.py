@@ -112,3 +112,18 @@ def test_points_that_no_cube_can_hold_are_skipped(tmp_path: Path, change: dict[s
     assert (report["rows"], report["skipped"]) == (1, 1)
     assert reason in report["skips"][0]["reason"]
     assert list(open_results(tmp_path / "a.jsonl").children) == ["bcast"]
+
+
+def test_types_of_elements_are_kept_apart_and_a_broadcast_has_none(tmp_path: Path) -> None:
+    reduced = {**POINT, "collective": "allreduce"}
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append(POINT)
+        run.append({**reduced, "element_type": "int32"})
+        run.append({**reduced, "element_type": "float64", "samples": [1.0]})
+        with pytest.raises(ValueError, match="'element_type' is not text"):
+            run.append({**reduced, "element_type": 4})
+    with pytest.raises(LoadError, match=r"datatype of allreduce is 'int32' .* and 'float64'"):
+        open_results(tmp_path / "a.run")
+    tree = open_results(tmp_path / "a.run", select="datatype=float64")
+    assert float(tree["allreduce"]["time"].max()) == 1.0
+    assert float(tree["bcast"]["time"].max()) == 2e-3

@@ -333,12 +333,15 @@ class Worker:
         one_node = len({self._nodes[member] for member in members}) == 1
         crowded = surroundings.crowded(comm.allgather((surroundings.machine(), os.sched_getaffinity(0))))
         op = mpi.SUM if self._plan.operation == SUM else mpi.Op.Create(keep_first, commute=False)
-        types = Types(mpi.BYTE, getattr(mpi, _TYPES[self._plan.datatype]), op, commutes=self._plan.operation == SUM)
         try:
             for cell, methods in block:
                 if not comm.bcast(time.monotonic() < self._deadline, 0):
                     return False
-                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {format_bytes(cell.message_size)}")
+                typed = f", {cell.datatype}" if cell.datatype else ""
+                size = format_bytes(cell.message_size)
+                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {size}{typed}")
+                reduced = getattr(mpi, _TYPES[self._plan.datatype_of(cell)])
+                types = Types(mpi.BYTE, reduced, op, commutes=self._plan.operation == SUM)
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, bound, self._counters, members, self._progress.calling)
