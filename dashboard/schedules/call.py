@@ -12,7 +12,7 @@ from dashboard.schedules.errors import ScheduleError
 from loaders.collectives import COLLECTIVES as ENTRIES
 
 #: A call of reduce_scatter whose counts are equal is one of reduce_scatter_block.
-COLLECTIVES = tuple(name for name in ENTRIES if name not in ("alltoallw", "reduce_scatter_block"))
+COLLECTIVES = tuple(name for name in ENTRIES if name != "reduce_scatter_block")
 #: Collectives that have a root; a barrier's is the rank that the reports of a fan-in go to.
 ROOTED = tuple(name for name in COLLECTIVES if ENTRIES[name].rooted or name == "barrier")
 REDUCING = tuple(name for name in COLLECTIVES if ENTRIES[name].reduces)
@@ -83,9 +83,9 @@ class Call:
     commutative
         Whether the operation of a reduction commutes.
     counts
-        Elements of each rank's block, where they differ; of alltoallv those from each rank (row) to each.
+        Elements of each rank's block, where they differ; of alltoallv and alltoallw those from each rank (row) to each.
     displacements
-        First elements of the blocks, where there are gaps between them; of alltoallv two tables, of the input and of
+        First elements of the blocks, where there are gaps between them; of these two, two tables, of the input and of
         the output of each rank (row).
 
     Raises

@@ -59,8 +59,8 @@ def calls(algorithm: Algorithm, size: int) -> Iterator[Call]:
     counts = [0] if collective == "barrier" else sorted({0, 1, size - 1, size, size + 1, *_BORDERS, prime})
     for number, (root, count, in_place, commutative) in enumerate(product(roots, counts, places, commutes)):
         call = Call(collective, size, count, root, ELEMENT_SIZE, in_place, commutative)
-        if collective in (*BLOCKS, "alltoallv") and number % 2:
-            call = _differing(call, gaps=number % 4 == 3 and collective.endswith("v"))
+        if collective in (*BLOCKS, *BETWEEN) and collective != "alltoall" and number % 2:
+            call = _differing(call, gaps=number % 4 == 3 and collective.endswith(("v", "w")))
         yield call
     if algorithm.order == "commutative":
         yield Call(collective, size, size + 1, 0, ELEMENT_SIZE, commutative=False)
