@@ -41,6 +41,7 @@ __all__ = [
     "resolve",
     "schedule",
     "steps",
+    "trace",
     "units",
     "verification",
 ]

@@ -5,12 +5,14 @@ The communicator and the type of an element are mpi4py's; it is not imported her
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dashboard.schedules.datatypes import Elements, raw
 from dashboard.schedules.in_process import Array, Combine
@@ -36,6 +38,8 @@ class Bound:
         ``combine(lower, into)`` makes ``lower op into`` in the place of the second.
     persistent
         Whether requests are made once: quicker, but Open MPI's monitoring does not count their messages.
+    apart
+        Whether each row is posted or waited for by itself, as `traced` needs it.
     """
 
     def __init__(
@@ -47,16 +51,26 @@ class Bound:
         combine: Combine | None = None,
         *,
         persistent: bool = True,
+        apart: bool = False,
     ) -> None:
         self._comm, self._element, self._combine, self._persistent = comm, element, combine, persistent
         self._memory = (*memory, *([] if len(memory) > SCRATCH else [scratch_of(program, memory[OUTPUT])]))
         self._requests: dict[int, Any] = {}
-        self._actions = self._compile(program.rows.tolist())
+        self._actions = self._compile(program.rows.tolist(), apart=apart)
 
     def __call__(self) -> None:
         """Run it once."""
         for action in self._actions:
             action()
+
+    def traced(self) -> npt.NDArray[np.float64]:
+        """Run it once; begin and end of each row, seconds of `time.perf_counter`."""
+        times = np.zeros((len(self._actions), 2))
+        for action, row in zip(self._actions, times, strict=True):
+            row[0] = time.perf_counter()
+            action()
+            row[1] = time.perf_counter()
+        return times
 
     def free(self) -> None:
         """Give the requests back; it cannot be called any more."""
@@ -66,10 +80,10 @@ class Bound:
         self._requests.clear()
         self._actions = []
 
-    def _compile(self, rows: list[list[int]]) -> list[Callable[[], Any]]:
-        """Make one action of all that is posted, or waited for, in a row."""
+    def _compile(self, rows: list[list[int]], *, apart: bool) -> list[Callable[[], Any]]:
+        """Make one action of all that is posted, or waited for, in a row; `apart`: of each by itself."""
         actions: list[Callable[[], Any]] = []
-        for kind, lines in groupby(enumerate(rows), key=lambda line: _kind(line[1])):
+        for (kind, _), lines in groupby(enumerate(rows), key=lambda line: (_kind(line[1]), apart and line[0])):
             run = list(lines)
             if kind == WAIT:
                 actions.append(self._wait([row[1] for _, row in run]))

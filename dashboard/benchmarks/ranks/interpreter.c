@@ -6,12 +6,21 @@
 #include <mpi.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 enum { SEND, RECEIVE, WAIT, COPY, COMBINE };
 enum { OPERATION, PEER, TAG, BUFFER, OFFSET, LENGTH, TO_BUFFER, TO_OFFSET, COLUMNS };
 
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
+}
+
+/* `times`: begin and end of each row in seconds, or NULL. */
 int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int64_t extent, int dense,
-                 const MPI_Comm *comm, const MPI_Datatype *type, const MPI_Op *op, MPI_Request *requests)
+                 const MPI_Comm *comm, const MPI_Datatype *type, const MPI_Op *op, MPI_Request *requests, double *times)
 {
     int code = MPI_SUCCESS;
     for (int64_t line = 0; line < count && code == MPI_SUCCESS; line++) {
@@ -19,6 +28,8 @@ int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int
         char *view = buffers[row[BUFFER]] + row[OFFSET] * extent;
         char *target = buffers[row[TO_BUFFER]] + row[TO_OFFSET] * extent;
         int length = (int)row[LENGTH], peer = (int)row[PEER], tag = (int)row[TAG];
+        if (times)
+            times[2 * line] = now();
         switch (row[OPERATION]) {
         case SEND:
             code = MPI_Isend(view, length, *type, peer, tag, *comm, &requests[line]);
@@ -42,6 +53,8 @@ int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int
         default:
             code = MPI_ERR_OTHER;
         }
+        if (times)
+            times[2 * line + 1] = now();
     }
     return code;
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dashboard.benchmarks.errors import BenchError
 from dashboard.schedules import Program
@@ -91,5 +92,14 @@ class NativeBound:
 
     def __call__(self) -> None:
         """Run it once; `BenchError` with MPI's code when a call fails."""
-        if code := self._run(*self._arguments):
+        self._called(None)
+
+    def traced(self) -> npt.NDArray[np.float64]:
+        """Run it once; begin and end of each row, seconds of `time.perf_counter`."""
+        times = np.zeros((len(self._kept[0]), 2))
+        self._called(ctypes.c_void_p(times.ctypes.data))
+        return times
+
+    def _called(self, times: ctypes.c_void_p | None) -> None:
+        if code := self._run(*self._arguments, times):
             raise BenchError(f"a call of MPI gave {code} in a schedule")

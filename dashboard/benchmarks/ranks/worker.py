@@ -31,7 +31,7 @@ from dashboard.benchmarks.ranks import again, cellrun, header, selection, surrou
 from dashboard.benchmarks.ranks.counting import Counters, counters_of
 from dashboard.benchmarks.ranks.forced import Forced, Todo
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError
-from dashboard.benchmarks.ranks.operations import Types, keep_first
+from dashboard.benchmarks.ranks.operations import MPI_TYPES, Types, keep_first
 from dashboard.benchmarks.ranks.plain import Plain
 from dashboard.benchmarks.ranks.progress import Progress
 from dashboard.benchmarks.ranks.selection import Selection
@@ -46,7 +46,6 @@ from dashboard.export.components import TUNED
 if TYPE_CHECKING:
     from loaders import RunWriter
 
-_TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 _FAILED = 3
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
 
@@ -340,7 +339,7 @@ class Worker:
                 typed = f", {cell.datatype}" if cell.datatype else ""
                 size = format_bytes(cell.message_size)
                 self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {size}{typed}")
-                reduced = getattr(mpi, _TYPES[self._plan.datatype_of(cell)])
+                reduced = getattr(mpi, MPI_TYPES[self._plan.datatype_of(cell)])
                 types = Types(mpi.BYTE, reduced, op, commutes=self._plan.operation == SUM)
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
