@@ -110,6 +110,7 @@ class Scheduled(Part):
         if trace is not None and trace.algorithm in ALGORITHMS.get(self._choice.collective, {}):
             with self.filling():
                 self.algorithm.value = trace.algorithm
+                self.processes.value = min(max(trace.call.processes, 2), PROCESSES)
         self.update()
 
     def _made(self, algorithm: Algorithm, size: int = 0) -> Schedule:

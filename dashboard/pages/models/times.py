@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_time
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.programs import programs_from
 from dashboard.models.simulator import Run, simulate
@@ -112,37 +112,40 @@ class TimeLines(Viewer):
             self._drawn = None
             self._show("", None, None, "")
             return
-        trace, note = self.trace, ""
-        if trace is not None and (trace.call.collective, trace.algorithm) != (algorithm.collective, algorithm.name):
-            note = f"Loaded is a trace of {trace.call.collective} {trace.algorithm}: choose it to see how it ran."
-            trace = None
+        trace, note = self._of(algorithm)
         scheduled = made(int(self.message_size.value)) if trace is None else trace.schedule
         self.message_size.visible = trace is None and algorithm.collective != "barrier"
-        known = self._choice.effective()
-        if self.model.value not in known:
-            return
+        known = self._choice.effective().get(self.model.value)
         # The step of the pictures changes nothing here.
-        key = scheduled.call, algorithm.name, scheduled.parameters, trace, known[self.model.value]
-        if key == self._drawn:
+        key = scheduled.call, algorithm.name, scheduled.parameters, trace, note, known
+        if known is None or key == self._drawn:
             return
         self._drawn = key
         try:
-            simulated = simulate(programs_from(scheduled), known[self.model.value])
+            simulated = simulate(programs_from(scheduled), known)
         except ModelError as error:
             self._show(f"{error}.", None, None, "")
             return
-        measured = None if trace is None else run_of(trace)
         if len(simulated.messages) > timeline.MOST_MESSAGES:
             self._show(f"{len(simulated.messages):,} messages are too many to be drawn.", None, None, "")
-            return
-        where = "" if trace is None else ", ".join(trace.facts.values())
-        if measured is not None:
-            size = scheduled.call.count * scheduled.call.element_size
+        elif trace is None:
+            self._show(note, simulated, None, "")
+        else:
+            where, measured = ", ".join(trace.facts.values()), run_of(trace)
+            size = format_bytes(trace.call.count * trace.call.element_size)
+            share = f"{measured.time / simulated.time:.2g} times what" if simulated.time else "beside what"
             note = (
-                f"{scheduled.call.processes} processes, {format_bytes(size)}, {where}: it took "
-                f"{measured.time / simulated.time:.2g} times as long as the model says."
+                f"{trace.call.processes} processes, {size}, {where}: {format_time(measured.time)}, {share} the model "
+                f"says with the parameters of {self._choice.name_of_set}."
             )
-        self._show(note, simulated, measured, where)
+            self._show(note, simulated, measured, where)
+
+    def _of(self, algorithm: Algorithm) -> tuple[Trace | None, str]:
+        """The trace that was loaded if it is of an algorithm; a sentence if it is of another one."""
+        trace = self.trace
+        if trace is None or (trace.call.collective, trace.algorithm) == (algorithm.collective, algorithm.name):
+            return trace, ""
+        return None, f"Loaded is a trace of {trace.call.collective} {trace.algorithm}: choose it to see how it ran."
 
     def _show(self, note: str, simulated: Run | None, measured: Run | None, where: str) -> None:
         runs = [run for run in (simulated, measured) if run is not None]

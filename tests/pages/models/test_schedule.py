@@ -90,7 +90,8 @@ def test_the_time_line_of_the_model_stands_below_and_that_of_a_trace_below_it_on
     trace = traced(Call("bcast", 4, 4096, 1, 1), "linear")
     times.file.filename = "trace.json"
     times.file.value = json.dumps(trace.to_json()).encode()
-    assert tab.algorithm.value == "linear"
+    assert (tab.algorithm.value, tab.processes.value) == ("linear", 4)
+    assert "with the parameters of grig-tcp" in times.note.object
     drawn, measured = hv.render(times.simulated.object), hv.render(times.measured.object)
     assert drawn.x_range.end == measured.x_range.end == pytest.approx(1.02 * max(each.max() for each in trace.times))
     assert "waits for" in times.measured_table.object
@@ -99,6 +100,9 @@ def test_the_time_line_of_the_model_stands_below_and_that_of_a_trace_below_it_on
     assert not times.rooms[1].visible
     assert "choose it to see how it ran" in times.note.object
 
+    times.file.value = json.dumps(traced(Call("allreduce", 2, 8, 0, 8), "ring").to_json()).encode()
+    assert tab.algorithm.value == "binomial"
+    assert "a trace of allreduce ring: choose it" in times.note.object
     # What is no trace is said, and nothing else changes.
     before = times.simulated.object
     times.file.filename = "<x>.json"
