@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loaders.collectives import REDUCING
 from loaders.doubles import Ran, doubles_of, ran
 from loaders.launches import compare
 from loaders.methods import MethodKey, method_label
@@ -194,6 +195,9 @@ def _take(
         return fault
     row = {k: record[k] for k in ("collective", "algorithm", *SIZES, "element_type") if record.get(k) is not None}
     row["collective"] = plain_collective(row["collective"])
+    if datatype := source.attrs.get("datatype"):
+        # A campaign of one type says it of all its reductions at once; the others have none.
+        row.setdefault("element_type", str(datatype) if row["collective"] in REDUCING else "")
     row["parameters"] = record.get("parameters") or {}
     if double_of:
         row["double_of"] = double_of.get(_place(record), "")

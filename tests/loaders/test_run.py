@@ -127,3 +127,15 @@ def test_types_of_elements_are_kept_apart_and_a_broadcast_has_none(tmp_path: Pat
     tree = open_results(tmp_path / "a.run", select="datatype=float64")
     assert float(tree["allreduce"]["time"].max()) == 1.0
     assert float(tree["bcast"]["time"].max()) == 2e-3
+
+
+def test_campaigns_of_different_types_are_not_averaged_where_they_reduce(tmp_path: Path) -> None:
+    for datatype, time in (("float32", 1.0), ("float64", 2.0)):
+        with RunWriter(tmp_path / f"{datatype}.run", {"datatype": datatype}) as run:
+            run.append({**POINT, "samples": [3.0]})
+            run.append({**POINT, "collective": "reduce", "samples": [time]})
+    with pytest.raises(LoadError, match=r"datatype of reduce is 'float32' .* and 'float64'"):
+        open_results(tmp_path)
+    tree = open_results(tmp_path, select="datatype=float64")
+    assert float(tree["reduce"]["time"].max()) == 2.0
+    assert int(tree["bcast"]["repetitions"].max()) == 2

@@ -48,7 +48,9 @@ int colltune_run(const int64_t *rows, int64_t count, char *const buffers[3], int
                                     MPI_STATUS_IGNORE);
             break;
         case COMBINE:
-            code = MPI_Reduce_local(view, target, length, *type, *op);
+            /* Elements without bytes all stand in one place, which MPICH refuses to combine with itself. */
+            if (extent)
+                code = MPI_Reduce_local(view, target, length, *type, *op);
             break;
         default:
             code = MPI_ERR_OTHER;
