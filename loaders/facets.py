@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from loaders.rows import CollectiveRows, coded
 _USUAL = {"device": "host", "operation": "sum"}
 #: Facets in which rows of one file need no choice where the processes per node keep them apart already.
 _OF_ROWS = ("device", "operation", "datatype")
+_OF_REDUCTIONS = ("operation", "datatype")
 _NAMED = 4
 #: Beside the facets of a file, its name.
 FILE = "file"
@@ -181,7 +182,10 @@ def chosen(
         Files that are kept differ in a facet that is neither selected nor joined, or measured the same and are far
         apart; the hint is ``select``.
     """
-    kept = [place for place, (_, facets) in enumerate(files) if choice.keeps(facets)]
+    # What nobody tells of a collective, such as the elements of a broadcast, does not choose among its results.
+    unsaid = {name for name in _OF_REDUCTIONS if not any(name in facets for _, facets in files)}
+    here = replace(choice, select={name: value for name, value in choice.select.items() if name not in unsaid})
+    kept = [place for place, (_, facets) in enumerate(files) if here.keeps(facets)]
     if not kept:
         return [], []
     rows.keep(kept)

@@ -6,18 +6,19 @@ library_version, benchmark, statistic, …), every further line one measured poi
     {"collective": "bcast", "algorithm": "pipeline", "segment_size": 8192, "comm_size": 8,
      "message_size": 65536, "samples": [1.23e-3, 1.21e-3]}
 
-Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold
-``time`` with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``library_id``, ``parameters`` (an
-object of further method parameters), ``launch`` (from 1, where there are several; a point then stands in
-one line for each), ``late`` (repetitions left out since a process started late), ``stolen`` (repetitions during which a
-process waited for its core, left out unless there are no others), ``waited`` (an object: ``seconds`` that the process
-``rank`` on ``node`` waited for a core ``of`` those that it measured, the largest share of all), ``crowded`` (true where
-there were more processes than cores: then they wait for each other), ``seconds`` (what the point
-took with all that was done around its repetitions), ``again`` (text: why it was measured once more; the lines of
-the same point and launch before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call
-and ``programs``, see `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong
-result; such a point is not timed). A resumed campaign may repeat
-the header. A line that a crash cut off is passed over; the next one starts anew.
+Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold ``time``
+with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``element_type`` (text, of a reduction where
+several are measured), ``library_id``, ``parameters`` (an object of further method parameters), ``launch``
+(from 1, where there are several; a point then stands in one line for each), ``late`` (repetitions left out
+since a process started late), ``stolen`` (repetitions during which a process waited for its core, left out
+unless there are no others), ``waited`` (an object: ``seconds`` that the process ``rank`` on ``node`` waited
+for a core ``of`` those that it measured, the largest share of all), ``crowded`` (true where there were more
+processes than cores: then they wait for each other), ``seconds`` (what the point took with all that was done
+around its repetitions), ``again`` (text: why it was measured once more; the lines of the same point and launch
+before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call and ``programs``, see
+`loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong result; such a
+point is not timed). A resumed campaign may repeat the header. A line that a crash cut off is passed over;
+the next one starts anew.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loaders.collectives import REDUCING
 from loaders.cores import KEYS, say, stolen
 from loaders.doubles import Ran, doubles_of, ran
 from loaders.launches import compare
@@ -51,7 +53,7 @@ _DISAGREE = 3.0
 #: message_size``, ``ppn`` where told, and ``reason``.
 DOUBTFUL = "doubtful_times"
 _NOT_OF_METHOD = frozenset(
-    ("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id", "double_of")
+    ("comm_size", "message_size", "ppn", "element_type", "repetitions", "time", "time_std", "library_id", "double_of")
 )
 
 
@@ -171,7 +173,7 @@ def _note_launches(source: Source, medians: Mapping[Hashable, Mapping[int, float
 
 def _place(record: Mapping[str, Any]) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Cell and method of a point."""
-    sizes = tuple(record.get(name) for name in ("comm_size", "message_size", "ppn"))
+    sizes = tuple(record.get(name) for name in ("comm_size", "message_size", "ppn", "element_type"))
     parameters = tuple(sorted((record.get("parameters") or {}).items()))
     return (plain_collective(record["collective"]), *sizes), (
         record["algorithm"],
@@ -205,8 +207,11 @@ def _take(
         return f"not timed: {record['error']}"[:120]
     if fault := fault_of(record) or _replaced(record, since, number):
         return fault
-    row = {k: record[k] for k in ("collective", "algorithm", *SIZES) if record.get(k) is not None}
+    row = {k: record[k] for k in ("collective", "algorithm", *SIZES, "element_type") if record.get(k) is not None}
     row["collective"] = plain_collective(row["collective"])
+    if datatype := source.attrs.get("datatype"):
+        # A campaign of one type says it of all its reductions at once; the others have none.
+        row.setdefault("element_type", str(datatype) if row["collective"] in REDUCING else "")
     row["parameters"] = record.get("parameters") or {}
     if double_of:
         row["double_of"] = double_of.get(_place(record), "")

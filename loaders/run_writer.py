@@ -109,6 +109,8 @@ def _check_times(record: Mapping[str, Any]) -> str:
 def _check_names(record: Mapping[str, Any]) -> str:
     if plain_collective(record["collective"]) is None:
         return "'collective' is not a name"
+    if not isinstance(record.get("element_type") or "", str):
+        return "'element_type' is not text"
     parameters = record.get("parameters") or {}
     if not isinstance(parameters, dict) or any(isinstance(v, list | dict) for v in parameters.values()):
         return "'parameters' is not an object of text and numbers"

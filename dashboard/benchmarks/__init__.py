@@ -15,5 +15,6 @@ __all__ = [
     "providers",
     "ranks",
     "safety",
+    "tracing",
     "tune_check",
 ]

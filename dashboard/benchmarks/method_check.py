@@ -23,9 +23,9 @@ from loaders import disk
 PROCESSES = (2, 3, 4, 5, 8)
 MOST_CASES = 24
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.verify")
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _LOOK_S = 0.05
-_QUIET_S = 60.0
+QUIET_S = 60.0
 #: Bytes of a message with its header that Open MPI must be let send ahead.
 _LEAST_EAGER = "80"
 #: Words of a line of the log that says what went wrong.
@@ -86,31 +86,36 @@ def check_methods(
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         record["native"] = native
         disk.write_text(order, json.dumps({**record, "results": str(results)}))
-        environment = {**_ONE_THREAD, **installation.library.environment(one_node=True, graphs=bool(counters))}
+        environment = {**ONE_THREAD, **installation.library.environment(one_node=True, graphs=bool(counters))}
         environment |= preloaded
         if not eager:
             environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
         program = (sys.executable, *_RANKS, str(order))
-        job = Job(folder, max(processes), program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
+        job = Job(folder, max(processes), program, environment, seconds, log, watched=(results,), quiet=QUIET_S)
         launcher = LocalLauncher((str(installation.mpiexec),))
-        reason = _run(launcher, job, results, len(algorithms) * len(processes), progress)
+        total = len(algorithms) * len(processes)
+
+        def look() -> None:
+            if progress is not None and results.exists():
+                done = results.read_text(encoding="utf-8").count('"done"')
+                progress(done / total, f"{done} of {total} methods and numbers of processes")
+
+        reason = finished(launcher, job, look)
         answer = _read(results, reason or "")
         if reason and not answer["cases"] and not answer["failed"]:
-            raise BenchError(f"no ranks can be run with {installation.mpiexec}: {_last_words(log) or reason}")
+            raise BenchError(f"no ranks can be run with {installation.mpiexec}: {last_words(log) or reason}")
         if reason:
-            answer["failed"][-1]["reason"] += f": {_last_words(log)}" if _last_words(log) else ""
+            answer["failed"][-1]["reason"] += f": {last_words(log)}" if last_words(log) else ""
     title = f"{installation.library.name} {installation.library.version}".strip()
     return {"library": title, "graphs": bool(counters), "native": bool(native), **answer}
 
 
-def _run(launcher: LocalLauncher, job: Job, results: Path, total: int, progress: Progress | None) -> str:
-    """Run a job to its end; why it did not finish, empty when it did."""
+def finished(launcher: LocalLauncher, job: Job, look: Callable[[], None] = lambda: None) -> str:
+    """Run a job to its end, and look from time to time; why it did not finish, empty when it did."""
     handle = start_job(launcher, job)
     try:
         while (status := launcher.status(handle)).state in ("queued", "running"):
-            if progress is not None and results.exists():
-                done = results.read_text(encoding="utf-8").count('"done"')
-                progress(done / total, f"{done} of {total} methods and numbers of processes")
+            look()
             time.sleep(_LOOK_S)
     except BaseException:
         launcher.cancel(handle)
@@ -131,7 +136,7 @@ def _read(results: Path, reason: str) -> dict[str, Any]:
     return {**sums, "failed": failed}
 
 
-def _last_words(log: Path) -> str:
+def last_words(log: Path) -> str:
     """The line of a log that says why the job ended, if one does."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if any(word in line for word in _TELLING)]

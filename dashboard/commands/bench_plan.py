@@ -86,7 +86,9 @@ def _sizes_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--operation", metavar="NAME", help="of reductions: sum (default), or first, which does not commute"
     )
-    group.add_argument("--datatype", metavar="NAME", help="of reductions: uint8, int32, float32 (default), float64")
+    group.add_argument(
+        "--datatype", metavar="NAME[,NAME…]", help="of reductions: uint8, int32, float32 (default), float64"
+    )
     group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
 
 

@@ -13,6 +13,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import methods_trace
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.usage import Usage
@@ -51,6 +52,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     _add_schedule(draw)
     draw.add_argument("--movement", action="store_true", help="what each rank holds after each step")
     draw.add_argument("-o", "--output", metavar="FILE.svg", help="picture to write (default: as text)")
+    methods_trace.add_options(add, _add_schedule)
     verify = add(
         "verify",
         "Run methods and compare every buffer with what the collective promises.",
@@ -111,7 +113,8 @@ def _bytes(text: str) -> int:
 
 def methods(args: argparse.Namespace) -> None:
     """Run the subcommand of ``methods`` that was called."""
-    {"list": _list, "schedule": _schedule, "verify": _verify, "draw": _draw}[args.methods_command](args)
+    run = {"list": _list, "schedule": _schedule, "verify": _verify, "draw": _draw, "trace": _trace}
+    run[args.methods_command](args)
 
 
 def own_methods(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -195,6 +198,10 @@ def _draw(args: argparse.Namespace) -> None:
         edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
         answer: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
         show(args, answer, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
+
+
+def _trace(args: argparse.Namespace) -> None:
+    methods_trace.trace(args, _made(args, 0))
 
 
 def _made(args: argparse.Namespace, otherwise: int) -> Schedule:

@@ -56,4 +56,5 @@ __all__ = [
     "runtime_functions",
     "segments",
     "simulator",
+    "traced",
 ]

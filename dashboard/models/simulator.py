@@ -62,10 +62,10 @@ Programs = Sequence[Sequence[Operation]]
 
 
 class Event(NamedTuple):
-    """What a processor did from `start` to `end` (seconds); `peer` is -1 for work."""
+    """What a processor did from `start` to `end` (seconds); `peer` is -1 for work. Only traces tell waits."""
 
     process: int
-    kind: Literal["send", "receive", "compute", "copy"]
+    kind: Literal["send", "receive", "compute", "copy", "wait"]
     start: float
     end: float
     peer: int

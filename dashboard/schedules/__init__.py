@@ -24,6 +24,7 @@ __all__ = [
     "WrongResultError",
     "algorithm_of",
     "collectives",
+    "datatypes",
     "drawing",
     "errors",
     "expectation",
@@ -40,6 +41,7 @@ __all__ = [
     "resolve",
     "schedule",
     "steps",
+    "trace",
     "units",
     "verification",
 ]

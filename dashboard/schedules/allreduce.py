@@ -62,7 +62,7 @@ def phases(call: Call, values: Mapping[str, Any]) -> int:
     """How often the computing ring goes round: segments of the largest block."""
     size = values.get("segment_size", 0)
     largest = -(-call.count // call.processes)
-    return max(1, -(-largest // max(1, size // call.element_size))) if size else 1
+    return max(1, -(-largest // call.held_by(size))) if size else 1
 
 
 def ring(rank: Rank) -> None:

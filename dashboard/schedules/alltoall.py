@@ -1,4 +1,4 @@
-"""Alltoall (Table 4.7), also with a count for each pair of ranks."""
+"""Alltoall (Table 4.7), also with a count for each pair of ranks; of alltoallw all blocks have one type."""
 
 from __future__ import annotations
 
@@ -83,6 +83,9 @@ ALGORITHMS = (
     Algorithm("alltoall", "pairwise", pairwise, "Table 4.7", model="pairwise"),
     Algorithm("alltoall", "bruck", bruck, "Table 4.7, Figure 4.7", model="bruck"),
     Algorithm("alltoall", "linear_sync", linear_sync, "section 4.1.2", (MAX_REQUESTS,)),
-    Algorithm("alltoallv", "linear", linear, "section 4.1.2"),
-    Algorithm("alltoallv", "pairwise", pairwise, "section 4.1.2"),
+    *(
+        Algorithm(name, each.__name__, each, "section 4.1.2")
+        for name in ("alltoallv", "alltoallw")
+        for each in (linear, pairwise)
+    ),
 )

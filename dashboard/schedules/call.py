@@ -12,7 +12,7 @@ from dashboard.schedules.errors import ScheduleError
 from loaders.collectives import COLLECTIVES as ENTRIES
 
 #: A call of reduce_scatter whose counts are equal is one of reduce_scatter_block.
-COLLECTIVES = tuple(name for name in ENTRIES if name not in ("alltoallw", "reduce_scatter_block"))
+COLLECTIVES = tuple(name for name in ENTRIES if name != "reduce_scatter_block")
 #: Collectives that have a root; a barrier's is the rank that the reports of a fan-in go to.
 ROOTED = tuple(name for name in COLLECTIVES if ENTRIES[name].rooted or name == "barrier")
 REDUCING = tuple(name for name in COLLECTIVES if ENTRIES[name].reduces)
@@ -77,15 +77,15 @@ class Call:
     root
         Rank, where the collective has one.
     element_size
-        Bytes of an element.
+        Bytes of data of an element; gaps in it do not count.
     in_place
         Whether the input is where the result goes (``MPI_IN_PLACE``).
     commutative
         Whether the operation of a reduction commutes.
     counts
-        Elements of each rank's block, where they differ; of alltoallv those from each rank (row) to each.
+        Elements of each rank's block, where they differ; of alltoallv and alltoallw those from each rank (row) to each.
     displacements
-        First elements of the blocks, where there are gaps between them; of alltoallv two tables, of the input and of
+        First elements of the blocks, where there are gaps between them; of these two, two tables, of the input and of
         the output of each rank (row).
 
     Raises
@@ -107,7 +107,7 @@ class Call:
     def __post_init__(self) -> None:
         if self.collective not in COLLECTIVES:
             raise ScheduleError(f"there are no schedules of {self.collective!r}, known are {', '.join(COLLECTIVES)}")
-        for name, least in (("processes", 1), ("count", 0), ("element_size", 1)):
+        for name, least in (("processes", 1), ("count", 0), ("element_size", 0)):
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ScheduleError(f"{name} is {value!r}; expected a whole number of at least {least}")
@@ -148,6 +148,10 @@ class Call:
         if self.displacements is None:
             return Blocks.dense(lengths)
         return Blocks(self.displacements[which][rank], lengths)  # type: ignore[index]
+
+    def held_by(self, size: int) -> int:
+        """Elements that a segment of so many bytes holds: never less than one (dissertation 5.2.2)."""
+        return max(1, size // max(1, self.element_size))
 
     @property
     def elements(self) -> int:

@@ -1,26 +1,27 @@
-"""The cases that a method is verified with: roots, counts, segments, operations, in place, eager or rendezvous."""
+"""The cases that a method is verified with: roots, counts, segments, types, operations, in place, eager or not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count as numbers
 from itertools import product
 from typing import Any
 
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import BETWEEN, BLOCKS, ROOTED, Call, Counts, Matrix
+from dashboard.schedules.datatypes import CONTIGUOUS, DATATYPES
 from dashboard.schedules.expectation import ELEMENT_SIZE
 from dashboard.schedules.verification import Case
 
 PROCESSES = (*range(1, 18), 23)
 #: A prime number of elements: of vectors, and of the blocks of each rank.
 _PRIME, _PRIME_BLOCK = 997, 31
-#: Bytes of segments that hold 7 and 100 elements and no whole number of them.
-_SEVEN, _HUNDRED = 7 * ELEMENT_SIZE + 3, 100 * ELEMENT_SIZE + 5
+#: One call in so many has elements with gaps, of each type in turn.
+_GAPS_EVERY = 5
 _BORDERS = (20, 21, 22)
 _LARGE = 1 << 20
 _OTHERS: dict[str, tuple[int | str, ...]] = {
-    "first_segment": (0, ELEMENT_SIZE, _SEVEN),
     "max_requests": (0, 1, 2, 5),
     "fan_out": (1, 2, 3, 4),
     "radix": (2, 3, 4, 5),
@@ -31,12 +32,21 @@ def cases(algorithm: Algorithm, processes: Sequence[int] = PROCESSES) -> Iterato
     """Cases of one algorithm over numbers of processes."""
     seeds = numbers()
     for size in processes:
-        for call in calls(algorithm, size):
+        for number, plain in enumerate(calls(algorithm, size)):
+            datatype = _datatype(number + 1009 * size)
+            known = DATATYPES.get(datatype)
+            call = plain if known is None else replace(plain, element_size=known.size)
             for parameters in settings(algorithm, call):
                 # Ranks go on in a drawn order, every fourth time in turn; every other time by rendezvous.
                 seed = next(seeds)
                 drawn = seed if seed % 4 else None
-                yield Case(call, algorithm.name, parameters, seed % 2 == 0, drawn, between=seed % 3 == 0)
+                yield Case(call, algorithm.name, parameters, seed % 2 == 0, drawn, seed % 3 == 0, datatype)
+
+
+def _datatype(number: int) -> str:
+    """Type of the elements of a call; mixed, so that cases taken at any distance have all of them."""
+    mixed = number * 0x9E3779B1 % 2**32 >> 11
+    return list(DATATYPES)[mixed // _GAPS_EVERY % len(DATATYPES)] if mixed % _GAPS_EVERY == 0 else CONTIGUOUS
 
 
 def calls(algorithm: Algorithm, size: int) -> Iterator[Call]:
@@ -49,8 +59,8 @@ def calls(algorithm: Algorithm, size: int) -> Iterator[Call]:
     counts = [0] if collective == "barrier" else sorted({0, 1, size - 1, size, size + 1, *_BORDERS, prime})
     for number, (root, count, in_place, commutative) in enumerate(product(roots, counts, places, commutes)):
         call = Call(collective, size, count, root, ELEMENT_SIZE, in_place, commutative)
-        if collective in (*BLOCKS, "alltoallv") and number % 2:
-            call = _differing(call, gaps=number % 4 == 3 and collective.endswith("v"))
+        if collective in (*BLOCKS, *BETWEEN) and collective != "alltoall" and number % 2:
+            call = _differing(call, gaps=number % 4 == 3 and collective.endswith(("v", "w")))
         yield call
     if algorithm.order == "commutative":
         yield Call(collective, size, size + 1, 0, ELEMENT_SIZE, commutative=False)
@@ -80,11 +90,19 @@ def _apart(lengths: Counts) -> Counts:
 def settings(algorithm: Algorithm, call: Call) -> Iterator[dict[str, Any]]:
     """Values of the parameters that matter for a call: one after the other, the others by default."""
     yield {}
+    # Segments of one element, and those that hold no whole number of them.
+    size = max(call.element_size, 1)
+    seven, hundred = 7 * size + size // 2, 100 * size + size // 2
     for parameter in algorithm.parameters:
         values: Sequence[Any] = _OTHERS.get(parameter.name, parameter.values)
         if parameter.name.endswith("segment_size"):
             small = call.count <= max(call.processes + 1, *_BORDERS)
-            values = (ELEMENT_SIZE, _SEVEN) if small else (_HUNDRED, _LARGE)
+            values = (size, seven) if small else (hundred, _LARGE)
+            if call.elements == 1:
+                # An element is never cut.
+                values = (1, seven)
+        elif parameter.name == "first_segment":
+            values = (0, size, seven)
         for value in values:
             if value != parameter.default:
                 yield {parameter.name: value}

@@ -24,10 +24,13 @@ _SHOWN = 8
 
 
 class Job(NamedTuple):
-    """What a rank runs: its rows, and its input, output and scratch memory (an element each along the first axis)."""
+    """What a rank runs: its rows, and its input, output and scratch memory (an element each along the first axis).
+
+    Memory is arrays, or what is cut, copied and assigned like them (`dashboard.schedules.datatypes.Elements`).
+    """
 
     rows: list[list[int]]
-    memory: tuple[Array, Array, Array]
+    memory: Sequence[Any]
 
 
 class _Message:

@@ -5,15 +5,18 @@ The communicator and the type of an element are mpi4py's; it is not imported her
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from dashboard.schedules.datatypes import Elements, raw
 from dashboard.schedules.in_process import Array, Combine
-from dashboard.schedules.rank import COMBINE, COPY, RECEIVE, SEND, WAIT
+from dashboard.schedules.rank import COMBINE, COPY, OUTPUT, RECEIVE, SCRATCH, SEND, WAIT
 from dashboard.schedules.schedule import Program
 
 
@@ -27,36 +30,47 @@ class Bound:
     program
         Of this rank.
     memory
-        Input and output, an element each along the first axis; scratch memory is made here.
+        Input, output and, of elements with gaps, scratch memory: arrays with an element each along the first axis, or
+        `dashboard.schedules.datatypes.Elements`.
     element
         MPI's type of an element.
     combine
         ``combine(lower, into)`` makes ``lower op into`` in the place of the second.
     persistent
         Whether requests are made once: quicker, but Open MPI's monitoring does not count their messages.
+    apart
+        Whether each row is posted or waited for by itself, as `traced` needs it.
     """
 
     def __init__(
         self,
         comm: Any,
         program: Program,
-        memory: tuple[Array, Array],
+        memory: Sequence[Any],
         element: Any,
         combine: Combine | None = None,
         *,
         persistent: bool = True,
+        apart: bool = False,
     ) -> None:
-        source, target = memory
-        scratch = np.empty((program.scratch, *target.shape[1:]), target.dtype)
         self._comm, self._element, self._combine, self._persistent = comm, element, combine, persistent
-        self._memory = (source, target, scratch)
+        self._memory = (*memory, *([] if len(memory) > SCRATCH else [scratch_of(program, memory[OUTPUT])]))
         self._requests: dict[int, Any] = {}
-        self._actions = self._compile(program.rows.tolist())
+        self._actions = self._compile(program.rows.tolist(), apart=apart)
 
     def __call__(self) -> None:
         """Run it once."""
         for action in self._actions:
             action()
+
+    def traced(self) -> npt.NDArray[np.float64]:
+        """Run it once; begin and end of each row, seconds of `time.perf_counter`."""
+        times = np.zeros((len(self._actions), 2))
+        for action, row in zip(self._actions, times, strict=True):
+            row[0] = time.perf_counter()
+            action()
+            row[1] = time.perf_counter()
+        return times
 
     def free(self) -> None:
         """Give the requests back; it cannot be called any more."""
@@ -66,10 +80,10 @@ class Bound:
         self._requests.clear()
         self._actions = []
 
-    def _compile(self, rows: list[list[int]]) -> list[Callable[[], Any]]:
-        """Make one action of all that is posted, or waited for, in a row."""
+    def _compile(self, rows: list[list[int]], *, apart: bool) -> list[Callable[[], Any]]:
+        """Make one action of all that is posted, or waited for, in a row; `apart`: of each by itself."""
         actions: list[Callable[[], Any]] = []
-        for kind, lines in groupby(enumerate(rows), key=lambda line: _kind(line[1])):
+        for (kind, _), lines in groupby(enumerate(rows), key=lambda line: (_kind(line[1]), apart and line[0])):
             run = list(lines)
             if kind == WAIT:
                 actions.append(self._wait([row[1] for _, row in run]))
@@ -87,7 +101,7 @@ class Bound:
                 (comm.Send_init if self._persistent else comm.Isend)
                 if row[0] == SEND
                 else (comm.Recv_init if self._persistent else comm.Irecv),
-                [self._view(*row[3:6]), row[5], self._element],
+                [raw(self._view(*row[3:6])), row[5], self._element],
                 row[1],
                 row[2],
             )
@@ -105,16 +119,33 @@ class Bound:
             return lambda: [self._requests[line].Wait() for line in lines]
         return _all("Wait", "Waitall", [self._requests[line] for line in lines])
 
-    def _view(self, buffer: int, offset: int, length: int) -> Array:
+    def _view(self, buffer: int, offset: int, length: int) -> Any:
         return self._memory[buffer][offset : offset + length]
 
     def _local(self, row: Sequence[int]) -> Callable[[], None]:
         view, target = self._view(*row[3:6]), self._view(row[6], row[7], row[5])
         if row[0] == COPY:
-            return partial(np.copyto, target, view)
+            return partial(np.copyto, target, view) if isinstance(view, np.ndarray) else self._repack(view, target)
         if self._combine is None:
             raise TypeError("the program combines, and no operation is given")
         return partial(self._combine, view, target)
+
+    def _repack(self, view: Elements, target: Elements) -> Callable[[], None]:
+        """Copy what has gaps as MPI packs and unpacks it."""
+        between = bytearray(self._element.Pack_size(len(view), self._comm))
+        source, to = (each.raw[: len(each) * each.datatype.extent] for each in (view, target))
+
+        def repack() -> None:
+            if len(source):
+                self._element.Pack(source, between, 0, self._comm)
+                self._element.Unpack(between, 0, to, self._comm)
+
+        return repack
+
+
+def scratch_of(program: Program, output: Array) -> Array:
+    """Scratch memory of a program, with elements as those of its output."""
+    return np.empty((program.scratch, *output.shape[1:]), output.dtype)
 
 
 def _kind(row: Sequence[int]) -> int:

@@ -114,9 +114,9 @@ class Rank:
 
     @property
     def segment(self) -> int:
-        """Elements of a segment: never less than one; 0 = not segmented (dissertation 5.2.2)."""
+        """Elements of a segment; 0 = not segmented."""
         size = int(self.parameters.get("segment_size", 0))
-        return max(1, size // self.call.element_size) if size else 0
+        return self.call.held_by(size) if size else 0
 
     def scratch(self, length: int) -> View:
         """Scratch memory for so many elements."""

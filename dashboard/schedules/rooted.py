@@ -72,11 +72,11 @@ def gather_linear(rank: Rank) -> None:
 
 def linear_sync(rank: Rank) -> None:
     """The root lets one after the other begin; second parts come while the next one begins."""
-    first = rank["first_segment"] // rank.call.element_size
+    first = rank.call.held_by(rank["first_segment"])
 
     def parts(block: View) -> tuple[View, View]:
         """First part and rest of a block."""
-        length = min(max(first, 1), block.length) if rank["first_segment"] else block.length
+        length = min(first, block.length) if rank["first_segment"] else block.length
         return block.part(0, length), block.part(length, block.length - length)
 
     if rank.rank != rank.root:

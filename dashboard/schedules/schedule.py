@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.schedules.algorithm import Algorithm
-from dashboard.schedules.call import Call
+from dashboard.schedules.call import BETWEEN, Call
 from dashboard.schedules.errors import NotApplicableError
 from dashboard.schedules.rank import SEND, Rank, Rows
 from dashboard.schedules.registry import algorithm_of
@@ -107,7 +107,7 @@ def _alone(rank: Rank) -> None:
     source, target = rank.input, rank.output
     if call.collective in ("barrier", "bcast", "exscan"):
         return
-    if call.collective in ("alltoall", "alltoallv"):
+    if call.collective in BETWEEN:
         placed = call.received(0)
         start = 0 if call.in_place else call.sent(0).offsets[0]
         source = source.part(placed.offsets[0] if call.in_place else start, placed.lengths[0])

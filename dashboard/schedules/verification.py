@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dashboard.schedules.call import Call
+from dashboard.schedules.datatypes import CONTIGUOUS, DATATYPES, GuardedElements, by_elements
 from dashboard.schedules.errors import NotApplicableError, ScheduleError, WrongResultError
 from dashboard.schedules.expectation import POISON, SHAPE, Array, Held, after, before, operation
-from dashboard.schedules.in_process import Job, run
+from dashboard.schedules.in_process import Combine, Job, run
 from dashboard.schedules.schedule import Program, Schedule, schedule
 
 #: Elements before and after each buffer, and what they hold.
@@ -33,6 +34,8 @@ class Case:
         Of the order in which ranks go on; None: in turn.
     between
         Whether another collective is called between the two calls.
+    datatype
+        Of the elements: contiguous, or one of `dashboard.schedules.datatypes.DATATYPES`.
     """
 
     call: Call
@@ -41,6 +44,7 @@ class Case:
     eager: bool = True
     seed: int | None = None
     between: bool = False
+    datatype: str = CONTIGUOUS
 
     def __str__(self) -> str:
         call = self.call
@@ -49,6 +53,7 @@ class Case:
         words += [f"root={call.root}"] * bool(call.root) + ["in place"] * call.in_place
         words += ["differing counts"] * (call.counts is not None) + ["with gaps"] * (call.displacements is not None)
         words += ["not commutative"] * (not call.commutative) + ["a barrier between"] * self.between
+        words += [f"datatype={self.datatype}"] * (self.datatype != CONTIGUOUS)
         return ", ".join([*words, "eager" if self.eager else "rendezvous", f"seed={self.seed}"])
 
 
@@ -81,6 +86,18 @@ class Guarded:
             raise WrongResultError(f"rank {rank}: element {wrong} of {len(expected)} is wrong")
 
 
+def guarded(held: Held, scratch: int, datatype: str) -> Guarded | GuardedElements:
+    """Buffers of a rank for elements of a type."""
+    known = DATATYPES.get(datatype)
+    return Guarded(held, scratch) if known is None else GuardedElements(held, scratch, known)
+
+
+def combine_of(case: Case) -> Combine:
+    """The operation that a case is verified with, over its elements."""
+    made = operation(case.call)
+    return made if case.datatype == CONTIGUOUS else by_elements(made)
+
+
 def verify(case: Case) -> Schedule:
     """Run a case without MPI, twice in a row with different data and nothing in between.
 
@@ -108,16 +125,16 @@ def check(case: Case, programs: Sequence[Program]) -> None:
     turns = []
     for turn in (0, 1):
         held = before(call, turn)
-        turns.append([Guarded(held[rank], each.scratch) for rank, each in enumerate(programs)])
+        turns.append([guarded(held[rank], each.scratch, case.datatype) for rank, each in enumerate(programs)])
     jobs = [[Job(rows[rank], turn[rank].memory) for turn in turns] for rank in range(call.processes)]
     if case.between:
         for rank, each in enumerate(schedule(Call("barrier", call.processes), "bruck").programs):
             jobs[rank].insert(1, Job(each.rows.tolist(), turns[0][rank].memory))
-    run(jobs, operation(call), eager=case.eager, seed=case.seed)
-    for turn, guarded in enumerate(turns):
+    run(jobs, combine_of(case), eager=case.eager, seed=case.seed)
+    for turn, buffers in enumerate(turns):
         for rank, expected in enumerate(after(call, turn)):
             try:
-                guarded[rank].check(rank, expected)
+                buffers[rank].check(rank, expected)
             except WrongResultError as error:
                 raise WrongResultError(f"call {turn + 1}: {error}") from None
 

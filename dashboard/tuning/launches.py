@@ -63,10 +63,10 @@ def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float
     for line in lines:
         try:
             record = json.loads(line)
-            collective, method, comm_size, message_size, ppn, launch = key_of(record)
+            collective, method, *sizes, launch = key_of(record)
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
         if samples := record.get("samples"):
-            place = (collective, comm_size, message_size, ppn), method.algorithm
+            place = (collective, *sizes), method.algorithm
             medians.setdefault(place, {})[launch] = float(np.median(samples))
     return medians

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.campaigns.campaign import key_of
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes, missing, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.errors import PlanError
@@ -68,6 +70,8 @@ def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
         ({"methods": {"bkast": (LINEAR,)}}, "allowed are bcast, reduce"),
         ({"methods": {"bcast": ()}}, "no method"),
         ({"datatype": "float16"}, "float32"),
+        ({"datatype": "float32,float16"}, "or several by commas"),
+        ({"datatype": "uint8,int32", "goal": Goal(None, 1.0)}, "with one datatype"),
         ({"settings": {"bcast": ({},)}}, "one for each method"),
         ({"only": {"reduce": ((2, 8, (0,)),)}}, "reduce is no collective of this plan"),
         ({"only": {"bcast": ((3, 8, (0,)),)}}, "3 processes and 8 bytes are not of this plan's grid"),
@@ -102,6 +106,24 @@ def test_a_protocol_outside_its_range_is_refused(changes: dict[str, Any]) -> Non
 def test_parameters_outside_their_range_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(PlanError):
         Variants(**changes)
+
+
+def test_each_type_of_elements_has_cells_of_its_own_where_there_are_several() -> None:
+    methods = {"reduce": (LINEAR,), "bcast": (LINEAR,)}
+    plan = plan_of(methods=methods, comm_sizes=(2,), message_sizes=(4, 8), datatype="float64,int32")
+    cells = [(cell.collective, cell.message_size, cell.datatype) for cell in plan.cells()]
+    assert sorted(cells) == [
+        *(("bcast", 4, ""), ("bcast", 8, "")),
+        *(("reduce", 4, "int32"), ("reduce", 8, "float64"), ("reduce", 8, "int32")),
+    ]
+    assert plan.left_out() == {"not a whole number of float64": 1}
+    assert len(set(plan.points())) == len(cells)
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))).cells() == plan.cells()
+    # Where there is one, points are what they were in campaigns of before.
+    assert {cell.datatype for cell in plan_of(methods=methods).cells()} == {""}
+    point = {"collective": "reduce", "algorithm": "linear", "comm_size": 2, "message_size": 8, "library_id": 1}
+    assert key_of({**point, "element_type": "int32"}) in set(plan.points())
+    assert key_of(point) not in set(plan.points())
 
 
 def test_only_the_points_that_are_named_are_measured() -> None:

@@ -25,7 +25,8 @@ from dashboard.cli import main
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import choice_of
 from dashboard.schedules import ALGORITHMS, algorithm_of
-from loaders import open_results
+from loaders import MissingHintError, open_results
+from loaders.collectives import REDUCING
 from tests.bench.campaigns import RANKS, SIZE, campaign_of, double, points, run
 
 #: Collectives that own methods run.
@@ -92,19 +93,25 @@ def test_an_own_method_is_not_written_as_the_librarys_of_that_name(beside: Campa
             assert choice_of(method, "bcast").algorithm >= 0
 
 
-def test_all_collectives_by_mpi4py_with_unequal_blocks_and_rotated_roots(
+def test_all_collectives_by_mpi4py_with_unequal_blocks_rotated_roots_and_two_types(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "compiler", lambda _: None)
     way = Protocol(min_repetitions=2, max_repetitions=2, rounds=1, roots="rotate", buffers="rotate", counts="skewed")
     wish: dict[str, Any] = {"collectives": SCHEDULED, "variants": Variants((1024,), (2,)), "comm_sizes": (3,)}
-    campaign = campaign_of(tmp_path, installation, **wish, ranks=3, protocol=way, providers=("own",))
+    campaign = campaign_of(
+        tmp_path, installation, **wish, ranks=3, protocol=way, providers=("own",), datatype="float64,uint8"
+    )
     ended = run(campaign, installation)
     assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
-    results = open_results([campaign.results])
-    assert set(results.children) == set(SCHEDULED)
+    with pytest.raises(MissingHintError, match=r"datatype of .* is 'float64' .* and 'uint8'"):
+        open_results([campaign.results])
+    results, others = (open_results([campaign.results], select={"datatype": each}) for each in ("float64", "uint8"))
+    assert set(results.children) == set(others.children) == set(SCHEDULED)
     for name, node in results.children.items():
         cube = node.to_dataset()
+        # What nobody adds up is of no type: it was measured once, and stands beside both.
+        assert cube["time"].equals(others[name]["time"]) == (name not in REDUCING)
         assert cube.attrs["executor"] == "mpi4py"
         assert set(cube["algorithm"].values) == set(ALGORITHMS[name]) - {"orthogonal"}
         assert np.isfinite(cube["time"].values).all()

@@ -112,3 +112,30 @@ def test_points_that_no_cube_can_hold_are_skipped(tmp_path: Path, change: dict[s
     assert (report["rows"], report["skipped"]) == (1, 1)
     assert reason in report["skips"][0]["reason"]
     assert list(open_results(tmp_path / "a.jsonl").children) == ["bcast"]
+
+
+def test_types_of_elements_are_kept_apart_and_a_broadcast_has_none(tmp_path: Path) -> None:
+    reduced = {**POINT, "collective": "allreduce"}
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append(POINT)
+        run.append({**reduced, "element_type": "int32"})
+        run.append({**reduced, "element_type": "float64", "samples": [1.0]})
+        with pytest.raises(ValueError, match="'element_type' is not text"):
+            run.append({**reduced, "element_type": 4})
+    with pytest.raises(LoadError, match=r"datatype of allreduce is 'int32' .* and 'float64'"):
+        open_results(tmp_path / "a.run")
+    tree = open_results(tmp_path / "a.run", select="datatype=float64")
+    assert float(tree["allreduce"]["time"].max()) == 1.0
+    assert float(tree["bcast"]["time"].max()) == 2e-3
+
+
+def test_campaigns_of_different_types_are_not_averaged_where_they_reduce(tmp_path: Path) -> None:
+    for datatype, time in (("float32", 1.0), ("float64", 2.0)):
+        with RunWriter(tmp_path / f"{datatype}.run", {"datatype": datatype}) as run:
+            run.append({**POINT, "samples": [3.0]})
+            run.append({**POINT, "collective": "reduce", "samples": [time]})
+    with pytest.raises(LoadError, match=r"datatype of reduce is 'float32' .* and 'float64'"):
+        open_results(tmp_path)
+    tree = open_results(tmp_path, select="datatype=float64")
+    assert float(tree["reduce"]["time"].max()) == 2.0
+    assert int(tree["bcast"]["repetitions"].max()) == 2

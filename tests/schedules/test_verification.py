@@ -30,7 +30,7 @@ from dashboard.schedules.verification import Case, check, failure
 
 #: One, two, odd, even, a power of two and its neighbours; the command runs all of 1 to 17 and 23.
 PROCESSES = (1, 2, 3, 6, 7, 8, 13)
-_MOST_CASES = 40
+_MOST_CASES = 32
 
 
 @pytest.mark.parametrize("each", ALL, ids=lambda each: each.title.replace(" ", "-"))

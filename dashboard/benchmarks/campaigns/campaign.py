@@ -260,9 +260,8 @@ def read_done(results: Path) -> Done:
 
 def key_of(record: Mapping[str, Any]) -> PointKey:
     """What tells a point of a run file from all others; a record that is no point raises KeyError or the like."""
-    cell = Cell(
-        record["collective"], record["comm_size"], record["message_size"], record.get("ppn"), record.get("launch") or 1
-    )
+    sizes = (record["comm_size"], record["message_size"], record.get("ppn"))
+    cell = Cell(record["collective"], *sizes, record.get("launch") or 1, record.get("element_type") or "")
     return point_key(cell, Method.from_json(record))
 
 

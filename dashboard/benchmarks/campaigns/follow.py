@@ -116,11 +116,13 @@ class Filling:
         Parameters
         ----------
         key, samples
-            Which point, and its times in seconds.
+            Which point, and its times in seconds; of several types of elements the first alone is shown.
         record
             As it stands in the run file.
         """
-        _, method, comm_size, message_size, ppn, launch = key
+        _, method, comm_size, message_size, ppn, datatype, launch = key
+        if datatype not in ("", self.plan.datatypes[0]):
+            return
         wanted = (method, comm_size, message_size, ppn if self.ppns else None)
         if any(value not in places for value, places in zip(wanted, self._places, strict=True)):
             return

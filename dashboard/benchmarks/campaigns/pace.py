@@ -69,7 +69,7 @@ class Pace:
     def __init__(self, protocol: Protocol, cores: int | None, took: Mapping[PointKey, float]) -> None:
         self._protocol, self._cores = protocol, cores
         durations: dict[_Sizes, list[float]] = {}
-        for (collective, _, comm_size, message_size, _, _), seconds in took.items():
+        for (collective, _, comm_size, message_size, *_), seconds in took.items():
             durations.setdefault((collective, comm_size, message_size), []).append(seconds)
         self._means = {sizes: math.fsum(each) / len(each) for sizes, each in durations.items()}
         self._axes = np.array([_place(sizes) for sizes in self._means]).T

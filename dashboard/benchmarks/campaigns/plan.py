@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -46,7 +47,7 @@ class Plan:
     ppns
         Processes per node; empty: as the launcher places them.
     datatype
-        Of reductions; message sizes that it does not divide are left out for them.
+        Of reductions, or several, by commas; message sizes that one does not divide are left out for it.
     operation
         Of reductions: `SUM`, or `FIRST`, which does not commute.
     memory
@@ -121,8 +122,8 @@ class Plan:
             raise PlanError("settings: there must be none where each method has a launch of its own")
         self._check_launches()
         self._check_only()
-        if self.datatype not in DATATYPES:
-            raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}")
+        if not self.datatypes or not set(self.datatypes) <= set(DATATYPES):
+            raise PlanError(f"datatype {self.datatype!r}: allowed are {', '.join(DATATYPES)}, or several by commas")
         if self.operation not in (SUM, FIRST):
             raise PlanError(f"operation {self.operation!r}: allowed are {SUM}, {FIRST}")
 
@@ -135,10 +136,12 @@ class Plan:
     def _check_launches(self) -> None:
         if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:
             raise PlanError(f"launches: {self.launches!r}; allowed are 1 to {_MOST_LAUNCHES}")
-        if self.goal is not None and (self.apart or self.launches > 1 or len(self.ppns) > 1):
+        several = max(self.launches, len(self.ppns), len(self.datatypes)) > 1
+        if self.goal is not None and (self.apart or several):
             raise PlanError(
-                "adaptive measuring is one job of one launch at one number of processes per node, in which methods are "
-                "switched; plan without --launches, --launch-per-method and several --ppn, or without --adaptive"
+                "adaptive measuring is one job of one launch at one number of processes per node with one datatype, in "
+                "which methods are switched; plan without --launches, --launch-per-method, several --ppn and several "
+                "--datatype, or without --adaptive"
             )
 
     def _check_only(self) -> None:
@@ -157,6 +160,19 @@ class Plan:
         """Places of methods by collective and sizes."""
         chosen = {(name, point[0], point[1]): point[2] for name, each in self.only.items() for point in each}
         return defaultdict(tuple, chosen)
+
+    @cached_property
+    def datatypes(self) -> tuple[str, ...]:
+        """Types of the elements of reductions."""
+        return tuple(dict.fromkeys(self.datatype.split(",")))
+
+    def datatype_of(self, cell: Cell) -> str:
+        """Type of the elements that a cell is measured with, if its collective reduces."""
+        return cell.datatype or self.datatypes[0]
+
+    def _types_of(self, collective: str) -> tuple[str, ...]:
+        """What tells cells of the same sizes apart: nothing, where there is one type."""
+        return self.datatypes if collective in REDUCING and len(self.datatypes) > 1 else ("",)
 
     def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
         """Control variables that make the library take a method."""
@@ -177,8 +193,8 @@ class Plan:
             size_levels = dict(zip(sizes, levels(len(sizes)), strict=True))
             for ppn in self.ppns or (None,):
                 for comm_size in self.comm_sizes:
-                    for size in sizes:
-                        cell = Cell(collective, comm_size, size, ppn)
+                    for size, datatype in product(sizes, self._types_of(collective)):
+                        cell = Cell(collective, comm_size, size, ppn, datatype=datatype)
                         level = max(comm_levels[comm_size], size_levels[size])
                         chosen = collective not in self.only or self._only[collective, comm_size, size]
                         if chosen and self.why_left_out(cell) is None:
@@ -188,8 +204,9 @@ class Plan:
 
     def why_left_out(self, cell: Cell) -> str | None:
         """Why a cell of the grid is not measured; None when it is."""
-        if cell.collective in REDUCING and cell.message_size % DATATYPES[self.datatype]:
-            return f"not a whole number of {self.datatype}"
+        datatype = self.datatype_of(cell)
+        if cell.collective in REDUCING and cell.message_size % DATATYPES[datatype]:
+            return f"not a whole number of {datatype}"
         if buffer_bytes(cell) > self.memory:
             return f"buffers above the limit of {format_bytes(self.memory)} per process"
         if cell.ppn is not None and (cell.comm_size % cell.ppn or cell.ppn > cell.comm_size):
@@ -202,8 +219,9 @@ class Plan:
         for collective in self.methods:
             for ppn in self.ppns or (None,):
                 for comm_size in self.comm_sizes:
-                    for size in (0,) if collective == "barrier" else self.message_sizes:
-                        reason = self.why_left_out(Cell(collective, comm_size, size, ppn))
+                    sizes = (0,) if collective == "barrier" else self.message_sizes
+                    for size, datatype in product(sizes, self._types_of(collective)):
+                        reason = self.why_left_out(Cell(collective, comm_size, size, ppn, datatype=datatype))
                         if reason:
                             counts[reason] = counts.get(reason, 0) + 1
         return counts
@@ -298,7 +316,7 @@ class Plan:
 
 def point_key(cell: Cell, method: Method) -> PointKey:
     """What tells one point of a run from all others."""
-    return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn, cell.launch)
+    return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn, cell.datatype, cell.launch)
 
 
 def missing(plan: Plan, done: Collection[PointKey]) -> list[tuple[Cell, list[Method]]]:

@@ -9,8 +9,8 @@ from typing import Literal
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Method
 
-#: Collective, method, communicator size, message size, processes per node, launch.
-PointKey = tuple[str, Method, int, int, int | None, int]
+#: Collective, method, communicator size, message size, processes per node, type of the elements, launch.
+PointKey = tuple[str, Method, int, int, int | None, str, int]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ _ALLOWED = {
 class Cell:
     """One pair of sizes of a collective; all methods are measured in turns there.
 
-    `ppn` None: as placed; `launch`: in which start of the ranks, from 1.
+    `ppn` None: as placed; `launch`: in which start of the ranks, from 1; `datatype`: of the elements of a reduction,
+    where several are measured.
     """
 
     collective: str
@@ -95,3 +96,4 @@ class Cell:
     message_size: int
     ppn: int | None = None
     launch: int = 1
+    datatype: str = ""

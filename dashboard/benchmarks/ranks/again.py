@@ -11,6 +11,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.libraries.methods import Method
+from loaders.collectives import REDUCING
 from loaders.methods import MethodKey, method_label
 
 #: So often a job comes back to what is still doubtful; and to one point of so many at most, if these are more than few.
@@ -65,14 +66,19 @@ class Doubts:
         return chosen
 
     def _doubtful(self) -> dict[PointKey, str]:
-        reasons = _reasons(self.results)
+        several = self.plan.datatypes if len(self.plan.datatypes) > 1 else ()
+        reasons = {
+            (*point, datatype if point[0] in REDUCING else ""): reason
+            for datatype in several or ("",)
+            for point, reason in _reasons(self.results, datatype).items()
+        }
         points: dict[PointKey, str] = {}
         for cell in self.plan.cells() if reasons else ():
             if cell.launch != self.launch or placed(self.nodes, cell.comm_size, cell.ppn) is None:
                 continue
             for method in self.plan.methods_of(cell):
                 at = (cell.collective, label(method), cell.comm_size, cell.message_size)
-                reason = reasons.get((*at, cell.ppn)) or reasons.get((*at, None))
+                reason = reasons.get((*at, cell.ppn, cell.datatype)) or reasons.get((*at, None, cell.datatype))
                 if reason and self.only in (None, (cell.collective, method)):
                     points[point_key(cell, method)] = reason
         return points
@@ -90,13 +96,16 @@ class Doubts:
         return f"{points} measured again, since the times cannot be right ({shown}{more}); {outcome}"
 
 
-def _reasons(results: Path) -> dict[tuple[Any, ...], str]:
-    """Why times of a run file cannot be trusted, by collective, method, sizes and processes per node."""
+def _reasons(results: Path, datatype: str) -> dict[tuple[Any, ...], str]:
+    """Why times of a run file cannot be trusted, by collective, method, sizes and processes per node.
+
+    Of a file with several types of elements those of one `datatype`.
+    """
     from dashboard.decisions.measured.trust import doubtful  # noqa: PLC0415 - the first process alone needs it
     from loaders import LoadError, open_results  # noqa: PLC0415
 
     try:
-        tree = open_results([results])
+        tree = open_results([results], select={"datatype": datatype} if datatype else None)
     except LoadError:
         return {}
     return {

@@ -123,7 +123,7 @@ def measure(
     if protocol.buffers == "rotate" and cell.message_size:
         copies = max(2, min(64, math.ceil(min(ROTATED_BYTES, plan.memory) / buffer_bytes(cell))))
     rank, skew = team.group.comm.Get_rank(), protocol.counts == "skewed"
-    operation = Operation(cell, rank, team.types, plan.datatype, copies, skew=skew)
+    operation = Operation(cell, rank, team.types, plan.datatype_of(cell), copies, skew=skew)
     outcomes = {}
     for method in methods:
         if known.get(method):
@@ -134,7 +134,7 @@ def measure(
     team.note(None)
     timed = [method for method in methods if not outcomes[method].error]
     sizes = (cell.launch, cell.comm_size, cell.message_size)
-    seeded = np.random.default_rng([plan.seed, attempt, *cell.collective.encode(), *sizes])
+    seeded = np.random.default_rng([plan.seed, attempt, *f"{cell.collective}{cell.datatype}".encode(), *sizes])
     if protocol.name == "occ":
         _in_turns(team, cell, operation, protocol, {m: outcomes[m] for m in timed}, seeded, _Occ(team.group, protocol))
     else:
@@ -381,5 +381,6 @@ def _identity(cell: Cell, method: Method) -> dict[str, Any]:
     """What tells the point from all others, as a run file takes it."""
     point: dict[str, Any] = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
     point["message_size"] = cell.message_size
-    further = {"ppn": cell.ppn, "launch": cell.launch if cell.launch > 1 else None}
+    launch = cell.launch if cell.launch > 1 else None
+    further = {"ppn": cell.ppn, "launch": launch, "element_type": cell.datatype or None}
     return point | {name: value for name, value in further.items() if value is not None}

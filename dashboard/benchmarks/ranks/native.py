@@ -6,6 +6,7 @@ What it is given are mpi4py's communicators, types and operations; mpi4py is not
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy.typing as npt
 
 from dashboard.benchmarks.errors import BenchError
 from dashboard.schedules import Program
+from dashboard.schedules.datatypes import Elements, raw
+from dashboard.schedules.over_mpi import scratch_of
 
 #: The interpreter, and how its library is called.
 SOURCE, FILE = Path(__file__).with_name("interpreter.c"), "libcolltune_schedules.so"
@@ -35,9 +38,7 @@ class Native:
         self._library, self._address = ctypes.CDLL(str(library)), address
         self._request_size = int(self._library.colltune_request_size())
 
-    def bind(
-        self, comm: Any, program: Program, memory: tuple[npt.NDArray[Any], npt.NDArray[Any]], element: Any, op: Any
-    ) -> NativeBound:
+    def bind(self, comm: Any, program: Program, memory: Sequence[Any], element: Any, op: Any) -> NativeBound:
         """Bind a program to its buffers, as `dashboard.schedules.over_mpi.Bound` does; `op` is mpi4py's operation.
 
         Raises
@@ -48,6 +49,13 @@ class Native:
         return NativeBound(self, comm, program, memory, element, op)
 
 
+def _extent(memory: Any) -> int:
+    """Bytes from an element to the next."""
+    if isinstance(memory, Elements):
+        return memory.datatype.extent
+    return int(memory.dtype.itemsize * np.prod(memory.shape[1:], dtype=np.int64))
+
+
 class NativeBound:
     """A program with its buffers on a communicator, which is called as often as wanted; see `Native.bind`."""
 
@@ -56,18 +64,18 @@ class NativeBound:
         native: Native,
         comm: Any,
         program: Program,
-        memory: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        memory: Sequence[Any],
         element: Any,
         op: Any,
     ) -> None:
         rows = np.ascontiguousarray(program.rows)
         if len(rows) and int(rows[:, 5].max()) > _LARGEST:
             raise BenchError(f"a message of {int(rows[:, 5].max())} elements; MPI counts to {_LARGEST}")
-        source, target = memory
-        extent = int(target.dtype.itemsize * np.prod(target.shape[1:], dtype=np.int64))
-        scratch = np.empty(program.scratch * extent, np.uint8)
+        source, target, *given = memory
+        scratch = given[0] if given else scratch_of(program, target)
+        extent = _extent(target)
         requests = np.zeros(max(len(rows), 1) * native._request_size, np.uint8)  # noqa: SLF001 - one thing in two classes
-        buffers = (ctypes.c_void_p * 3)(*(each.ctypes.data for each in (source, target, scratch)))
+        buffers = (ctypes.c_void_p * 3)(*(raw(each).ctypes.data for each in (source, target, scratch)))
         handles = [ctypes.c_void_p(native._address(each)) for each in (comm, element, op)]  # noqa: SLF001 - likewise
         #: What the addresses point to lives as long as this.
         self._kept = (rows, source, target, scratch, requests, buffers, comm, element, op)
@@ -77,11 +85,21 @@ class NativeBound:
             ctypes.c_int64(len(rows)),
             buffers,
             ctypes.c_int64(extent),
+            ctypes.c_int(isinstance(target, np.ndarray)),
             *handles,
             ctypes.c_void_p(requests.ctypes.data),
         )
 
     def __call__(self) -> None:
         """Run it once; `BenchError` with MPI's code when a call fails."""
-        if code := self._run(*self._arguments):
+        self._called(None)
+
+    def traced(self) -> npt.NDArray[np.float64]:
+        """Run it once; begin and end of each row, seconds of `time.perf_counter`."""
+        times = np.zeros((len(self._kept[0]), 2))
+        self._called(ctypes.c_void_p(times.ctypes.data))
+        return times
+
+    def _called(self, times: ctypes.c_void_p | None) -> None:
+        if code := self._run(*self._arguments, times):
             raise BenchError(f"a call of MPI gave {code} in a schedule")

@@ -16,6 +16,8 @@ from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
 from loaders.collectives import COLLECTIVES, Part
 
 Array = npt.NDArray[Any]
+#: MPI's names of types of elements.
+MPI_TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 #: What receive buffers hold before a verified call; no pattern gives it.
 _POISON = 255
 _BYTE_VALUES = 251

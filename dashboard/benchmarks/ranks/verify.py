@@ -7,6 +7,7 @@ with what the collective promises, and, where the library counts messages, what 
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
 import time
@@ -21,12 +22,13 @@ from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.native import Native
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
-from dashboard.schedules.expectation import SHAPE, add, after, before, multiply, operation
+from dashboard.schedules.datatypes import APART, CONTIGUOUS, DATATYPES, Datatype, Elements, by_elements
+from dashboard.schedules.expectation import SHAPE, add, after, before, multiply
 from dashboard.schedules.grid import cases
 from dashboard.schedules.in_process import Combine
 from dashboard.schedules.over_mpi import Bound
 from dashboard.schedules.schedule import sent_by
-from dashboard.schedules.verification import Case, Guarded
+from dashboard.schedules.verification import Case, combine_of, guarded
 
 _FAILED = 3
 #: A rank in turn comes so late to every eighth case.
@@ -60,9 +62,13 @@ class _Ranks:
     def __init__(self, mpi: Any, order: Mapping[str, Any], lines: Any) -> None:
         self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
         self._rank = int(self._world.Get_rank())
-        self._element = mpi.INT64_T.Create_contiguous(4).Commit()
+        self._elements = elements_of(mpi)
         self._native = Native(Path(order["native"]), mpi._addressof) if order["native"] else None  # noqa: SLF001 - see below
-        self._ops = {commutes: mpi.Op.Create(_called(each), commutes) for commutes, each in _OPERATIONS.items()}
+        self._ops = {
+            (known, commutes): mpi.Op.Create(_called(each, known), commutes)
+            for commutes, each in _OPERATIONS.items()
+            for known in (None, *DATATYPES.values())
+        }
         self._counters: Counters | None = None
         self._tools: ToolInterface | None = None
         if order["counters"]:
@@ -76,7 +82,7 @@ class _Ranks:
             with subset(self._mpi, self._world, member=self._rank < size) as comm:
                 for collective, name in self._order["algorithms"] if comm else ():
                     self._algorithm(comm, collective, name)
-        for each in (self._element, *self._ops.values()):
+        for each in (*self._elements.values(), *self._ops.values()):
             each.Free()
         if self._tools is not None:
             self._tools.close()
@@ -104,11 +110,14 @@ class _Ranks:
 
     def _case(self, comm: Any, case: Case, made: Program) -> str:
         """Run a case twice; what is wrong with it here, empty when nothing is."""
-        call = case.call
-        turns = [Guarded(before(call, turn)[self._rank], 0) for turn in range(3 if self._native else 2)]
+        call, element = case.call, self._elements[case.datatype]
+        turns = [
+            guarded(before(call, turn)[self._rank], made.scratch, case.datatype)
+            for turn in range(3 if self._native else 2)
+        ]
         bound = [
-            Bound(comm, made, guarded.memory[:2], self._element, operation(call), persistent=turn > 0)
-            for turn, guarded in enumerate(turns[:2])
+            Bound(comm, made, buffers.memory, element, combine_of(case), persistent=turn > 0)
+            for turn, buffers in enumerate(turns[:2])
         ]
         sent = self._counted(bound[0])
         if case.between:
@@ -117,10 +126,11 @@ class _Ranks:
         for each in bound:
             each.free()
         if self._native:
-            self._native.bind(comm, made, turns[2].memory[:2], self._element, self._ops[call.commutative])()
+            op = self._ops[DATATYPES.get(case.datatype), call.commutative]
+            self._native.bind(comm, made, turns[2].memory, element, op)()
         try:
-            for turn, guarded in enumerate(turns):
-                guarded.check(self._rank, after(call, turn)[self._rank])
+            for turn, buffers in enumerate(turns):
+                buffers.check(self._rank, after(call, turn)[self._rank])
         except WrongResultError as error:
             return str(error)
         if sent is not None and sent != (planned := sent_by(made, call.element_size)):
@@ -148,14 +158,46 @@ class _Ranks:
 _OPERATIONS: Mapping[bool, Combine] = {True: add, False: multiply}
 
 
-def _called(combine: Combine) -> Callable[[Any, Any, Any], None]:
-    """An operation as MPI calls it, with memory in place of arrays."""
+def _called(combine: Combine, known: Datatype | None) -> Callable[[Any, Any, Any], None]:
+    """An operation as MPI calls it, with memory in place of arrays or elements."""
 
     def call(lower: Any, into: Any, _: Any) -> None:
         """Combine the elements of two pieces of memory, in the second."""
         combine(*(np.frombuffer(each, np.int64).reshape(-1, *SHAPE) for each in (lower, into)))
 
-    return call
+    placed: Callable[[Any, Any], None] = by_elements(combine)
+
+    def by_place(lower: Any, into: Any, _: Any) -> None:
+        """Likewise where elements reach beyond what MPI gives."""
+        if known is not None and len(into):
+            placed(*(_around(known, each) for each in (lower, into)))
+
+    return call if known is None else by_place
+
+
+def _around(known: Datatype, memory: Any) -> Elements:
+    """Elements that MPI gives from the first one's place on, with all that belongs to them."""
+    length = len(memory) // known.extent
+    begin = np.frombuffer(memory, np.uint8).ctypes.data + known.lower
+    size = known.span + (length - 1) * known.extent
+    there = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(begin))
+    return Elements(known, there, -known.lower, length)
+
+
+def elements_of(mpi: Any) -> dict[str, Any]:
+    """MPI's types of the elements that methods are verified with, by name; each made by the constructor of its name."""
+    plain, pair = mpi.INT32_T, mpi.Datatype.Create_struct([1, 1], [0, 4], [mpi.INT8_T, mpi.INT32_T])
+    made = {
+        CONTIGUOUS: mpi.INT64_T.Create_contiguous(4),
+        "vector": plain.Create_vector(4, 1, 2),
+        "indexed": mpi.INT16_T.Create_indexed([1, 2, 1], [0, 3, 7]),
+        "struct": mpi.Datatype.Create_struct([1] * 4, [0, 8, 16, 24], [plain, mpi.DOUBLE, mpi.INT8_T, mpi.INT64_T]),
+        "resized": plain.Create_hindexed([1] * 4, [-4, 0, 8, 20]).Create_resized(-4, 32),
+        "nested": pair.Create_vector(2, 1, 2),
+        "column": mpi.INT8_T.Create_vector(4, 1, APART).Create_resized(0, 1),
+        "empty": plain.Create_contiguous(0),
+    }
+    return {name: each.Commit() for name, each in made.items()}
 
 
 if __name__ == "__main__":

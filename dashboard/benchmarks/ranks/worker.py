@@ -31,7 +31,7 @@ from dashboard.benchmarks.ranks import again, cellrun, header, selection, surrou
 from dashboard.benchmarks.ranks.counting import Counters, counters_of
 from dashboard.benchmarks.ranks.forced import Forced, Todo
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError
-from dashboard.benchmarks.ranks.operations import Types, keep_first
+from dashboard.benchmarks.ranks.operations import MPI_TYPES, Types, keep_first
 from dashboard.benchmarks.ranks.plain import Plain
 from dashboard.benchmarks.ranks.progress import Progress
 from dashboard.benchmarks.ranks.selection import Selection
@@ -46,7 +46,6 @@ from dashboard.export.components import TUNED
 if TYPE_CHECKING:
     from loaders import RunWriter
 
-_TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 _FAILED = 3
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
 
@@ -333,12 +332,15 @@ class Worker:
         one_node = len({self._nodes[member] for member in members}) == 1
         crowded = surroundings.crowded(comm.allgather((surroundings.machine(), os.sched_getaffinity(0))))
         op = mpi.SUM if self._plan.operation == SUM else mpi.Op.Create(keep_first, commute=False)
-        types = Types(mpi.BYTE, getattr(mpi, _TYPES[self._plan.datatype]), op, commutes=self._plan.operation == SUM)
         try:
             for cell, methods in block:
                 if not comm.bcast(time.monotonic() < self._deadline, 0):
                     return False
-                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {format_bytes(cell.message_size)}")
+                typed = f", {cell.datatype}" if cell.datatype else ""
+                size = format_bytes(cell.message_size)
+                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {size}{typed}")
+                reduced = getattr(mpi, MPI_TYPES[self._plan.datatype_of(cell)])
+                types = Types(mpi.BYTE, reduced, op, commutes=self._plan.operation == SUM)
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, bound, self._counters, members, self._progress.calling)

@@ -1,4 +1,4 @@
-"""The tab of the page *Models* that draws own algorithms: who sends to whom, and what each rank holds, step by step."""
+"""The tab of the page *Models* that draws own algorithms: who sends to whom, what each rank holds, and when."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import panel as pn
 from panel.io import hold
 
 from dashboard.domain.units import format_bytes
+from dashboard.models import MODEL_TITLES
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html, side_by_side
+from dashboard.pages.models.times import TimeLines
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.widgets import Select, int_slider
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Schedule, ScheduleError, schedule
@@ -54,7 +56,9 @@ class Scheduled(Part):
         ]
         style = {"flex": "1 1 340px"}
         columns = [pn.Column(pane, min_width=330, styles=style) for pane in (self.graph, self.held)]
-        self.results.objects = [self.counts, side_by_side(*columns, align_items="start")]
+        model = self.menu("Model", 150, "How long a message keeps sender, wire and receiver, for the time line.")
+        self.times = TimeLines(choice, model, self.again, self._traced)
+        self.results.objects = [self.counts, side_by_side(*columns, align_items="start"), self.times]
         self.redraw = Newest(self._draw)
 
     def _slider(self, label: str, start: int, end: int, value: int, about: str) -> Any:
@@ -71,6 +75,8 @@ class Scheduled(Part):
             return
         algorithm = known[self.offer(self.algorithm, list(known), *(each.algorithm for each in self._choice.methods))]
         names = {each.name for each in algorithm.parameters}
+        models = {MODEL_TITLES[name]: name for name in self._choice.effective()}
+        self.offer(self.times.model, models, "loggp")
         with self.filling():
             self.segments.visible = bool(names & set(_SEGMENT))
             self.root.param.update(visible=COLLECTIVES[collective].rooted, end=self.processes.value - 1)
@@ -98,17 +104,30 @@ class Scheduled(Part):
                 self._menus[each.name] = menu
         self.parameters.objects = list(self._menus.values())
 
-    def _made(self, algorithm: Algorithm) -> Schedule:
-        """As many elements as segments in each block, and for each rank where a vector is cut."""
+    def _traced(self) -> None:
+        """Show the algorithm of a trace that was loaded, where its collective is on show."""
+        trace = self.times.trace
+        if trace is not None and trace.algorithm in ALGORITHMS.get(self._choice.collective, {}):
+            with self.filling():
+                self.algorithm.value = trace.algorithm
+                self.processes.value = min(max(trace.call.processes, 2), PROCESSES)
+        self.update()
+
+    def _made(self, algorithm: Algorithm, size: int = 0) -> Schedule:
+        """As many elements as segments in each block, and for each rank where a vector is cut.
+
+        Elements are so large that the message has `size` bytes, or small ones.
+        """
         collective, processes, segments = algorithm.collective, int(self.processes.value), int(self.segments.value)
         vector = COLLECTIVES[collective].sends == "vector"
         count = 0 if collective == "barrier" else processes * segments if vector else segments
+        element = max(1, round(size / count)) if size and count else ELEMENT
         given = {name: menu.value for name, menu in self._menus.items()}
         for each in algorithm.parameters:
             if each.name in _SEGMENT and segments > 1:
-                given[each.name] = -(-count // segments) * ELEMENT
+                given[each.name] = -(-count // segments) * element
         root = int(self.root.value) if COLLECTIVES[collective].rooted else 0
-        return schedule(Call(collective, processes, count, root, ELEMENT), algorithm.name, **given)
+        return schedule(Call(collective, processes, count, root, element), algorithm.name, **given)
 
     def _draw(self) -> None:
         algorithm = ALGORITHMS.get(self._choice.collective, {}).get(self.algorithm.value)
@@ -131,6 +150,7 @@ class Scheduled(Part):
             self.tell("")
             self.graph.object, self.held.object = graph, held
             self.counts.object = _counts(made, last)
+            self.times.draw(algorithm, lambda size: self._made(algorithm, size))
 
 
 def _counts(made: Schedule, last: int) -> str:

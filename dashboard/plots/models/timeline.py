@@ -36,6 +36,7 @@ LOOKS: Mapping[str, Look] = {
     "receive": Look("#e0a21a", "/", "/", "receives"),
     "compute": Look("#1a9e62", "x", "x", "computes"),
     "copy": Look("#c2479c", ".", "∙", "copies"),
+    "wait": Look("#e6e6e6", " ", "", "waits for"),
 }
 _X, _Y = hv.Dimension("time", label="time"), hv.Dimension("process", label="process")
 
@@ -50,7 +51,8 @@ def work_columns(run: Run, kind: str) -> dict[str, Any]:
     events = [each for each in run.events if each.kind == kind and each.end > each.start]
     rows = np.array([-each.process for each in events], dtype=float)
     labels = [f"process {each.process} {LOOKS[kind].title} {format_bytes(each.size)}" for each in events]
-    peers = [{"send": f" to {each.peer}", "receive": f" from {each.peer}"}.get(kind, "") for each in events]
+    peer = {"send": " to {}", "receive": " from {}", "wait": ", process {}"}.get(kind, "")
+    peers = [peer.format(each.peer) for each in events]
     return {
         "start": np.array([each.start for each in events], dtype=float),
         "low": rows - _HALF,
@@ -71,7 +73,7 @@ def message_columns(run: Run) -> dict[str, Any]:
     }
 
 
-def timeline(title: str, run: Run) -> hv.Overlay:
+def timeline(title: str, run: Run, until: float = 0.0) -> hv.Overlay:
     """Draw a run.
 
     Parameters
@@ -79,7 +81,9 @@ def timeline(title: str, run: Run) -> hv.Overlay:
     title
         Of the chart.
     run
-        As `dashboard.models.simulator.simulate` gives it.
+        As `dashboard.models.simulator.simulate` or `dashboard.models.traced.run_of` gives it.
+    until
+        End of the axis, seconds, where others are to be compared with it; at least the run's.
     """
     processes = len(run.finished)
     layers: list[hv.Element] = []
@@ -109,7 +113,7 @@ def timeline(title: str, run: Run) -> hv.Overlay:
             grows=False,
             xlabel="time",
             ylabel="process",
-            xlim=(0.0, run.time * 1.02 or 1.0),
+            xlim=(0.0, max(run.time, until) * 1.02 or 1.0),
             ylim=(-processes + 0.4, 0.6),
             yticks=[(-each, str(each)) for each in range(processes)],
         )

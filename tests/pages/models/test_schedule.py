@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from html import unescape
 from pathlib import Path
 
+import holoviews as hv
 import pytest
 
 from dashboard.cli import main
 from dashboard.pages.models.page import ModelsPage
 from dashboard.pages.models.schedule import Scheduled
-from dashboard.schedules import ALGORITHMS
+from dashboard.schedules import ALGORITHMS, Call
 from tests.pages.models.viewing import open_tab
+from tests.schedules.test_trace import traced
 
 
 @pytest.fixture
@@ -73,3 +76,38 @@ def test_every_algorithm_of_every_collective_offered_has_a_picture(page: ModelsP
             tab.algorithm.value = name
             assert tab.results.visible, (collective, name, tab.message.object)
             assert arrows(tab.graph.object)[0] >= 7
+
+
+def test_the_time_line_of_the_model_stands_below_and_that_of_a_trace_below_it_on_the_same_axis(tab: Scheduled) -> None:
+    times = tab.times
+    assert times.simulated.object is None
+    times.shown.value = True
+    alone = times.simulated.object
+    assert "7 messages" in times.table.object
+    assert not times.rooms[1].visible
+    tab.step.value = 2
+    assert times.simulated.object is alone
+    trace = traced(Call("bcast", 4, 4096, 1, 1), "linear")
+    times.file.filename = "trace.json"
+    times.file.value = json.dumps(trace.to_json()).encode()
+    assert (tab.algorithm.value, tab.processes.value) == ("linear", 4)
+    assert "with the parameters of grig-tcp" in times.note.object
+    drawn, measured = hv.render(times.simulated.object), hv.render(times.measured.object)
+    assert drawn.x_range.end == measured.x_range.end == pytest.approx(1.02 * max(each.max() for each in trace.times))
+    assert "waits for" in times.measured_table.object
+    assert "4 processes, 4 KiB, native" in times.note.object
+    tab.algorithm.value = "binomial"
+    assert not times.rooms[1].visible
+    assert "choose it to see how it ran" in times.note.object
+
+    times.file.value = json.dumps(traced(Call("allreduce", 2, 8, 0, 8), "ring").to_json()).encode()
+    assert tab.algorithm.value == "binomial"
+    assert "a trace of allreduce ring: choose it" in times.note.object
+    # What is no trace is said, and nothing else changes.
+    before = times.simulated.object
+    times.file.filename = "<x>.json"
+    for content, why in ((b"{", "Expecting"), (b"[]", "not a trace"), (b" " * (5 << 20), "5,242,880 bytes")):
+        times.file.value = content
+        assert why in times.note.object
+        assert "&lt;x&gt;.json" in times.note.object
+        assert times.simulated.object is before

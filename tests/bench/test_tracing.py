@@ -1,0 +1,46 @@
+"""Methods traced on the installed MPI: by both executors, with clocks that agree. Two and three processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.cli import main
+from dashboard.models.traced import run_of
+from dashboard.schedules.trace import Trace
+
+
+@pytest.mark.parametrize(
+    ("executor", "words"),
+    [
+        ("native", "-c allreduce --algorithm ring --processes 2 --bytes 4096 --element-size 8"),
+        ("mpi4py", "-c bcast --algorithm pipeline --processes 3 --bytes 4096 --segment-size 1KiB --root 1"),
+    ],
+)
+def test_no_message_is_there_before_it_was_sent(
+    executor: str, words: str, installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "trace.json"
+    assert main(["methods", "trace", *words.split(), "--executor", executor, "-o", str(file), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(file.read_text(encoding="utf-8"))
+    trace = Trace.from_json(printed)
+    assert trace.facts["executor"] == executor
+    assert trace.facts["library"] == f"{installation.library.name} {installation.library.version}"
+    run = run_of(trace)
+    assert min(float(each.min()) for each in trace.times) == 0.0
+    assert all(message.start < message.end for message in run.messages)
+    # What a rank does follows one after the other.
+    for each in trace.times:
+        assert (each[1:, 0] >= each[:-1, 1]).all()
+
+
+def test_what_cannot_be_traced_is_refused_before_ranks_are_started(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "methods trace -c reduce --algorithm binomial --processes 2 --bytes 600 --element-size 3"
+    assert main(words.split()) == 2
+    assert "elements that are reduced have 1, 4, 8 bytes here" in capsys.readouterr().err
+    assert main(["methods", "trace", "-c", "barrier", "--algorithm", "bruck", "--processes", "65"]) == 2
+    assert "allowed are 1 to 64" in capsys.readouterr().err
