@@ -25,6 +25,7 @@ __all__ = [
     "live",
     "maps",
     "models",
+    "notebook",
     "online",
     "online_grids",
     "outliers",

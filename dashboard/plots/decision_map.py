@@ -9,7 +9,7 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.plots.axes import Axes
+from dashboard.plots.axes import Axes, Axis
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.raster import Raster
 
@@ -190,24 +190,28 @@ def has_letters(axes: Axes) -> bool:
     return axes.cells <= MOST_LETTERS and max(axes.shape) <= MOST_IN_LINE
 
 
-def _pixels(axes: Axes) -> NDArray[np.float64]:
+def _pixels(axis: Axis) -> NDArray[np.float64]:
     """Width of each column of cells where the map is as narrow as it gets."""
-    low, high = axes.x.limits
-    return np.diff(axes.x.edges) / (high - low) * NARROWEST
+    low, high = axis.limits
+    return np.diff(axis.edges) / (high - low) * NARROWEST
 
 
-def that_fit(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
+def that_fit(figures: NDArray[Any], axis: Axis, column: NDArray[np.intp] | None = None) -> NDArray[Any]:
     """Leave out what is wider than its cell where the map is as narrow as it gets.
 
     Parameters
     ----------
     figures
-        Text in each cell, row by row.
-    axes
-        Of the map.
+        Text in each cell.
+    axis
+        To the right.
+    column
+        Of each cell along the axis; None: the cells stand row by row.
     """
     lengths = np.array([len(text) for text in figures])
-    return np.where(lengths * FIGURE_WIDTH <= np.tile(_pixels(axes), axes.y.sizes.size), figures, "")
+    pixels = _pixels(axis)
+    wide = np.resize(pixels, len(figures)) if column is None else pixels[column]
+    return np.where(lengths * FIGURE_WIDTH <= wide, figures, "")
 
 
 def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> NDArray[Any]:
@@ -216,7 +220,7 @@ def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey)
     Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest.
     """
     texts = np.full(methods.shape, "", dtype=object)
-    pixels, centres, edges = _pixels(axes), axes.x.centres, axes.x.edges
+    pixels, centres, edges = _pixels(axes.x), axes.x.centres, axes.x.edges
     for row, line in enumerate(methods):
         ends = [*(np.flatnonzero(np.diff(line)) + 1), len(line)]
         for start, end in zip([0, *ends], ends, strict=False):

@@ -64,7 +64,7 @@ def gap_columns(gap: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]
         return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
     x, y = axes.x.centres, axes.y.centres
     figures = np.array([f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()])
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": that_fit(figures, axes)}
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": that_fit(figures, axes.x)}
 
 
 def gap_figures(gap: NDArray[np.float64], axes: Axes) -> hv.Labels:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.plots.axes import size_axis
+from dashboard.plots.decision_map import that_fit
 from dashboard.plots.online import frame
 
 #: From nothing to much: one hue.
@@ -109,10 +110,11 @@ def _grid(
     ]
     if axis.sizes.size <= _MOST_TEXT[0] and len(rows) <= _MOST_TEXT[1]:
         x, y = (columns["x0"] + columns["x1"]) / 2, row
+        figures = that_fit(columns[shown], axis, column)
         dark = np.array([_is_dark(each) for each in columns["color"]], dtype=bool)
         for kind, color in ((dark, "#ffffff"), (~dark, "#111111")):
-            labels = hv.Labels((x[kind], y[kind], columns[shown][kind]), ["x", "y"], "text")
-            layers.append(labels.opts(text_color=color, text_font_size="8pt", backend="bokeh"))
+            labels = hv.Labels((x[kind], y[kind], figures[kind]), ["x", "y"], "text")
+            layers.append(labels.opts(text_color=color, text_font_size="9px", backend="bokeh"))
     return hv.Overlay(layers).opts(
         **frame(title),
         xlim=axis.limits,

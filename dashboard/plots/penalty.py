@@ -54,7 +54,7 @@ def figure_columns(penalty: NDArray[np.float64], axes: Axes) -> dict[str, NDArra
     shown = np.nan_to_num(penalty).ravel()
     x, y = axes.x.centres, axes.y.centres
     figures = np.array([f"{value:.0f}" if value >= BOUNDS[0] else "" for value in shown])
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": that_fit(figures, axes)}
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": that_fit(figures, axes.x)}
 
 
 def cell_figures(penalty: NDArray[np.float64], axes: Axes) -> hv.Labels:

@@ -28,9 +28,11 @@ view.export('svg').to_blob().then((blob) => {
 """
 
 
-#: Tools are in the way of no title until the pointer or the focus is on their figure; a finger has neither.
+#: Tools are in the way of no title until the pointer or the focus is on their figure (a finger has neither); over the
+#: end of a long one they then stand on a ground of their own.
 _HOVERED = """@media (hover: hover) { :host { --tools: 0; } :host(:hover), :host(:focus-within) { --tools: 1; } }"""
-_QUIET = ":host { opacity: var(--tools, 1); transition: opacity 0.15s; }"
+_QUIET = """:host { opacity: var(--tools, 1); transition: opacity 0.15s; border-radius: 4px;
+  background: var(--panel-background-color, #fff); }"""
 
 
 def offer_svg(plot: Any, element: Any) -> None:

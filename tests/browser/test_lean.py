@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 import bokeh
 import pytest
+from bokeh.embed import json_item
+from bokeh.layouts import column
+from bokeh.plotting import figure
 
 from dashboard.server.patches.lean import EARLY, LATE, MADE_FOR
 from tests.browser.maps import wait_until_drawn
@@ -67,6 +70,30 @@ _SHARING = """async () => {
     for (const {host} of roots) host.remove()
     return told
 }"""
+#: Two columns of a figure each get other children in one frame, then a figure is changed: how often the page was laid
+#: out and how often each figure was drawn, after each.
+_TOGETHER = """async () => {
+    const [root] = [...Bokeh.index.roots], columns = root.child_views
+    const figures = columns.map((each) => each.child_views[0])
+    const frame = () => new Promise((next) => requestAnimationFrame(() => setTimeout(next)))
+    const frames = async () => { await frame(); await frame() }
+    let laid = 0
+    const {update_layout} = root
+    root.update_layout = () => { laid += 1; update_layout.call(root) }
+    const did = async (work) => {
+        const before = figures.map((each) => each._render_count)
+        laid = 0
+        work()
+        await frames()
+        return [laid, ...figures.map((each, at) => each._render_count - before[at])]
+    }
+    await frames()
+    return [
+        await did(() => columns.forEach((each) => each.invalidate_layout())),
+        await did(() => figures[0].invalidate_layout()),
+        await did(() => columns[1].model.children[0].setv({height: 140})),
+    ]
+}"""
 
 
 @pytest.fixture
@@ -105,6 +132,24 @@ def test_bokeh_alone_does_not_share_them(watched_page: WatchedPage) -> None:
     # Once it does, the module goes.
     watched_page.page.add_script_tag(path=BOKEH)
     assert watched_page.page.evaluate(_OWN_WAY) == [1, 0]
+
+
+def test_what_comes_together_is_laid_out_once_and_draws_what_has_changed(watched_page: WatchedPage) -> None:
+    page = watched_page.page
+    figures = [figure(width=200, height=120) for _ in range(2)]
+    for each in figures:
+        each.scatter([1, 2], [1, 2])
+    page.set_content("<div id='here'></div>")
+    page.add_script_tag(path=BOKEH)
+    page.add_script_tag(content=EARLY)
+    # Drawn once all of it is.
+    page.evaluate("(item) => Bokeh.embed.embed_item(item)", json_item(column(*map(column, figures)), "here"))
+    page.wait_for_function("Bokeh.documents[0].is_idle")
+    together, changed, resized = page.evaluate(_TOGETHER)
+    assert together == [1, 0, 0]
+    assert changed == [1, 1, 0]
+    assert resized[1] == 0
+    assert resized[2] > 0
 
 
 def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: WatchedPage) -> None:

@@ -87,6 +87,12 @@ def test_bins_with_more_timings_are_darker_and_what_is_gained_is_green() -> None
     assert orange[0] > orange[1]
     assert len(set(grey)) == 1
     hv.render(online_grids.gain_map(beside))
+    # The columns of 1, 2 and 4 bytes have a quarter of the others' width, and no room for four signs.
+    sizes = [1, 2, 4, *(16 << 4 * at for at in range(6))]
+    many = pd.DataFrame({"message_size": sizes, "nodes": 2, "ppn": 1, "method": "ring"})
+    narrow = online_grids.gain_map(many.assign(default=1e-6, tuned=1e-6, ratio=1.0))
+    written = [text for labels in narrow.values() if isinstance(labels, hv.Labels) for text in labels["text"] if text]
+    assert written == ["1.00"] * 6
     hv.render(online_grids.coverage_map(seen.iloc[:0]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -25,6 +26,7 @@ PROCESSES = 16
 #: Bytes of an element, and how messages may be cut: into so many segments.
 ELEMENT, MOST_SEGMENTS = 8, 8
 _SEGMENT = ("segment_size", "first_segment")
+_GROUND, _INK = "var(--panel-background-color, #fff)", "var(--panel-on-background-color, #222)"
 
 
 class Scheduled(Part):
@@ -140,8 +142,9 @@ class Scheduled(Part):
             with self.filling():
                 self.step.param.update(end=max(last, 1), value=min(self.step.value, last))
             step = int(self.step.value) or None
-            graph = graph_svg(made, step)
-            held = "" if made.call.collective == "barrier" else movement_svg(made, last if step is None else step)
+            graph = in_theme(graph_svg(made, step))
+            rested = last if step is None else step
+            held = "" if made.call.collective == "barrier" else in_theme(movement_svg(made, rested))
         except ScheduleError as error:
             text = f"{error}."
             self.tell(text[0].upper() + text[1:])
@@ -151,6 +154,13 @@ class Scheduled(Part):
             self.graph.object, self.held.object = graph, held
             self.counts.object = _counts(made, last)
             self.times.draw(algorithm, lambda size: self._made(algorithm, size))
+
+
+def in_theme(svg: str) -> str:
+    """A drawing in the colours of the page, light or dark: strokes are mixed with its ink, to be read on both."""
+    svg = svg.replace("<svg ", f'<svg fill="{_INK}" ', 1)
+    svg = svg.replace('fill="white"', f'fill="{_GROUND}"').replace('stroke="black"', f'stroke="{_INK}"')
+    return re.sub(r"hsl\(\d+ 80% 38%\)", lambda dark: f"color-mix(in oklab, {dark[0]} 65%, {_INK})", svg)
 
 
 def _counts(made: Schedule, last: int) -> str:

@@ -13,6 +13,7 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_bytes
 from dashboard.online import course as courses
 from dashboard.online.course import Course
+from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.widgets import MultiChoice, Select
 from dashboard.plots import legend, online, online_grids
 from dashboard.plots.colors import MethodKey
@@ -68,12 +69,13 @@ class Charts(Viewer):
         )
         self.body = pn.Column(self.bar, self._boxes(), self.texts["table"], margin=0, visible=False)
         self.body.sizing_mode = "stretch_width"
+        self.coming = outline()
         for field in (self.collective, self.place, self.size, self.methods):
             field.param.watch(self._chosen, "value")
         state.param.watch(self._draw, "scheme")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self.body
+        return pn.Column(self.coming, self.body, margin=0, sizing_mode="stretch_width")
 
     def _boxes(self) -> pn.FlexBox:
         flex = {"sizing_mode": "stretch_width", "min_width": 350, "margin": 4, "styles": {"flex": "1 1 420px"}}
@@ -83,15 +85,15 @@ class Charts(Viewer):
     def show(self, course: Course, kind: str) -> None:
         """Show a course of a ``scenario`` or a ``folder``."""
         self.course, self._kind = course, kind
-        self.body.visible = bool(course.models)
-        if course.models:
-            with hold(pn.state.curdoc):
+        with hold(pn.state.curdoc):
+            self.coming.visible, self.body.visible = False, bool(course.models)
+            if course.models:
                 self._offer()
                 self._draw()
 
     def hide(self) -> None:
         """Show nothing."""
-        self.course, self.body.visible = None, False
+        self.course, self.coming.visible, self.body.visible = None, False, False
 
     def _offer(self) -> None:
         """Follow what was measured: collectives, places and sizes to look at."""

@@ -256,23 +256,31 @@ const leave = () => {{
 """
 
 #: What has left the document keeps the size that it had there, and is not painted; what comes back as large as it went
-#: needs nothing. Bokeh lays out the whole page for each part of which the size has changed: here once for all of them.
+#: needs nothing. Bokeh lays out the whole page for each part that is resized or gets other children: here once for all
+#: of one frame.
 CALM = """
 const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
     const resized = UIElementView.prototype.after_resize, lay_out = LayoutDOMView.prototype._after_resize
     const {paint} = PlotView.prototype, canvas_resized = CanvasView.prototype.after_resize
-    for (const each of [resized, lay_out, paint, canvas_resized])
-        if (typeof each !== 'function') throw new Error('after_resize, paint')
-    const waiting = new Set(), unpainted = new WeakSet()
+    const invalidate = LayoutDOMView.prototype.invalidate_layout
+    for (const each of [resized, lay_out, paint, canvas_resized, invalidate])
+        if (typeof each !== 'function') throw new Error('after_resize, paint, invalidate_layout')
+    const waiting = new Map(), unpainted = new WeakSet()
     const relay = () => {
         const views = [...waiting]
         waiting.clear()
-        for (const view of views) if (view.el.isConnected) view.compute_layout()
+        for (const [view, method] of views) if (view.el.isConnected) view[method]()
     }
-    const soon = (view) => {
+    const soon = (view, method = 'compute_layout') => {
         while (view.is_managed) view = view.parent
         if (waiting.size === 0) requestAnimationFrame(relay)
-        waiting.add(view)
+        // To lay out anew is to compute, too.
+        if (waiting.get(view) !== 'invalidate_layout') waiting.set(view, method)
+    }
+    LayoutDOMView.prototype.invalidate_layout = function () {
+        const {parent} = this
+        if (this.is_managed && !parent.is_managed && parent._layout_computed) soon(parent, 'invalidate_layout')
+        else invalidate.call(this)
     }
     UIElementView.prototype.after_resize = function () {
         if (!this.el.isConnected) {
@@ -292,7 +300,8 @@ const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
     // A figure that was made while its page was away took its canvas for one without a size.
     CanvasView.prototype.after_resize = function () {
         canvas_resized.call(this)
-        if (Math.floor(this.el.getBoundingClientRect().width) !== this.bbox.width) this.plot_views.forEach(soon)
+        if (Math.floor(this.el.getBoundingClientRect().width) === this.bbox.width) return
+        for (const view of this.plot_views) soon(view)
     }
     PlotView.prototype.paint = function () {
         if (this.is_displayed && !this.el.isConnected) unpainted.add(this)
@@ -301,13 +310,20 @@ const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
 }
 """
 
-#: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty.
+#: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty;
+#: and it draws the figure once more, also where another part has changed and the figure's sizes have not.
 ROWS = """
 const sweep = (plot) => {
-    const lay_out = plot._update_layout
+    const lay_out = plot._update_layout, invalidate = plot.invalidate_layout, changed = new WeakSet()
     if (typeof lay_out !== 'function') throw new Error('PlotView._update_layout')
+    plot.invalidate_layout = function () {
+        changed.add(this)
+        invalidate.call(this)
+    }
     plot._update_layout = function () {
+        const {layout, _invalidate_all, _needs_paint} = this
         lay_out.call(this)
+        if (layout != null && !changed.delete(this)) Object.assign(this, {_invalidate_all, _needs_paint})
         for (const each of [...this.top_panel.shadow_el.children])
             if (each.className === '' && each.shadowRoot === null && !each.hasChildNodes()) each.remove()
     }

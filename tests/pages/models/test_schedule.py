@@ -13,7 +13,7 @@ import pytest
 
 from dashboard.cli import main
 from dashboard.pages.models.page import ModelsPage
-from dashboard.pages.models.schedule import Scheduled
+from dashboard.pages.models.schedule import Scheduled, in_theme
 from dashboard.schedules import ALGORITHMS, Call
 from tests.pages.models.viewing import open_tab
 from tests.schedules.test_trace import traced
@@ -54,7 +54,9 @@ def test_the_command_said_draws_the_same_picture(
     tab.segments.value, tab.root.value = 3, 2
     command = shlex.split(unescape(re.search("<code>(.*)</code>", tab.counts.object)[1]))
     assert main([*command[1:], "-o", str(tmp_path / "chain.svg")]) == 0
-    assert (tmp_path / "chain.svg").read_text() == tab.graph.object
+    assert in_theme((tmp_path / "chain.svg").read_text()) == tab.graph.object
+    # On a dark page nothing of it is a white sheet.
+    assert not re.search("white|black", tab.graph.object + tab.held.object)
     capsys.readouterr()
 
 
