@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.measured.problem import Problem
-    from dashboard.export.bundle import Order, Written
+    from dashboard.export.writing import Order, Written
     from dashboard.session.prepared import Decided, Prepared
 
 #: Exit status of an export that costs more than its tree, above what is allowed.
@@ -52,7 +52,7 @@ def decide(args: argparse.Namespace) -> None:
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
     from dashboard.export import TARGETS as WRITERS
-    from dashboard.export import ExportError, bundle
+    from dashboard.export import ExportError, bundle, writing
 
     if args.to not in WRITERS:
         raise Usage(f"--to {args.to}: no such target; available: {', '.join(WRITERS)}")
@@ -67,7 +67,7 @@ def export(args: argparse.Namespace) -> None:
         decisions.append(decided.decision)
     provenance = {"statistics": statistics, "sources": sources}
     order = _order(args, given, made, cli_beyond.bounded(args, decisions), provenance)
-    written = bundle.write(order)
+    written = writing.write(order)
     if written.left_out:
         raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
     loses = _say_losses(written, args.allow_loss)
@@ -124,7 +124,7 @@ def _order(
 
     if "version" in TARGETS[args.to].options and "version" not in given and (measured := _measured_version(made)):
         given = {**given, "version": measured}
-    from dashboard.export.bundle import Order
+    from dashboard.export.writing import Order
 
     parts = [part for prepared in made for part in prepared.problem.slices]
     named = {str(part.given.get("collective", part.cube.attrs.get("collective"))): part for part in parts}

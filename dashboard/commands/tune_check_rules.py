@@ -110,7 +110,7 @@ def _grown(args: argparse.Namespace, form: Form) -> Given:
     from dashboard.commands.treatment import preparation
     from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
     from dashboard.decisions.grown.families import family
-    from dashboard.export import bundle
+    from dashboard.export import writing
 
     name, _, options = args.tree.partition(":")
     chosen = family(name)
@@ -124,7 +124,7 @@ def _grown(args: argparse.Namespace, form: Form) -> Given:
         cubes[collective] = prepared.problem.slices[0].cube
     bounded = tuple(cli_beyond.bounded(args, decisions))
     base = form.base or None
-    made = bundle.write(bundle.Order(form.target, bounded, cubes=cubes, version=form.version, base=base))
+    made = writing.write(writing.Order(form.target, bounded, cubes=cubes, version=form.version, base=base))
     notes = [f"not as decided: {part.source.collective}: {note}" for part in made.parts for note in part.notes]
     for words in (*notes, *(f"{name} is left out: {why}" for name, why in made.left_out.items())):
         say(f"note: {words}")

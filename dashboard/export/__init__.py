@@ -52,6 +52,7 @@ __all__ = [
     "to_ucc",
     "unsafe",
     "usage",
+    "writing",
 ]
 
 _MODULES = {

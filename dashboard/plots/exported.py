@@ -12,10 +12,10 @@ from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.penalty import PenaltySummary
-    from dashboard.export.bundle import Part
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost
     from dashboard.export.usage import Step
+    from dashboard.export.writing import Part
 
 #: Faults that are listed; a file with more is not mended line by line.
 MOST_FAULTS = 300

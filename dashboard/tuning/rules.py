@@ -13,7 +13,7 @@ from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.grown.default import is_default
-from dashboard.export import ExportError, bundle, form, usage
+from dashboard.export import ExportError, bundle, form, usage, writing
 from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
@@ -60,14 +60,14 @@ def version_of(work: Work) -> str:
     return form_of(work).version if target_of(work) else DEFAULT_VERSION
 
 
-def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> bundle.Order:
+def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> writing.Order:
     """What is to be written of decision functions, with the measurements they are judged by."""
     results = work.folder.path / work.facts("measure")["results"]
     names = {decision.collective for decision in decisions}
     parts = {
         name: preparation.problem.slices[0] for name, preparation in prepared_of(results, work).items() if name in names
     }
-    return bundle.Order(
+    return writing.Order(
         target=target,
         decisions=tuple(decisions),
         cubes={name: part.cube for name, part in parts.items()},
@@ -84,7 +84,7 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
     if not kept or not target:
         return None, {"losses": {}, "notes": [] if target else ["this library reads no rules"]}
     try:
-        made = bundle.write(order_of(work, kept, target))
+        made = writing.write(order_of(work, kept, target))
     except ExportError as error:
         return None, {"losses": {}, "notes": [str(error)]}
     put(file, made.text)

@@ -14,10 +14,11 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
-from dashboard.export.bundle import Order, bundle, provenance_of, report, write
+from dashboard.export.bundle import bundle, provenance_of, report
 from dashboard.export.rules.lint import read_text
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
+from dashboard.export.writing import Order, write
 from tests.cubes import cube_of
 
 SIZES = [1, 64, 4096, 65536]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, penalty, summarise
-from dashboard.export.bundle import Order, files_of, write
+from dashboard.export.bundle import files_of
 from dashboard.export.components import HAN, TUNED, answers
 from dashboard.export.rules import openmpi_han
 from dashboard.export.rules.lint import read_text
@@ -18,6 +18,7 @@ from dashboard.export.targets.openmpi.nodes import component_of, joined, parted,
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.export.usage import han_name
+from dashboard.export.writing import Order, write
 from tests.cubes import cube_of
 from tests.export.trees import random_decision, random_sizes
 

@@ -10,9 +10,9 @@ import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, quadtree
 from dashboard.export import TARGETS, ExportError
-from dashboard.export.bundle import Order, write
 from dashboard.export.library_names import Choice
 from dashboard.export.targets.preload.library import settings_of, to_preload
+from dashboard.export.writing import Order, write
 from tests.cubes import cube_of
 
 BCAST = DecisionFunction(

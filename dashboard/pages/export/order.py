@@ -11,9 +11,9 @@ from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.function.statistics import statistics_of
 from dashboard.decisions.grown.family import Progress
-from dashboard.export.bundle import Order, Written, write
 from dashboard.export.parts import per_collective
 from dashboard.export.target import ExportError
+from dashboard.export.writing import Order, Written, write
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
 from dashboard.session.view import View

@@ -18,8 +18,8 @@ from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions.grown.family import Progress
-from dashboard.export.bundle import Written
 from dashboard.export.rules import RulesError
+from dashboard.export.writing import Written
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, IntInput

@@ -12,10 +12,11 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionFunction, select_ppn
 from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
-from dashboard.export.bundle import Order, Written, bundle, write
+from dashboard.export.bundle import bundle
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
 from dashboard.export.target import ExportError
+from dashboard.export.writing import Order, Written, write
 from dashboard.pages.export.base import BaseFile
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain

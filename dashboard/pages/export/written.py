@@ -11,7 +11,8 @@ from panel.viewable import Viewer
 
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS
-from dashboard.export.bundle import Part, Written, bundle
+from dashboard.export.bundle import bundle
+from dashboard.export.writing import Part, Written
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.widgets import FileDownload, Select

@@ -1,0 +1,299 @@
+"""A file for a target: what it does not say, what that costs, whether it reads back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.judged.penalty import penalty, summarise
+from dashboard.domain.errors import DecisionError
+from dashboard.domain.units import format_percent
+from dashboard.export import TARGETS
+from dashboard.export.bands import bands_of
+from dashboard.export.holds import unsaid
+from dashboard.export.library_names import COMPARED
+from dashboard.export.parts import per_collective
+from dashboard.export.rules.given import of_collective
+from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import fitted
+from dashboard.export.substitute import takes_substitutes, with_substitutes
+from dashboard.export.target import ExportError, LeftAloneError
+from dashboard.export.targets.openmpi.plan import plans
+from loaders.openmpi import DEFAULT_VERSION
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.decisions.judged.penalty import PenaltySummary
+    from dashboard.export.rules import Fault, RulesFile
+
+_NOTHING = "nothing of what was decided can be said here, the library would decide itself"
+#: Points of a mean penalty that are rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What is to be written.
+
+    Attributes
+    ----------
+    target
+        Name of a target.
+    decisions
+        One decision function for each collective, or one for several.
+    cubes
+        Measurements by collective, without ``ppn``: what everything is judged by.
+    weights
+        Workload by collective, ``(comm_size, message_size)``.
+    provenance
+        As for `dashboard.export.provenance.describe`: ``statistics`` and ``sources`` by collective.
+    version, most_rules, base
+        As the target takes them, where it does.
+    """
+
+    target: str
+    decisions: tuple[DecisionFunction, ...]
+    cubes: Mapping[str, xr.Dataset]
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    version: str = DEFAULT_VERSION
+    most_rules: int | None = None
+    base: str | None = None
+
+    @property
+    def reader_version(self) -> str:
+        """Version of the library that reads what is written."""
+        return "6.0" if self.target == "openmpi-json" else self.version
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One collective of a written file.
+
+    Attributes
+    ----------
+    source
+        What was decided.
+    read
+        What the file says, as an independent reader reads it, with the measured methods it stands for; None where
+        there is no reader.
+    notes
+        What the file does not say as it was decided, in words.
+    before, after
+        Penalties of both over the measurements, weighted where there is a workload; None without measurements.
+    otherwise, cells
+        Measured cells that the file decides otherwise, of how many.
+    tables
+        Penalties cell by cell, as decided and as read back; empty where one of them is not known.
+    """
+
+    source: DecisionFunction
+    read: DecisionFunction | None
+    notes: tuple[str, ...]
+    before: PenaltySummary | None = None
+    after: PenaltySummary | None = None
+    otherwise: int = 0
+    cells: int = 0
+    tables: tuple[xr.Dataset, ...] = ()
+
+    @property
+    def loss(self) -> float:
+        """By how many points the file's mean penalty is above that of the decision; 0 without measurements or reader.
+
+        Infinite where none of what the file says was measured.
+        """
+        if self.before is None or self.after is None or math.isnan(self.before.mean):
+            return 0.0
+        if math.isnan(self.after.mean):
+            return math.inf
+        loss = self.after.mean - self.before.mean
+        return loss if loss > _ROUNDING else 0.0
+
+    @property
+    def costs(self) -> str:
+        """Both mean penalties, in words."""
+        if self.before is None or self.after is None:
+            return ""
+        unmeasured = self.after.unmeasured - self.before.unmeasured
+        rest = f", {unmeasured} cells not measured as the file says them" if unmeasured > 0 else ""
+        after = "not known" if math.isnan(self.after.mean) else format_percent(self.after.mean)
+        return f"mean penalty as decided {format_percent(self.before.mean)}, as the file says it {after}{rest}"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the file costs more than the decision, or cells are not measured as it says them."""
+        if self.before is None or self.after is None:
+            return False
+        return self.loss > 0 or self.after.unmeasured > self.before.unmeasured
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A written file with what is known of it.
+
+    Attributes
+    ----------
+    order
+        What was asked for.
+    text, name
+        The file.
+    parts
+        Its collectives.
+    faults
+        What the linter finds in it.
+    left_out
+        For collectives that the target cannot say, why.
+    """
+
+    order: Order
+    text: str
+    name: str
+    parts: tuple[Part, ...]
+    faults: tuple[Fault, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds in memory."""
+        return len(self.text) + sum(table.nbytes for part in self.parts for table in part.tables)
+
+    @property
+    def collectives(self) -> list[str]:
+        """Names of what is in the file."""
+        return [part.source.collective for part in self.parts]
+
+
+def write(order: Order) -> Written:
+    """Write decision functions for a target, read them back and judge what came out.
+
+    Raises
+    ------
+    ExportError
+        When the target can say none of them; the message says why.
+    """
+    target = TARGETS[order.target]
+    given = {
+        "cubes": order.cubes,
+        "version": order.version,
+        "most_rules": order.most_rules,
+        "weights": order.weights,
+        "base": order.base,
+    }
+    options = {name: value for name, value in given.items() if name in target.options and value is not None}
+    kept, substitutes, left_out = _sayable(order, options)
+    if not kept:
+        raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")
+    if target.readable and all(is_default(decision) for decision in kept):
+        if notes := " ".join(note for each in substitutes.values() for note in each):
+            raise ExportError(f"{_NOTHING}: {notes}")
+        raise LeftAloneError("everything is left to the library's own decision: no file is needed")
+    source = {decision.collective: decision for decision in per_collective(order.decisions)}
+    open_ends = {name: text for name, decision in source.items() if (text := unsaid(decision, target))}
+    # What needs no substitutes is written as it was decided, also where one tree decides several collectives.
+    decisions = kept if substitutes or left_out else list(order.decisions)
+
+    def written(provenance: Mapping[str, Any]) -> tuple[str, RulesFile | None, tuple[Part, ...]]:
+        """The file, as it is read back, and its parts."""
+        text = target.write(decisions, dict(provenance), **options)
+        rules = read_text(text, version=order.reader_version) if TARGETS[order.target].readable else None
+        said = ((each, substitutes.get(each.collective, ())) for each in kept)
+        return text, rules, tuple(_part(order, source[e.collective], e, notes, rules, text) for e, notes in said)
+
+    facts = {**order.provenance, "unsaid": open_ends}
+    text, rules, parts = written(facts)
+    if target.readable and all(part.read is not None and is_default(part.read) for part in parts):
+        notes = " ".join(note for part in parts for note in (*part.notes, part.costs))
+        raise ExportError(f"{_NOTHING}: {notes}")
+    if losing := {part.source.collective: part.costs for part in parts if part.differs}:
+        # Its head says what the file costs; that is known only when it was written.
+        text, rules, parts = written({**facts, "as_written": losing})
+    name = "_".join(["colltune", *(part.source.collective for part in parts)]) + target.extension
+    if len(parts) > _NAMED:
+        name = f"colltune_{len(parts)}_collectives{target.extension}"
+    return Written(order, text, name, parts, () if rules is None else rules.faults, left_out)
+
+
+_NAMED = 3
+
+
+def _sayable(
+    order: Order, options: Mapping[str, Any]
+) -> tuple[list[DecisionFunction], dict[str, list[str]], dict[str, str]]:
+    """What the target can say of the decision functions, with which substitutes; and of which it can say nothing."""
+    target = TARGETS[order.target]
+    kept: list[DecisionFunction] = []
+    substitutes: dict[str, list[str]] = {}
+    left_out: dict[str, str] = {}
+    for decision in per_collective(order.decisions):
+        name, said = decision.collective, decision
+        cube = order.cubes.get(name)
+        try:
+            if cube is not None and takes_substitutes(target):
+                said, substitutes[name] = with_substitutes(target, decision, cube, order.weights.get(name), options)
+            target.write([said], dict(order.provenance), **options)
+        except ExportError as error:
+            left_out[name] = str(error)
+        else:
+            kept.append(said)
+    return kept, substitutes, left_out
+
+
+def _part(
+    order: Order,
+    decision: DecisionFunction,
+    said: DecisionFunction,
+    substitutes: Sequence[str],
+    rules: RulesFile | None,
+    text: str,
+) -> Part:
+    cube, weights = order.cubes.get(decision.collective), order.weights.get(decision.collective)
+    used = {said.methods[place].label for place in said.tree.codes.tolist() if place >= 0}
+    read = _read_back(order, decision.collective, rules, text, used)
+    holds = unsaid(decision, TARGETS[order.target])
+    notes = (*substitutes, *_notes(order, said), *([f"{holds[0].upper()}{holds[1:]}."] if holds else []))
+    if cube is None:
+        return Part(decision, read, notes)
+    before = penalty(cube, decision, weights=weights)
+    if read is None:
+        return Part(decision, None, notes, summarise(before))
+    after = penalty(cube, read, weights=weights)
+    measured = before["best"].values >= 0
+    apart = (before["chosen"].values != after["chosen"].values) & measured
+    counts = {"otherwise": int(np.count_nonzero(apart)), "cells": int(np.count_nonzero(measured))}
+    return Part(decision, read, notes, summarise(before), summarise(after), **counts, tables=(before, after))
+
+
+def _read_back(
+    order: Order, collective: str, rules: RulesFile | None, text: str, used: set[str]
+) -> DecisionFunction | None:
+    if order.target == "json":
+        saved = json.loads(text)
+        known = [DecisionFunction.from_dict(document) for document in (saved if isinstance(saved, list) else [saved])]
+        return next((each for each in known if each.collective == collective), None)
+    if rules is None:
+        return None
+    try:
+        decision = of_collective(rules, collective)
+    except DecisionError:
+        return None
+    cube = order.cubes.get(collective)
+    return decision if cube is None else fitted(decision, cube, order.reader_version, used)
+
+
+def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
+    """What the target's own writer could not say."""
+    if order.target in ("openmpi", "openmpi-json"):
+        version = order.reader_version
+        yield from plans([decision], version, order.cubes, order.most_rules, order.weights)[0].notes
+    elif TARGETS[order.target].readable:
+        compared = COMPARED.get(decision.collective, "message")
+        notes = bands_of(decision, "message" if order.target == "intel" else compared).notes
+        yield from (f"{note[0].upper()}{note[1:]}." for note in notes)
