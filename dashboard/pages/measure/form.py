@@ -76,6 +76,7 @@ class Form(Viewer):
         values = {name: field.value for name, field in self.fields.items()}
         for name in ("collectives", "algorithms", "providers"):
             values[name] = tuple(values[name])
+        values["datatype"] = ",".join(values["datatype"]) or Asked.datatype
         return Asked(ranks=ranks, **values)
 
     def offer(self, installation: Installation | None) -> None:
@@ -173,7 +174,9 @@ def _how(asked: Asked) -> dict[str, Any]:
         "buffers": Select(label="Buffers", options=_BUFFERS, value=asked.buffers, **half),
         "roots": Select(label="Root", options=_ROOTS, value=asked.roots, **half),
         "counts": Select(label="Blocks of …v collectives", options=_COUNTS, value=asked.counts, **half),
-        "datatype": Select(label="Elements of reductions", options=list(DATATYPES), value=asked.datatype, **half),
+        "datatype": MultiChoice(
+            label="Elements of reductions", options=list(DATATYPES), value=asked.datatype.split(","), width=HALF
+        ),
         "operation": Select(label="Operation of reductions", options=_OPERATIONS, value=asked.operation, **half),
         "graphs": Switch(label="Record who sends to whom", value=asked.graphs, margin=(18, 10)),
     }

@@ -45,8 +45,8 @@ WHAT = {
     "their mean.",
     "operation": "A sum, or an operation that does not commute (the operand of the lowest rank stays), which some "
     "algorithms cannot serve.",
-    "datatype": "Elements of reductions, which add them up. Sizes that hold no whole number of them are left out, and "
-    "counted.",
+    "datatype": "Elements of reductions, which add them up; with several, each has points of its own. Sizes that hold "
+    "no whole number of them are left out, and counted.",
     "graphs": "Keep which process sent how many bytes to which, by one untimed call of each method. It shows that the "
     "algorithm asked for has really run.",
 }

@@ -41,6 +41,13 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
     assert "run 2 ranks in" in page.cost.script.object
     assert "<b>" not in page.cost.script.object
     assert not page.cost.start.disabled
+    # Of a reduction each type of elements has points of its own; none chosen is the usual one.
+    page.form.fields["collectives"].value = ["reduce"]
+    one_type = page._worked.offered.points
+    page.form.fields["datatype"].value = ["float64", "int32"]
+    assert page._worked.offered.points == 2 * one_type
+    page.form.fields["datatype"].value = []
+    assert page._worked.offered.points == one_type
 
 
 @pytest.mark.parametrize(
