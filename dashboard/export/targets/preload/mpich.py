@@ -29,9 +29,10 @@ _START = "mpiexec -genv LD_PRELOAD $PWD/libcolltune.so"
 _USE = """\
 How it works: control variables of MPICH (MPI tool interface) force an algorithm on every communicator at once. They \
 are written before a decided call and put back after it, so that calls of the library's own are as without; all \
-processes of a communicator vote once for each method whether they can. That costs some 60 ns a call, 40 \
-where the job runs with MPIR_CVAR_DEVICE_COLLECTIVES=none. An algorithm that cannot serve so many processes gives way \
-to another one, as MPICH has it (MPIR_CVAR_COLLECTIVE_FALLBACK); one that this MPICH does not name is passed on.
+processes of a communicator vote once for each method whether they can. They are written where MPICH keeps them, \
+for some 15 ns a call, if the first call finds that out (by the variables' handles, tried against the tool interface \
+in both directions), else through that interface, for 50 ns. An algorithm that cannot serve so many processes gives \
+way to another one, as MPICH has it (MPIR_CVAR_COLLECTIVE_FALLBACK); one that this MPICH does not name is passed on.
 Threads: another thread's call would take the method as well. Where MPI_THREAD_MULTIPLE was asked for (mpi4py always \
 does) nothing is decided unless COLLTUNE_ONE_THREAD=1 says that one thread alone calls collectives.
 Fortran: mpif.h and 'use mpi' of MPICH call the functions of C, which are taken here; 'use mpi_f08' goes past them."""

@@ -357,31 +357,6 @@ static MPI_Comm colltune_get(int collective, struct colltune_state *state, MPI_C
     return MPI_COMM_NULL;
 }
 
-#if COLLTUNE_ACTING
-/* The method whose variables act on the call that is made, or -1. */
-static int colltune_acts = -1;
-
-/*
- * Some variables act on calls, not on communicators that are made. They are put back after each: the library calls
- * collectives of its own, for processes that may have called others, and all of them must see the same.
- */
-static void colltune_act(int method)
-{
-    const struct colltune_method *chosen = &colltune_methods[method];
-
-    colltune_set(chosen->first + chosen->settings, chosen->acting);
-    colltune_acts = method;
-}
-
-static void colltune_acted(void)
-{
-    const struct colltune_method *chosen = &colltune_methods[colltune_acts];
-
-    colltune_restore(chosen->first + chosen->settings, chosen->acting, 0);
-    colltune_acts = -1;
-}
-#endif
-
 /* The communicator to call the library with, so that it takes the method. */
 static MPI_Comm colltune_choose(int collective, struct colltune_state *state, MPI_Comm comm, int method)
 {

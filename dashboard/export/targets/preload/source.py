@@ -69,6 +69,7 @@ struct colltune_variable {
     int bytes;
     int kept;
     int before;
+    volatile int *memory;  /* where the library keeps it; NULL: not known, it is written through the tool interface */
     MPI_T_cvar_handle handle;
 };"""
 
@@ -268,7 +269,7 @@ class Tables:
         lines += [f"#define COLLTUNE_{word} {value}" for word, value in constants.items()]
         lines += ["", _BOUNDS, "", _TYPES, ""]
         lines += _array("const char *const", "collectives", [string(name) for name in names])
-        named = [f"{{{string(name)}, 0, 0, 0, 0, 0}}" for name in self.variables or [""]]
+        named = [f"{{{string(name)}, 0, 0, 0, 0, NULL, 0}}" for name in self.variables or [""]]
         lines += _array("struct colltune_variable", "variables", named)
         kind = "struct colltune_setting" if self.named else "const struct colltune_setting"
         lines += _array(kind, "settings", self.settings or ["{0, 0, NULL}"])

@@ -63,6 +63,70 @@ static int colltune_place_of(const char *variable, const char *wanted)
 }
 #endif
 
+#if COLLTUNE_ACTING
+/* Whether it is known of all variables where the library keeps them. */
+static int colltune_is_direct;
+#endif
+
+#if COLLTUNE_NAMED
+/* Whether an int there belongs to this process and can be written. */
+static int colltune_writable(unsigned long place)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    unsigned long begin, end;
+    char line[512], rights[8];
+    int there = 0;
+
+    while (maps != NULL && !there && fgets(line, (int)sizeof line, maps) != NULL) {
+        there = sscanf(line, "%lx-%lx %7s", &begin, &end, rights) == 3 && strncmp(rights, "rw", 2) == 0
+             && place >= begin && place + sizeof(int) <= end;
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return there;
+}
+
+/* Whether what is written there is read through the tool interface, and the other way round. */
+static int colltune_follows(MPI_T_cvar_handle handle, volatile int *memory, int before)
+{
+    int other = before ^ 1, read = before, follows;
+
+    follows = MPI_T_cvar_write(handle, &other) == MPI_SUCCESS && *memory == other
+           && MPI_T_cvar_write(handle, &before) == MPI_SUCCESS && *memory == before;
+    if (follows) {
+        *memory = other;
+        follows = MPI_T_cvar_read(handle, &read) == MPI_SUCCESS && read == other;
+        *memory = before;
+    }
+    MPI_T_cvar_write(handle, &before);
+    return follows;
+}
+
+/*
+ * Where MPICH keeps a variable: a handle begins with its kind and this address. Four writes through the tool interface
+ * take longer than all else that is done for a call. Taken only where it is seen that it is the variable; that needs
+ * one thread alone that calls, or a call of another could see what is tried.
+ */
+static volatile int *colltune_memory(const struct colltune_variable *variable)
+{
+    unsigned long words[2];
+    volatile int *memory;
+    int before;
+
+    if (variable->bytes != (int)sizeof(int) || sizeof variable->handle != sizeof *words || !colltune_one_thread) {
+        return NULL;
+    }
+    memcpy(words, *(void *const *)&variable->handle, sizeof words);
+    memory = (volatile int *)words[1];
+    if (words[1] % sizeof(int) != 0 || !colltune_writable(words[1])
+        || MPI_T_cvar_read(variable->handle, &before) != MPI_SUCCESS || *memory != before) {
+        return NULL;
+    }
+    return colltune_follows(variable->handle, memory, before) ? memory : NULL;
+}
+#endif
+
 static void colltune_open_tools(void)
 {
     int level, provided, number;
@@ -79,6 +143,13 @@ static void colltune_open_tools(void)
         colltune_variables[number].there = colltune_open(&colltune_variables[number]);
     }
 #if COLLTUNE_NAMED
+    colltune_is_direct = 1;
+    for (number = 0; number < COLLTUNE_VARIABLES; number++) {
+        struct colltune_variable *variable = &colltune_variables[number];
+
+        variable->memory = variable->there ? colltune_memory(variable) : NULL;
+        colltune_is_direct &= variable->memory != NULL;
+    }
     for (number = 0; number < (int)(sizeof colltune_settings / sizeof *colltune_settings); number++) {
         struct colltune_setting *setting = &colltune_settings[number];
 
@@ -157,3 +228,48 @@ static void colltune_restore(int first, int settings, int anew)
         }
     }
 }
+
+#if COLLTUNE_ACTING
+/* The method whose variables act on the call that is made, or -1. */
+static int colltune_acts = -1;
+
+/* Writes settings, or puts back what was there, straight to where the library keeps the variables. */
+static void colltune_write(int first, int settings, int back)
+{
+    const struct colltune_setting *setting = &colltune_settings[first], *end = setting + settings;
+
+    for (; setting < end; setting++) {
+        const struct colltune_variable *variable = &colltune_variables[setting->variable];
+
+        *variable->memory = back ? variable->before : setting->value;
+    }
+}
+
+/*
+ * Some variables act on calls, not on communicators that are made. They are put back after each: the library calls
+ * collectives of its own, for processes that may have called others, and all of them must see the same.
+ */
+static void colltune_act(int method)
+{
+    const struct colltune_method *chosen = &colltune_methods[method];
+
+    if (colltune_is_direct) {
+        colltune_write(chosen->first + chosen->settings, chosen->acting, 0);
+    } else {
+        colltune_set(chosen->first + chosen->settings, chosen->acting);
+    }
+    colltune_acts = method;
+}
+
+static void colltune_acted(void)
+{
+    const struct colltune_method *chosen = &colltune_methods[colltune_acts];
+
+    if (colltune_is_direct) {
+        colltune_write(chosen->first + chosen->settings, chosen->acting, 1);
+    } else {
+        colltune_restore(chosen->first + chosen->settings, chosen->acting, 0);
+    }
+    colltune_acts = -1;
+}
+#endif
