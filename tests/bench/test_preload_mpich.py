@@ -71,6 +71,32 @@ def test_a_decided_call_costs_less_than_20_ns_more(mpich: Path, built: Path) -> 
     assert 0 < added < 20
 
 
+#: As programs of `use mpi_f08` end: MPICH's own function there calls PMPI_Finalize.
+_ENDS_IN_F08 = """
+#include <mpi.h>
+#include <stddef.h>
+void mpi_finalize_f08_(MPI_Fint *) __attribute__((weak));
+int main(int argc, char **argv)
+{
+    int number = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    mpi_finalize_f08_(NULL);
+    return 0;
+}
+"""
+
+
+def test_a_program_of_fortran_2008_ends_with_the_report(mpich: Path, built: Path) -> None:
+    (built / "ends.c").write_text(_ENDS_IN_F08)
+    compile_(mpich, built, built / "ends.c", "ends")
+    said = [word for name, value in ALONE.items() for word in ("-genv", name, value)]
+    start = [mpich, "-n", "2", "-genv", "LD_PRELOAD", "./libcolltune.so", *said, "./ends"]
+    done = subprocess.run(start, cwd=built, capture_output=True, text=True, check=True)
+    assert report(done.stderr)["bcast", "binomial"] == 2
+
+
 @pytest.mark.parametrize(("ranks", "refused"), [(3, True), (4, False)])
 def test_the_algorithm_is_really_forced(mpich: Path, built: Path, ranks: int, *, refused: bool) -> None:
     # Its recursive doubling is for powers of two, and MPICH can be told to refuse what cannot serve.

@@ -35,7 +35,18 @@ in both directions), else through that interface, for 50 ns. An algorithm that c
 way to another one, as MPICH has it (MPIR_CVAR_COLLECTIVE_FALLBACK); one that this MPICH does not name is passed on.
 Threads: another thread's call would take the method as well. Where MPI_THREAD_MULTIPLE was asked for (mpi4py always \
 does) nothing is decided unless COLLTUNE_ONE_THREAD=1 says that one thread alone calls collectives.
-Fortran: mpif.h and 'use mpi' of MPICH call the functions of C, which are taken here; 'use mpi_f08' goes past them."""
+Fortran: mpif.h, 'use mpi' and 'use mpi_f08' of MPICH call the functions of C, which are taken here."""
+#: Of `use mpi_f08` the end alone goes past MPI_Finalize, and with it the report would.
+_END_OF_F08 = """
+void mpi_finalize_f08_(MPI_Fint *ierror)
+{
+    int code = MPI_Finalize();
+
+    if (ierror != NULL) {
+        *ierror = code;
+    }
+}
+"""
 
 
 def to_preload_mpich(
@@ -67,7 +78,7 @@ def to_preload_mpich(
     """
     check_measured_with(per_collective(decisions), "preload-mpich")
     parts = [_part(decision, (cubes or {}).get(decision.collective)) for decision in per_collective(decisions)]
-    return "\n".join(source(parts, head(parts, "MPICH", _START, _USE, provenance), provenance)) + "\n"
+    return "\n".join(source(parts, head(parts, "MPICH", _START, _USE, provenance), provenance)) + "\n" + _END_OF_F08
 
 
 def _part(decision: DecisionFunction, cube: xr.Dataset | None) -> Part:
