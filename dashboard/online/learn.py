@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from threadpoolctl import ThreadpoolController
 
 from dashboard.online.errors import OnlineError
 from dashboard.online.settings import LEARNERS
@@ -140,13 +143,14 @@ def fit(cells: pd.DataFrame, learner: str = "gamma", rounds: int = 200) -> Regre
     # A leaf of so many timings is one of so many rows: each cell stands in up to that many.
     repeats = np.minimum(count, _LEAF)
     machine = _machine(learner, rounds)
-    machine.fit(
-        np.repeat(points, repeats, axis=0), np.repeat(aim, repeats), sample_weight=np.repeat(count / repeats, repeats)
-    )
+    weights = np.repeat(count / repeats, repeats)
+    with _one_thread(learner):
+        machine.fit(np.repeat(points, repeats, axis=0), np.repeat(aim, repeats), sample_weight=weights)
     least = float(cells["least"].min())
 
     def predict(points: FloatArray) -> FloatArray:
-        factor = np.asarray(machine.predict(points), dtype=np.float64)
+        with _one_thread(learner):
+            factor = np.asarray(machine.predict(points), dtype=np.float64)
         return np.asarray(np.maximum(np.exp(line(points)) * (np.exp(factor) if learner == "log" else factor), least))
 
     return Regression(predict, int(count.sum()), least)
@@ -185,6 +189,18 @@ def _machine(learner: str, rounds: int) -> Any:
 
     loss = "squared_error" if learner == "log" else learner
     return HistGradientBoostingRegressor(loss=loss, max_iter=rounds, min_samples_leaf=_LEAF, early_stopping=False)
+
+
+@cache
+def _libraries(learner: str) -> ThreadpoolController:
+    # Those that are loaded: not to be asked before the learner is.
+    return ThreadpoolController()
+
+
+def _one_thread(learner: str) -> AbstractContextManager[Any]:
+    """A few hundred rows: threads wait for each other longer than they compute, on a busy machine a slice each."""
+    context: AbstractContextManager[Any] = _libraries(learner).limit(limits=1, user_api="openmp")
+    return context
 
 
 def regressions(

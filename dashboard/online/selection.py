@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from dashboard.online.bins import Bins
 from dashboard.online.learn import SIZES, Regression, regressions
@@ -190,20 +189,7 @@ def learn(
     memo
         Keeps what was worked out of the same timings: other probabilities or bins of them are then there at once.
     """
-    # A few hundred rows: threads would wait for each other longer than they compute.
-    with threadpool_limits(1, user_api="openmp"):
-        return _learnt(cells, table, settings, machine, blocked, provenance, {} if memo is None else memo)
-
-
-def _learnt(
-    cells: pd.DataFrame,
-    table: AlgTable,
-    settings: Learning,
-    machine: tuple[int, int],
-    blocked: Sequence[Blocked],
-    provenance: Mapping[str, Any] | None,
-    memo: dict[Any, Any],
-) -> SelectionModel:
+    memo = {} if memo is None else memo
     how: dict[str, Any] = {"learner": settings.learner, "rounds": settings.rounds, "min_samples": settings.min_samples}
     key = (*how.values(), settings.changed_by)
     if key not in memo:

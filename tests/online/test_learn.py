@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dashboard.online.bins import Bins
 from dashboard.online.learn import fit, regressions, since_change, summarise, trend
@@ -36,10 +38,25 @@ def test_means_weighted_by_their_number_grow_the_trees_that_all_timings_grow(lea
     all_of_them = HistGradientBoostingRegressor(loss=loss, max_iter=50, min_samples_leaf=5, early_stopping=False)
     line = trend(points, np.log(frame["time"]).to_numpy(), np.ones(len(frame)))(points)
     aim = np.log(frame["time"]) - line if learner == "log" else frame["time"] / np.exp(line)
-    expected = all_of_them.fit(points, aim).predict(points)
+    with threadpool_limits(1, user_api="openmp"):
+        expected = all_of_them.fit(points, aim).predict(points)
     expected = (np.exp(expected) if learner == "log" else expected) * np.exp(line)
     found = fit(summarise(frame), learner, 50).predict(points)
     assert np.allclose(found, np.maximum(expected, frame["time"].min()), rtol=1e-6)
+
+
+def test_it_is_learnt_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine several wait for each other at every split: a hundred seconds instead of seven.
+    threads = []
+    grown = HistGradientBoostingRegressor.fit
+
+    def watched(self: HistGradientBoostingRegressor, *data: Any, **more: Any) -> Any:
+        threads.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "openmp")
+        return grown(self, *data, **more)
+
+    monkeypatch.setattr(HistGradientBoostingRegressor, "fit", watched)
+    fit(summarise(timings(each=7)), rounds=2)
+    assert set(threads) == {1}
 
 
 def test_a_known_function_is_learnt() -> None:

@@ -162,6 +162,8 @@ class ExportPage(Viewer):
             return
         self._asked = None
         self.writing.start("Writing", work, partial(self._take, key))
+        if self.writing.running:
+            self.outline.visible = not self.body.visible
 
     def _show_outline(self, event: Any) -> None:
         self.outline.visible = event.new and not self.body.visible

@@ -64,6 +64,7 @@ class Curves(Part):
         self._columns = columns = model_chart.chart_columns(view, lines)
         key = (view.held(), tuple(parameters), data)
         with hold(pn.state.curdoc):
+            self.tell("")
             self.title.object = f"<strong>{model_chart.title(view)}</strong>"
             if key == self._drawn and points is not None:
                 model_chart.move_curves(columns, self.live)

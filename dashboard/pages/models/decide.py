@@ -123,7 +123,7 @@ class Deciding(Part):
         self.candidates.param.watch(self._set_candidates, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        body = [self.bar, self.taken, self.growing, self.message, self.results]
+        body = [self.bar, self.taken, self.growing, self.message, self.coming, self.results]
         return pn.Column(*body, sizing_mode="stretch_width", margin=0)
 
     def update(self) -> None:

@@ -34,6 +34,7 @@ class DrawnParameters(Part):
         time, rate = drawing.message_charts(parameters, self._trip())
         drawn = (drawing.gap_chart(parameters), time, rate, drawing.computing_chart(parameters, reduced))
         with hold(pn.state.curdoc):
+            self.tell("")
             self.title.object = f"<strong>Parameters of {current.name}</strong>"
             for pane, place, each in zip(self.charts, self.places, drawn, strict=True):
                 place.visible = each is not None

@@ -67,7 +67,7 @@ class ParameterPanel(Viewer):
             description="Measured parameters of the dissertation's clusters (Tables 4.12 and 4.13), and those fitted "
             "or loaded here. The sliders below begin with them.",
         )
-        self.source = pn.pane.HTML("", width=WIDTH, margin=(0, 10))
+        self.source = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10))
         self.fit = Button(label="Fit to the measurements", variant="outlined", size="small", on_click=self._fit)
         self.pingpong = Button(label="Take the ping-pong", variant="outlined", size="small", on_click=self._pingpong)
         self.fitting = Background(again=self._fit)

@@ -11,6 +11,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.widgets import DiscreteSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
@@ -21,7 +22,7 @@ REST = 0.15
 
 
 class Part(Viewer):
-    """A tab: widgets, what they show, and a sentence instead where there is nothing to show.
+    """A tab: widgets, what they show once it is there, and a sentence instead where there is nothing to show.
 
     Parameters
     ----------
@@ -37,10 +38,11 @@ class Part(Viewer):
         self.live = LiveSources()
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
-        self.results = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.results = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self.coming = outline()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.bar, self.message, self.results, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.bar, self.message, self.coming, self.results, sizing_mode="stretch_width", margin=0)
 
     def update(self) -> None:
         """Follow the choice."""
@@ -49,7 +51,7 @@ class Part(Viewer):
     def tell(self, text: str) -> None:
         """Show a sentence instead of what there is to show; none shows it again."""
         self.message.param.update(object=escape(text), visible=bool(text))
-        self.results.visible = not text
+        self.coming.visible, self.results.visible = False, not text
 
     def menu(self, label: str, width: int, description: str) -> Select:
         """A menu that `offer` fills; what it chooses updates the tab."""

@@ -21,6 +21,7 @@ class Formulas(Part):
 
     def update(self) -> None:
         """Follow the choice."""
+        self.tell("")
         if self._drawn != self._choice.collective:
             self._drawn = self._choice.collective
             self.text.object = model_formulas.formulas(MODELS[self._drawn].values(), compared())
@@ -44,6 +45,7 @@ class Errata(Part):
 
     def update(self) -> None:
         """Follow the choice."""
+        self.tell("")
         slips = [each for each in errata() if self.all.value or each.collective in (self._choice.collective, "")]
         listing = model_formulas.errata_list(slips)
         if listing != self.text.object:

@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 import panel as pn
+from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
@@ -182,8 +183,10 @@ class Background(Viewer):
         self._task = None
         error = future.exception()
         if error is None:
-            self._tell("", running=False)
-            task.done(future.result())
+            # The bar goes when what it told of comes.
+            with hold(pn.state.curdoc):
+                self._tell("", running=False)
+                task.done(future.result())
             return
         if task.dropped is not None:
             task.dropped()

@@ -9,7 +9,11 @@ import pandas as pd
 import panel as pn
 from pandas.api.types import is_numeric_dtype
 
-_SMALL = ":host .tabulator { font-size: 13px; }"
+#: Text on what is chosen is read in light and in dark.
+_LOOK = """:host .tabulator { font-size: 13px; }
+:host .tabulator .tabulator-row.tabulator-selected {
+  background: color-mix(in srgb, var(--panel-primary-color, #0b6bcb) 22%, transparent) !important;
+  color: inherit !important; }"""
 #: Shows markup as what it stands for; as ours is escaped before, that is text again.
 _TEXT = {"type": "html"}
 
@@ -35,7 +39,7 @@ def table(frame: pd.DataFrame, formatters: dict[str, Any] | None = None, **param
         show_index=False,
         disabled=True,
         sizing_mode="stretch_width",
-        stylesheets=[_SMALL],
+        stylesheets=[_LOOK],
         titles={name: escape(str(name)) for name in frame.columns},
         formatters={**dict.fromkeys(texts, _TEXT), **(formatters or {})},
         header_align=dict.fromkeys(numbers, "right"),

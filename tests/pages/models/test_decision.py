@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction
-from dashboard.pages.models.page import ModelsPage
+from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.registry import Results, register
 from dashboard.session.state import State
 from tests.pages.models.viewing import open_tab, shown, source
@@ -100,7 +100,12 @@ def test_collectives_that_were_not_measured_are_decided_alone(page: ModelsPage) 
 
 
 def test_optimal_implementations(page: ModelsPage) -> None:
-    part = open_tab(page, "Optimal")
+    part = page.parts[TABS.index("Optimal")]
+    assert part.coming.visible
+    assert not part.results.visible
+    open_tab(page, "Optimal")
+    assert part.results.visible
+    assert not part.coming.visible
     assert "binomial" in part.algorithms.object
     assert "not segmented" in part.segments.object
     pixels = source(part.live, "optimal")["image"][0]
