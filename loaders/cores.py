@@ -43,11 +43,11 @@ def say(source: Source, records: Iterable[Mapping[str, Any]]) -> None:
     if lost:
         most, _ = waiting.most_common(1)[0]
         source.note(
-            f"{lost:,} repetitions of {waiting.total():,} points are left out or not trusted: a process waited for its "
-            f"core meanwhile, most often {most}"
+            "repetitions left out or not trusted, since a process waited for its core: "
+            f"{lost:,}, points with any: {waiting.total():,}, most often for {most}"
         )
     if crowded:
-        source.note(f"{crowded:,} points have more processes than cores: they wait for each other")
+        source.note(f"points with more processes than cores, which wait for each other: {crowded:,}")
 
 
 def _stolen(record: Mapping[str, Any]) -> int:

@@ -119,7 +119,7 @@ def test_a_point_whose_process_waited_for_its_core_is_named_until_it_was_measure
     tree = open_results([results])
     tree.to_netcdf(tmp_path / "stolen.nc", engine="h5netcdf")
     assert reason in [row["reason"] for row in rows(tmp_path / "stolen.nc")]
-    assert "3 repetitions of 1 points" in json.dumps(tree.attrs)
+    assert "core: 3, points with any: 1, most often for rank 3 on n7" in json.dumps(tree.attrs)
     with RunWriter(results, ATTRS) as writer:
         writer.append(point(LINEAR, 8, 5e-6, stolen=1, waited=waited, again=reason))
     assert not any("waited" in row["reason"] for row in rows(results))
@@ -130,9 +130,8 @@ def test_processes_that_share_cores_are_said_once_and_doubted_at_no_point(tmp_pa
     shared = [point(LINEAR, size, 5e-6, waited=waited, crowded=True, again="x") for size in SIZES]
     results = written(tmp_path / "crowded.jsonl", *shared)
     assert not any("waited" in row["reason"] for row in rows(results))
-    assert "3 points have more processes than cores: they wait for each other" in json.dumps(
-        open_results([results]).attrs
-    )
+    said = json.dumps(open_results([results]).attrs)
+    assert "points with more processes than cores, which wait for each other: 3" in said
 
 
 def rows(results: Path) -> list[dict[str, Any]]:
