@@ -16,7 +16,7 @@ from dashboard.decisions.grown.default import is_default
 from dashboard.export.form import Form
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
-from dashboard.export.targets.mpich import selection
+from dashboard.export.targets.mpich import base
 from dashboard.export.targets.mpich.selection import to_mpich
 from tests.conftest import need
 from tests.export.trees import random_decision, random_sizes
@@ -123,7 +123,7 @@ def test_algorithms_with_a_radix_are_written_with_all_that_they_take(
 
 def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Whatever this machine has.
-    monkeypatch.setattr(selection, "installed", lambda: None)
+    monkeypatch.setattr(base, "installed", lambda: None)
     decision = decision_for("bcast", 1)
     with pytest.raises(ExportError, match="complete files only"):
         to_mpich(decision)
