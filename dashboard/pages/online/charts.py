@@ -91,6 +91,10 @@ class Charts(Viewer):
                 self._offer()
                 self._draw()
 
+    def expect(self, *, coming: bool) -> None:
+        """Show an outline while a course is being made and none is there to look at."""
+        self.coming.visible = coming and not self.body.visible
+
     def hide(self) -> None:
         """Show nothing."""
         self.course, self.coming.visible, self.body.visible = None, False, False

@@ -103,6 +103,7 @@ class OnlinePage(Viewer):
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.background = Background(again=self.compute)
         self.charts = Charts(state)
+        self.background.bar.param.watch(lambda event: self.charts.expect(coming=event.new), "visible")
         self.rested = Rested(lambda _: self.compute(), REST)
         self.rhythm = Rhythm(lambda: self.shown, self._look, self._follow_folder, EVERY, self._failed)
         for field in (self.seed, self.iterations, self.blocked):

@@ -142,3 +142,16 @@ def test_what_cannot_be_shown_is_said(root: Path) -> None:
 )
 def test_a_view_is_read_as_it_was_written(shown: Shown) -> None:
     assert read_view(write_view(shown)) == (shown, "")
+
+
+def test_an_outline_stands_while_a_course_is_made_and_not_once_that_was_cancelled(root: Path) -> None:
+    page = open_page()
+    page.charts.hide()
+    page.background.bar.visible = True
+    assert page.charts.coming.visible
+    page.background.bar.visible = False
+    assert not page.charts.coming.visible
+    # What is there to look at stays while another is made.
+    page.charts.body.visible = True
+    page.background.bar.visible = True
+    assert not page.charts.coming.visible
