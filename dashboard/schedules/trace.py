@@ -71,9 +71,11 @@ class Trace:
             times = [np.array(each, dtype=np.float64).reshape(-1, 2) for each in record["ranks"]]
             call = Call(**{name: record["call"][name] for name in _CALL})
             made = cls(call, record["algorithm"], dict(record["parameters"]), times, facts)
+            made._check()
+        except ScheduleError:
+            raise
         except (LookupError, TypeError, ValueError) as error:
             raise ScheduleError(f"the trace cannot be read: {error!r:.120}") from None
-        made._check()
         return made
 
     def _check(self) -> None:

@@ -58,6 +58,9 @@ def test_a_trace_as_a_run_has_waits_and_messages_from_send_to_the_end_of_the_wai
         ({"ranks": [[[0, 1], [1, float("nan")]], [[0, 1], [1, 2]]]}, "no number"),
         ({"ranks": "none"}, "cannot be read"),
         ({"call": {}}, "cannot be read: KeyError"),
+        ({"algorithm": ["linear"]}, "cannot be read: TypeError"),
+        ({"algorithm": "pipeline", "parameters": {"segment_size": "x"}}, "cannot be read: TypeError"),
+        ({"call": {"root": "first"}}, "expected a rank"),
         # A call whose schedule would fill the memory.
         ({"call": {"count": 10**15}, "algorithm": "pipeline", "parameters": {"segment_size": 1}}, "too few"),
         ({"call": {"processes": 10**9}}, "too few ranks"),
