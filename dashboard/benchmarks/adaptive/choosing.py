@@ -104,7 +104,7 @@ def beginning(known: Mapping[str, Known], cost: Cost) -> Iterator[Step]:
 
 
 def _reach(name: str, known: Known, cost: Cost) -> int:
-    """Number of message sizes, from the smallest, whose lines to begin with take no more than `BEGIN` of the grid."""
+    """Number of message sizes, two or more, whose lines to begin with take no more than `BEGIN` of the grid."""
     able = known.able.sum(axis=0)
     costs = np.zeros(able.shape)
     for row, column in np.argwhere(able).tolist():
