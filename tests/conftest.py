@@ -42,6 +42,8 @@ gc.set_threshold(50_000, 20, 20)
 
 #: Folders of the tests that take longest, which begin first: the two processes that run the tests then end together.
 _LONGEST = ("cluster", "browser", "tests")
+#: Folders of the tests that measure or wait for real processes: what a busy machine upsets there is tried once more.
+_REAL = {"bench", "browser", "cluster", "measuring", "online", "pages", "safety", "tuning"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -50,6 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(folder if folder == "cluster" else item.path.stem + folder))
+        if _REAL.intersection(item.path.relative_to(ROOT).parts):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: _LONGEST.index(name) if (name := item.path.parent.name) in _LONGEST else len(_LONGEST))
 
 

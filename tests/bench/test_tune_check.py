@@ -101,7 +101,8 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
     slower = [one for one in bcast["rules"] if one["outcome"] == "slower" and not one["default"]]
     assert answer.json["dropped"] == {"bcast": len(slower)}
     assert answer.json["left"]["proven"] is True
-    assert set(answer.json["left"]["cells"]) == {"bcast"}
+    # With two processes the linear rule may be slower than the library's tree by chance: then none is left to prove.
+    assert set(answer.json["left"]["cells"]) == ({"bcast"} if len(slower) < 2 else set())
     assert f"{kept}: proven" in answer.err
     assert colltune("lint", kept).status == 0
     assert ("32768 3" in kept.read_text()) == ("pipeline 32B" not in {one["method"] for one in slower})

@@ -27,6 +27,9 @@ _LOOK_S = 0.1
 #: Stands for the exit code of ranks that were ended because they hung.
 _HUNG = 1
 
+#: Size and time in ns of each file that a job at work writes, None where it is not there yet.
+_Stamps = list[tuple[int, int] | None]
+
 
 class _Cancelled(Exception):  # noqa: N818 - an order, no fault
     """Somebody asked for the end."""
@@ -56,11 +59,12 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
         starts = order["starts"]
         while starts:
             start = starts[0]
+            before = _written(order)
             try:
                 job = _started(order["log"], [*command, *start["arguments"]], {**environment, **start["environment"]})
             except OSError as error:
                 return _end("failed", f"{command[0]} cannot be run: {error.strerror or error}")
-            code, ending = _outcome(job, order, start, until)
+            code, ending = _outcome(job, order, start, until, before)
             starts = [_again(start, ending), *starts[1:]] if ending else _further(order, starts, code)
     except _Cancelled:
         ended = _end("cancelled", "cancelled")
@@ -80,10 +84,13 @@ def run(order: Mapping[str, Any], command: Sequence[str]) -> dict[str, Any]:
 
 
 def _outcome(
-    job: subprocess.Popen[bytes], order: Mapping[str, Any], start: Mapping[str, Any], until: float
+    job: subprocess.Popen[bytes], order: Mapping[str, Any], start: Mapping[str, Any], until: float, before: _Stamps
 ) -> tuple[int, str]:
-    """Exit code of a start, and how it ended where it is to be started again, empty where not; may raise `_Hangs`."""
-    quiet, before = start["quiet"] or order["quiet"], _written(order)
+    """Exit code of a start, and how it ended where it is to be started again, empty where not; may raise `_Hangs`.
+
+    `before` is what was written when it started: looked at later, a start that is quick would have done nothing.
+    """
+    quiet = start["quiet"] or order["quiet"]
     try:
         code = _wait(job, order, until, quiet)
     except _Hangs:
@@ -142,9 +149,9 @@ def _wait(job: subprocess.Popen[bytes], order: Mapping[str, Any], until: float, 
     raise TimeoutError
 
 
-def _written(order: Mapping[str, Any]) -> list[tuple[int, int] | None]:
+def _written(order: Mapping[str, Any]) -> _Stamps:
     """Sizes and times of the files that a job at work writes."""
-    stamps: list[tuple[int, int] | None] = []
+    stamps: _Stamps = []
     for name in order["watched"]:
         try:
             there = Path(name).stat()
