@@ -45,6 +45,8 @@ _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.proof.worker")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: A job that writes nothing for so long hangs in a call.
 _LOOK_S, _QUIET_S = 0.05, 60.0
+#: Part of the time that calls may take; the rest is for calling the methods in every way.
+_CALLS = 0.75
 #: So many calls may take a job down before the proof is given up.
 _MOST_DEATHS = 12
 #: Words of a line of the log that says what went wrong.
@@ -296,7 +298,7 @@ class _Runner:
         for region, call in asked:
             self._needed.setdefault(region.collective, {RULES, OWN}).update({call.name} if call else ())
         self.launcher = wish.launcher or LocalLauncher((str(wish.mpiexec),))
-        self._until = time.monotonic() + wish.seconds
+        self._until = time.monotonic() + _CALLS * wish.seconds
         self.stopped = ""
 
     def run(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
@@ -340,7 +342,8 @@ class _Runner:
             reason = self._job(folder, left, results, rules, (len(seen), total))
             more, begun = read_lines(results)
             seen |= more
-            if not reason:
+            # The call that was being made when the time was up is not to blame.
+            if not reason or time.monotonic() >= self._until:
                 break
             if begun is None and not attempt:
                 continue  # on a busy machine a job can take too long to start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem, Slice
-from dashboard.decisions.surfaces.grow import Growing, Table
+from dashboard.decisions.surfaces.grow import SLACK, Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.options import Option
@@ -115,6 +116,8 @@ class _Recommending:
     def tree(self, most: int) -> tuple[Node, dict[str, Any]]:
         """The tree of at most so many leaves, and what was chosen."""
         size = self._sizes.best(most)
+        if size.judged is None:
+            size = replace(size, leaves=self._trees[size.kind].fewest(most))
         said = [each.words() for each in (*self._tried, size.judged) if each is not None]
         if self._brought[0] != self._brought[1]:
             own, shared = self._brought
@@ -133,8 +136,10 @@ class _Recommending:
 
     def _unjudged(self) -> str:
         if self._chosen_sizes:
-            return "sizes that were chosen for what they tell are no judges of it: as many leaves as are allowed"
-        return "too few sizes to leave any out"
+            why = "sizes that were chosen for what they tell are no judges of it"
+        else:
+            why = "too few sizes to leave any out"
+        return f"{why}: the fewest leaves within {SLACK:g} points of the least expected penalty"
 
 
 def _renamed(node: Node, part: Slice) -> Node:

@@ -40,6 +40,9 @@ many times as many are taken then, shared by all."""
 PAYS = 0.1
 """Points of expected penalty that a question beside the sizes must save."""
 
+SLACK = 0.2
+"""Points of expected penalty that further leaves must save where no left-out sizes can judge them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -147,6 +150,11 @@ class Trees:
     def means(self) -> FloatArray:
         """Expected penalty of the best tree of at most 1, 2, … leaves, percent."""
         return self._search.least / self._costs.weight
+
+    def fewest(self, most: int) -> int:
+        """Fewest leaves, at most so many, whose tree costs no more than `SLACK` points above the best of them."""
+        means = self.means[:most]
+        return 1 + int(np.argmax(means <= means.min() + SLACK))
 
     def roots(self) -> Iterator[tuple[int, Node]]:
         """For each number of leaves the tree."""

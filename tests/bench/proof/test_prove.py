@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,9 @@ from dashboard import cli
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from dashboard.benchmarks.proof.prove import Wish, prove
+from dashboard.benchmarks.proof import prove as module
+from dashboard.benchmarks.proof.order import Order, Seen, line_of
+from dashboard.benchmarks.proof.prove import Wish, _Runner, prove
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.targets.mpich.base import embedded
@@ -182,3 +185,24 @@ def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path
     found = prove(wish)
     assert found.count("proven", "same graph") == len(found.verdicts) == 3
     assert found.holds
+
+
+def test_a_call_that_was_being_made_when_the_time_was_up_is_not_to_blame(
+    open_mpi: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(runner: Any, _folder: Path, order: Order, results: Path, *_: Any) -> str:
+        cells = list(order.calls)
+        lines = [line_of(cells[0], call.name, seen) for call in order.calls[cells[0]] for seen in (None, Seen())]
+        results.write_text("".join([*lines, line_of(cells[1], order.calls[cells[1]][0].name, None)]))
+        runner._until = 0.0
+        return "ended at its time limit of 90 s"
+
+    monkeypatch.setattr(_Runner, "_job", cut_short)
+    path = tmp_path / "rules.conf"
+    path.write_text(to_openmpi([DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))]))
+    limits: list[float] = []
+    monkeypatch.setattr(module, "faulty", lambda *given, **_: limits.append(given[6]) or ())
+    (verdict,) = prove(Wish(path, open_mpi, ranks=2, seconds=SECONDS)).verdicts
+    assert verdict.state != "failed"
+    assert "sizes were not reached" in verdict.why
+    assert limits[0] >= SECONDS / 4 - 1
