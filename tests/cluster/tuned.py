@@ -1,6 +1,6 @@
 """``colltune tune`` over an emulated Fast Ethernet under a real Slurm, by hand, beside a full campaign.
 
-Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about a quarter of an hour)::
+Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about 20 minutes)::
 
     python -m tests.cluster.tuned FOLDER --nodes 16
     python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2
@@ -32,7 +32,7 @@ from tests.cluster.campaign import run_colltune
 from tests.cluster.scheduler import ENVIRONMENT, emulated
 
 COLLECTIVES = "bcast,reduce,allreduce,allgather,alltoall"
-SIZES = "64-64KiB:x4"
+SIZES = "64-64KiB:x2"
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def main() -> int:
     ranks = args.nodes * args.ppn
     said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
     place = ["--nodes", str(args.nodes), "--tasks-per-node", str(args.ppn), *said]
-    grid = ["-c", COLLECTIVES, "--comm-sizes", f"{ranks // 4},{ranks}"]
+    grid = ["-c", COLLECTIVES, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
     tuned, full = args.folder.resolve() / "tuned", args.folder.resolve() / "full"
     codes = []
     if args.only != "judge":
@@ -63,7 +63,7 @@ def main() -> int:
                 print(f"tune: {time.monotonic() - began:.0f} s, exit status {codes[-1]}", flush=True)
             if args.only != "tuned":
                 plan = ["--message-sizes", SIZES, "--repetitions", "10-15", "--components", "none", "--unchecked"]
-                plan += ["--time-limit", "900"]
+                plan += ["--time-limit", "1800"]
                 codes.append(run_colltune(["bench", "submit", str(full), *place, *grid, *plan, "--follow"], path))
     judged = judge(tuned, full)
     disk.write_text(args.folder / "judged.json", json.dumps(judged, indent=1) + "\n")
