@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from dashboard.tuning.rules import NAMES, facts_of, proven, read, rewritten, tar
 from dashboard.tuning.stages import Work, run
 from loaders import disk
 
-_HISTORY, _ROOM = "history.json", "again"
+_HISTORY, _ROOM, _BEFORE = "history.json", "again", "before"
 
 
 def again(work: Work) -> dict[str, Any]:
@@ -27,7 +27,8 @@ def again(work: Work) -> dict[str, Any]:
 
     The rules are proven on the library that is there now and compared with its own decision by fresh launches. Of
     collectives that are no longer proven, slower somewhere, or no faster any more, everything is measured anew, in a
-    folder within this one; the others keep their rules.
+    folder within this one; the others keep their rules. Where the last time left no rules, all is measured anew here,
+    and what was measured then is put into a folder within this one.
 
     Returns
     -------
@@ -38,15 +39,15 @@ def again(work: Work) -> dict[str, Any]:
     Raises
     ------
     CampaignError
-        There are no rules of a last time.
+        Nothing was tuned here before.
     """
     with work.folder.held():
-        file = _rules_of(work.folder)
+        if not work.facts("compare"):
+            raise CampaignError(f"{work.folder.path}: nothing was tuned here before; leave out --again")
+        file, number = _rules_of(work.folder), len(history(work.folder)) + 1
         if file is None:
-            raise CampaignError(
-                f"{work.folder.path} holds no rules to be checked again; tune into another folder to measure anew"
-            )
-        number = len(history(work.folder)) + 1
+            _without_rules(work, number)
+            return _kept(work, {}, work.asked.collectives)
         before = work.facts("compare").get("gain", {})
         run(work, STAGES, until="look")
         rules = read(work, text_of(work, file))
@@ -58,13 +59,29 @@ def again(work: Work) -> dict[str, Any]:
         if proof.taken == "no":
             checked = {name: {**check, "holds": False} for name, check in checked.items()}
         anew = [name for name, check in checked.items() if not check["holds"]]
-        record = {"date": today(), "library_version": work.facts("look")["library_version"], "checked": checked}
         work.tell("compare", None, "; ".join(_words(name, check) for name, check in checked.items()))
         if anew:
             _anew(work, rules.decisions, anew, number)
-        entry = {**record, "anew": anew}
-        disk.write_text(work.folder.path / _HISTORY, json.dumps([*history(work.folder), entry], indent=1) + "\n")
+        return _kept(work, checked, anew)
+
+
+def _kept(work: Work, checked: Mapping[str, Any], anew: Sequence[str]) -> dict[str, Any]:
+    """What came of a check, written down beside earlier ones."""
+    version = work.facts("look")["library_version"]
+    entry = {"date": today(), "library_version": version, "checked": dict(checked), "anew": list(anew)}
+    disk.write_text(work.folder.path / _HISTORY, json.dumps([*history(work.folder), entry], indent=1) + "\n")
     return entry
+
+
+def _without_rules(work: Work, number: int) -> None:
+    """Measure all anew; there is nothing to check."""
+    room = work.room(_BEFORE)
+    while (before := room / str(number)).exists():
+        number += 1
+    before.mkdir()
+    for path in (*work.folder.path.glob("measure*"), *work.folder.path.glob("compare"), work.folder.state_file):
+        path.rename(before / path.name)
+    run(work, STAGES)
 
 
 def history(folder: Folder) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
 from dashboard.tuning import switches
+from dashboard.tuning.decide import some_decided
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
@@ -65,7 +66,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         summary["preload"] = _preload(work, text, folder / _PRELOAD)
         summary["further"] = _further(work, text, folder)
         summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
-    if work.report is not None:
+    if work.report is not None and some_decided(work):
         work.at("bundle", 0.5, "the report")
         work.report(work.folder.path / work.facts("measure")["results"], folder / _REPORT)
         summary["report"] = _REPORT
@@ -142,7 +143,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
 OUTCOMES = {
     "proven": "The rules are proven, and nothing of them is slower than the library's own decision.",
     "nothing": "Nothing is faster than the library's own decision beyond noise: there is nothing to switch on.",
-    "noise": "Times scattered too much to say what is faster: measure again on a quiet machine.",
+    "noise": "Times scattered too much to say what is faster: measure again on a quiet machine (--again).",
     "unproven": "The rules are not proven, so that none are given.",
 }
 

@@ -38,6 +38,7 @@ from dashboard.decisions.judged.improvement import (
 )
 from dashboard.decisions.measured import trust
 from dashboard.domain.units import format_count, format_percent
+from dashboard.tuning import decide
 from dashboard.tuning.folder import Result, digest
 from dashboard.tuning.launches import between_launches
 from dashboard.tuning.measure import finish
@@ -113,7 +114,9 @@ def compare(work: Work) -> Result:
     """Compare, cut, prove and compare again."""
     file = file_of(work)
     if file is None:
-        return Result({"rules": None, "compared": [], "gain": {}, "outcome": "nothing", "said": "no rules to compare"})
+        # Where nothing could be decided, nobody knows whether anything is better.
+        outcome = "nothing" if decide.some_decided(work) else "noise"
+        return Result({"rules": None, "compared": [], "gain": {}, "outcome": outcome, "said": "no rules to compare"})
     if not work.facts("prove")["holds"]:
         said = "not compared: the rules are not proven"
         return Result({"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": said})

@@ -14,6 +14,7 @@ from dashboard.decisions.function.cutting import within_measured
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.folds import with_cubes
+from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.family import recommended
@@ -39,7 +40,8 @@ def decide(work: Work) -> Result:
         try:
             decisions.append(decided(prepared))
         except DecisionError as error:
-            facts[name] = {"why_not": str(error)}
+            doubtful = prepared.doubtful.get(name)
+            facts[name] = {"why_not": str(error) if doubtful is None or not len(doubtful) else trust.words(doubtful)}
         else:
             facts[name] = _facts(prepared, decisions[-1])
     for name in work.asked.collectives:
@@ -89,6 +91,11 @@ def save(file: Path, decisions: Sequence[DecisionFunction]) -> None:
 def load(file: Path) -> list[DecisionFunction]:
     """Read what `save` wrote."""
     return [DecisionFunction.from_dict(document) for document in disk.read_json(file)]
+
+
+def some_decided(work: Work) -> bool:
+    """Whether any of the collectives could be decided."""
+    return any("why_not" not in row for row in work.facts("decide")["collectives"].values())
 
 
 def decisions_of(work: Work) -> list[DecisionFunction]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.libraries import library
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import EXITS, STAGES, answer, bundled, compare, decide, lines_of, look, rules, tune
+from dashboard.tuning import EXITS, STAGES, again, answer, bundled, compare, decide, lines_of, look, rules, tune
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
 
 NAMES = [stage.name for stage in STAGES]
@@ -198,6 +199,26 @@ def test_what_is_unproven_or_too_noisy_gives_no_rules(
     assert EXITS[found["outcome"]] == status
     assert not (tmp_path / "bundle" / "rules.conf").exists()
     assert said in (tmp_path / "bundle" / "README.md").read_text()
+
+
+def test_where_no_time_can_be_trusted_that_is_said_and_again_all_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports: list[Path] = []
+    machine = Machine(noise=6.0)
+    machine.put(monkeypatch)
+    work = replace(
+        work_in(tmp_path, ranks=3, collectives=["allreduce"]), report=lambda _results, file: reports.append(file)
+    )
+    assert answer(work.folder, tune(work))["outcome"] == "noise"
+    assert "cannot be trusted" in work.facts("decide")["collectives"]["allreduce"]["why_not"]
+    assert not reports
+    machine.noise, machine.campaigns = 0.01, []
+    assert again(work)["anew"] == ["allreduce"]
+    assert machine.campaigns[0] == "measure"
+    assert work.facts("bundle")["outcome"] == "proven"
+    assert (tmp_path / "before" / "1" / "measure" / "results.jsonl").exists()
+    assert len(reports) == 1
 
 
 def test_the_script_switches_the_rules_on_and_off(tuned: Path, machine: Machine) -> None:

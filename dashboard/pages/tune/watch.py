@@ -52,7 +52,7 @@ class TuneWatch(Viewer):
             on_click=actions["again"],
             # A screen reader reads this in the label's place.
             description="Check again whether the rules still hold, after an upgrade or a new network; only what does "
-            "not is measured anew.",
+            "not is measured anew, and where there are none, everything.",
             **small,
         )
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
@@ -97,7 +97,7 @@ class TuneWatch(Viewer):
         over = seen is not None and seen.over
         self.cancel.visible = running
         self.go_on.param.update(visible=seen is not None and not running and not over)
-        self.again.visible = state == "proven"
+        self.again.visible = over
         self.open.visible = seen is not None and seen.campaign is not None
         there = seen is not None and seen.bundle is not None
         self.bundle.visible = there
