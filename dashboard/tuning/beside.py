@@ -9,6 +9,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.decisions.grown.default import FAMILY as DEFAULT
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.domain.errors import OptionError
+from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.rules.over import costs
@@ -60,9 +61,17 @@ def _collectives(folder: Folder) -> list[str]:
 
 def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     """Mean penalty of a tuning's rules over measurements."""
+    if (kept := rules_of(folder)) is None:
+        return {}
+    rules, version = kept
+    return {cost.name: cost.acted.mean for cost in costs(rules, cubes, version, {})[0] if cost.acted is not None}
+
+
+def rules_of(folder: Folder) -> tuple[RulesFile, str] | None:
+    """The rules that a tuning ended with, and the version that they were read for; None where there are none."""
     named = folder.facts("compare").get("rules")
     if not named:
-        return {}
+        return None
     try:
         version = series(folder.facts("look")["library_version"])
     except ValueError:
@@ -70,7 +79,5 @@ def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     version = version if version in VERSIONS else DEFAULT_VERSION
     file = Path(folder.path / named)
     if folder.facts("look").get("across"):
-        _, rules = read_beside(file, Path(han_name(str(file))), version)
-    else:
-        rules = read_rules(file, version=version)
-    return {cost.name: cost.acted.mean for cost in costs(rules, cubes, version, {})[0] if cost.acted is not None}
+        return read_beside(file, Path(han_name(str(file))), version)[1], version
+    return read_rules(file, version=version), version

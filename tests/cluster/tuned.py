@@ -6,8 +6,8 @@ Run from the checkout as root, with an Open MPI in the environment, on a quiet m
     python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2
 
 FOLDER then holds ``tuned``, the folder of the tuning, ``full``, the campaign, and ``judged.json``: for each collective
-the mean time that is saved over the library's own decision by what was tuned and by the best of the full campaign, both
-on half of its repetitions, the best being chosen on the other half; and the core-seconds of both.
+the mean time saved over the library's own decision by the rules that the tuning ended with and by the best of
+the full campaign, both on half of its repetitions, the best being chosen on the other half; and both core-seconds.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.measured.map import methods_of
-from dashboard.tuning import decide
+from dashboard.export.components import HAN, named
+from dashboard.export.rules.over import fitted
+from dashboard.tuning import Folder
+from dashboard.tuning.beside import rules_of
 from loaders import disk, open_results
 from tests.cluster.campaign import run_colltune
 from tests.cluster.scheduler import ENVIRONMENT, emulated
@@ -73,14 +77,17 @@ def main() -> int:
 
 def judge(tuned: Path, full: Path) -> dict[str, Any]:
     """Gains over the library's own decision in the full campaign, and what each of the two took."""
-    decisions = {each.collective: each for each in decide.load(tuned / "decide" / "decisions.json")}
-    results = open_results([full / "results.jsonl"])
-    gains = {name: _gains(results[name].to_dataset(), each) for name, each in decisions.items()}
+    rules, version = rules_of(Folder(tuned)) or (None, "")
+    gains = {}
+    for name, child in open_results([full / "results.jsonl"]).children.items():
+        cube = child.to_dataset()
+        decision = rules.decisions.get(name) if rules else None
+        gains[name] = _gains(cube, fitted(decision, cube, version) if decision else None)
     spent = {"tuned": _core_seconds(tuned / "measure" / "results.jsonl"), "full": _core_seconds(full / "results.jsonl")}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 
 
-def _gains(cube: Any, decision: DecisionFunction) -> dict[str, float]:
+def _gains(cube: Any, decision: DecisionFunction | None) -> dict[str, float]:
     """Percent of the time that is saved, mean over the cells: by the decision, and by the best of each cell."""
     samples = cube["sample"].transpose("method", "comm_size", "message_size", "repetition").values
     chosen_on, judged_on = (np.nanmedian(samples[..., half::2], axis=-1) for half in (0, 1))
@@ -88,11 +95,13 @@ def _gains(cube: Any, decision: DecisionFunction) -> dict[str, float]:
     own = judged_on[default_of(methods)]
     best = np.take_along_axis(judged_on, np.nanargmin(chosen_on, axis=0)[None], axis=0)[0]
     labels = [method.label for method in methods]
-    taken = np.full(own.shape, np.nan)
+    taken = own.copy()
     for row, processes in enumerate(cube["comm_size"].values.tolist()):
         for column, size in enumerate(cube["message_size"].values.tolist()):
-            label = decision.methods[decision.predict_one(processes, size)].label
-            taken[row, column] = judged_on[labels.index(label), row, column] if label in labels else np.nan
+            method = decision.methods[decision.predict_one(processes, size)] if decision else None
+            if method is not None and named(method) != HAN and not left_to_library(method):
+                place = labels.index(method.label) if method.label in labels else None
+                taken[row, column] = np.nan if place is None else judged_on[place, row, column]
     there = np.isfinite(taken)
     saved = {"tuned": 1 - taken[there] / own[there], "full": 1 - best[there] / own[there]}
     return {name: float(100 * each.mean()) for name, each in saved.items()} | {"cells": int(there.sum())}
