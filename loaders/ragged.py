@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import dask.array as da
 import numpy as np
 import xarray as xr
 
@@ -75,6 +74,8 @@ def array(values: Any, counts: Ints) -> Any:
     if size == len(values) and isinstance(values, np.ndarray):
         return values.reshape(ragged.shape)
     if size > max(_TIMES * len(values), _FREE):
+        import dask.array as da  # noqa: PLC0415 - half of the time that a command takes to begin; few need it
+
         return da.from_array(  # type: ignore[no-untyped-call]
             ragged, chunks=_chunks(ragged.shape), asarray=False, name=False, meta=np.empty(0)
         )
@@ -115,6 +116,8 @@ def flattened(cube: xr.Dataset) -> xr.Dataset:
 
 def _rows(sample: xr.DataArray) -> Any:
     """The values piece by piece, in the order of the cells."""
+    import dask.array as da  # noqa: PLC0415 - as above
+
     chunks = _chunks(sample.shape)
     chunked = da.asarray(sample.data).rechunk(chunks)  # type: ignore[no-untyped-call]
     return (np.asarray(piece.compute()) for piece in chunked.blocks.ravel()) if chunked.ndim else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
@@ -30,10 +31,15 @@ _PATIENCE_S = 200.0
 @pytest.fixture(scope="module")
 def forced(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     """Every method called on eight ranks, and on two for the algorithms that are for two only."""
-    wish: dict[str, Any] = {"ranks": RANKS, "comm_sizes": (2, RANKS), "message_sizes": (SIZE,)}
+    wish: dict[str, Any] = {
+        "ranks": RANKS,
+        "comm_sizes": (2, RANKS),
+        "message_sizes": (SIZE,),
+        "collectives": COLLECTIVES,
+    }
     wish["protocol"] = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, warm_up=0)
     wish["variants"] = Variants((0, SEGMENT), (4,), (4,))
-    campaign = campaign_of(tmp_path_factory.mktemp("forced"), installation, collectives=tuple(TOLD), **wish)
+    campaign = campaign_of(tmp_path_factory.mktemp("forced"), installation, **wish)
     ended = run(campaign, installation, _PATIENCE_S)
     assert ended["state"] == "finished", (ended, campaign.tail())
     return campaign
@@ -48,6 +54,30 @@ def sent(campaign: Campaign, collective: str, comm_size: int) -> list[tuple[str,
         if (one["collective"], one["comm_size"], one["message_size"]) == (collective, comm_size, size)
         and "error" not in one
     ]
+
+
+def test_every_algorithm_of_the_library_is_measured_or_refused(forced: Campaign, installation: Installation) -> None:
+    assert isinstance(installation.library, OpenMpi)
+    there = {(one["collective"], one["algorithm"]) for one in points(forced)}
+    for collective in COLLECTIVES:
+        for name in ("default", *installation.library.algorithms.get(collective, {}).values()):
+            assert (collective, name) in there
+    # They are for two processes only, and the library says so.
+    refused = forced.done().refused
+    assert {key[1].algorithm for key in refused} == {FOR_TWO}
+    assert all(why.startswith("refused: MPI_ERR") for why in refused.values())
+
+
+def test_results_are_read_by_the_loaders(forced: Campaign) -> None:
+    results = open_results([forced.results])
+    assert set(results.children) == set(COLLECTIVES)
+    cube = results["bcast"].to_dataset()
+    assert cube["comm_size"].values.tolist() == [2, RANKS]
+    assert cube.attrs["library"] == "Open MPI"
+    assert cube.attrs["statistic_kind"] == "completion"
+    times = cube["time"].values[np.isfinite(cube["time"].values)]
+    assert times.size
+    assert ((times > 1e-8) & (times < 1.0)).all()
 
 
 @pytest.mark.parametrize("collective", TOLD)
