@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,16 @@ def simulated(
     """Simulate, and keep what was learnt on the way; `coming` is given what there is after each iteration."""
     own, truth = _truth_of(scenario, iterations)
     made = Course(scenario.table, [], [], pd.DataFrame(), own, truth)
-    for each in trained(scenario, seed, iterations):
+
+    def still() -> None:
+        tell(len(made.models) / iterations, f"iteration {min(len(made.models) + 1, iterations)} of {iterations}")
+
+    for each in trained(scenario, seed, iterations, pause=still):
         record = {**each.judged.to_dict(), "timings": each.judged.samples}
         made = Course(scenario.table, [*made.iterations, record], [*made.models, each.model], each.cells, own, truth)
         if coming is not None:
             coming(made)
-        tell(len(made.models) / iterations, f"iteration {len(made.models)} of {iterations}")
+        still()
     return made
 
 
@@ -156,7 +161,8 @@ class Kept:
         parts = [summarise(part, learning.longest) for _, part in calls.groupby("iteration", sort=True)]
         cells, models = pd.concat(parts, ignore_index=True), []
         for place, number in enumerate(numbers, 1):
-            tell((place - 1) / len(numbers), f"iteration {number}")
+            still = partial(tell, (place - 1) / len(numbers), f"iteration {number}")
+            still()
             known = cells[cells["iteration"] <= number]
             memo = self.memo.setdefault((number, learning.tail), {})
             if len(memo) > _MOST_KEPT:
@@ -171,6 +177,7 @@ class Kept:
                     blocked=blocked,
                     provenance=provenance,
                     memo=memo,
+                    pause=still,
                 )
             )
         return Course(folder.table, self._records(numbers, cells), models, cells, _own(self.judged))

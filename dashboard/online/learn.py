@@ -204,7 +204,13 @@ def _one_thread(learner: str) -> AbstractContextManager[Any]:
 
 
 def regressions(
-    cells: pd.DataFrame, *, learner: str, rounds: int, min_samples: int, change: float
+    cells: pd.DataFrame,
+    *,
+    learner: str,
+    rounds: int,
+    min_samples: int,
+    change: float,
+    pause: Callable[[], None] = lambda: None,
 ) -> Mapping[tuple[str, int], Regression]:
     """Learn all methods that have been timed often enough, by collective and AlgID.
 
@@ -216,10 +222,13 @@ def regressions(
         Timings that a method must have.
     change
         As `since_change` takes it; infinite: nothing is ever too old.
+    pause
+        Called before each is learnt; may raise to end it.
     """
     fitted = {}
     for (collective, alg), own in cells.groupby(METHOD, sort=True, observed=True):
         recent = since_change(own, change)
         if recent["count"].sum() >= min_samples:
+            pause()
             fitted[str(collective), int(str(alg))] = fit(recent, learner, rounds)
     return fitted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -175,6 +175,7 @@ def learn(
     blocked: Sequence[Blocked] = (),
     provenance: Mapping[str, Any] | None = None,
     memo: dict[Any, Any] | None = None,
+    pause: Callable[[], None] = lambda: None,
 ) -> SelectionModel:
     """Learn from timings.
 
@@ -188,12 +189,14 @@ def learn(
         Methods never to be chosen.
     memo
         Keeps what was worked out of the same timings: other probabilities or bins of them are then there at once.
+    pause
+        Called before each method is learnt; may raise to end it.
     """
     memo = {} if memo is None else memo
     how: dict[str, Any] = {"learner": settings.learner, "rounds": settings.rounds, "min_samples": settings.min_samples}
     key = (*how.values(), settings.changed_by)
     if key not in memo:
-        memo[key] = regressions(cells, **how, change=settings.changed_by)
+        memo[key] = regressions(cells, **how, change=settings.changed_by, pause=pause)
     fitted = memo[key]
     choices = {}
     for name, methods in table.methods.items():

@@ -101,7 +101,13 @@ def simulate(scenario: Scenario, seed: int, iterations: int, keep: Keep | None =
     return (each.judged for each in trained(scenario, seed, iterations, keep))
 
 
-def trained(scenario: Scenario, seed: int, iterations: int, keep: Keep | None = None) -> Iterator[Trained]:
+def trained(
+    scenario: Scenario,
+    seed: int,
+    iterations: int,
+    keep: Keep | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> Iterator[Trained]:
     """Run a scenario.
 
     Parameters
@@ -112,6 +118,8 @@ def trained(scenario: Scenario, seed: int, iterations: int, keep: Keep | None = 
         So many.
     keep
         Called with each run's timings.
+    pause
+        Called before each method is learnt; may raise to end it.
 
     Yields
     ------
@@ -135,7 +143,7 @@ def trained(scenario: Scenario, seed: int, iterations: int, keep: Keep | None = 
                 keep(iteration, number, run)
         cells.append(summarise(pd.concat(runs), scenario.learning.longest))
         known = pd.concat(cells)
-        model = learn(known, scenario.table, scenario.learning, machine=scenario.machine)
+        model = learn(known, scenario.table, scenario.learning, machine=scenario.machine, pause=pause)
         yield Trained(_judged(scenario, model, iteration, runs, samples), model, known)
         for name, choice in model.choices.items():
             if not logics[name].one_by_one:

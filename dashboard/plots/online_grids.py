@@ -15,8 +15,9 @@ from dashboard.plots.online import frame
 
 #: From nothing to much: one hue.
 _SEQUENTIAL = ("#dbe9f6", "#b5d2ec", "#84b3de", "#5592cc", "#2f71b3", "#174f8c")
-#: Half of the time, the same, twice the time.
-_DIVERGING = ("#1a7f5a", "#62b595", "#b9dfcf", "#eeeeee", "#f3cfa8", "#dd9548", "#b25e00")
+#: Half of the time, the same, twice the time; to be seen on light and on dark ground.
+_DIVERGING = ("#1a7f5a", "#4fa684", "#8dbfa9", "#b8b8b8", "#dcb48a", "#d58f45", "#b25e00")
+_UNKNOWN = "#707070"
 _MOST_FACTOR = 2.0
 _MOST_ROWS = 40
 #: Columns and rows up to which cells hold figures.
@@ -62,7 +63,7 @@ def gain_map(beside: pd.DataFrame) -> hv.Overlay:
     level = np.clip(np.log(ratio) / np.log(_MOST_FACTOR), -1, 1)
     steps = len(_DIVERGING)
     places = np.where(np.isnan(level), -1, np.minimum(((np.nan_to_num(level) + 1) / 2 * steps).astype(int), steps - 1))
-    colors = [_DIVERGING[each] if each >= 0 else "#c8c8c8" for each in places]
+    colors = [_DIVERGING[each] if each >= 0 else _UNKNOWN for each in places]
     texts = {
         "ratio": ["?" if np.isnan(each) else f"{each:.2f}" for each in ratio],
         "tuned": ["not known" if np.isnan(each) else format_time(each) for each in beside["tuned"]],

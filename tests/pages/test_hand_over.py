@@ -18,8 +18,9 @@ from tornado.ioloop import IOLoop
 
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts import growing as _growing
+from dashboard.pages.parts import later
 from dashboard.pages.parts.growing import Background
-from dashboard.pages.parts.later import Rested, hand_over
+from dashboard.pages.parts.later import Rested, give_way, hand_over
 
 PATIENCE_S = 30
 
@@ -177,3 +178,33 @@ def test_without_a_server_it_goes_straight_to_the_document() -> None:
     )
     hand_over(document, lambda: given.append("done"))
     assert given == ["done"]
+
+
+def test_work_that_computes_lets_what_was_asked_before_go_first() -> None:
+    assert asyncio.run(_compute_beside_a_busy_session()) == ["asked", "asked", "computed"]
+
+
+async def _compute_beside_a_busy_session() -> list[str]:
+    async with two_sessions() as (document, _):
+        done: list[str] = []
+        gone_on = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def compute() -> None:
+            give_way(document)
+            done.append("computed")
+            loop.call_soon_threadsafe(gone_on.set)
+
+        for _ in range(2):
+            IOLoop.current().add_callback(done.append, "asked")
+        # It is under way before this thread comes to what was asked of it.
+        thread = threading.Thread(target=compute)
+        thread.start()
+        await asyncio.wait_for(gone_on.wait(), PATIENCE_S)
+        return done
+
+
+def test_where_nothing_is_served_no_work_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(later, "MOST_WAY_SECONDS", None)
+    give_way(SimpleNamespace(session_context=None))
+    give_way(SimpleNamespace(session_context=MockSessionContext(document=None)))

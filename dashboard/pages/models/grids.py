@@ -57,12 +57,12 @@ class Grids(Part):
         self.low, self.high = (self._slider(label) for label in ("From", "To"))
         heights = (drawn.BARS_HEIGHT, drawn.AROUND + drawn.ROW_HEIGHT)
         self.bars, self.map = (chart(height, linked_axes=False) for height in heights)
-        self.heading, self.note = (pn.pane.HTML("", margin=(8, 12, 0, 12)) for _ in range(2))
+        self.note = pn.pane.HTML("", margin=(8, 12, 0, 12))
         self.figures, self.classes, self.predicted = tables(3)
         self.bar.objects = [self.times, self.processes, self.inner, self.original, self.dimensions, self.low, self.high]
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 420px"}}
         self.results.objects = [
-            side_by_side(pn.Column(self.bars, **flex), pn.Column(self.heading, self.map, **flex), margin=0),
+            side_by_side(pn.Column(self.bars, **flex), pn.Column(self.map, **flex), margin=0),
             self.note,
             side_by_side(self.figures, self.predicted, self.classes, align_items="start"),
         ]
@@ -173,8 +173,8 @@ class Grids(Part):
         with hold(pn.state.curdoc):
             self.bars.object = drawn.gain_bars(rows, f"{title}: {between}")
             self.map.height = drawn.AROUND + drawn.ROW_HEIGHT * len(names)
-            self.map.object = drawn.gain_map(table, names, sizes, selected, (within[0], within[-1]))
-            self.heading.object = f"<strong>{title}: improvement at each size (%)</strong>"
+            ends = (within[0], within[-1])
+            self.map.object = drawn.gain_map(table, names, sizes, selected, ends, f"{title}: improvement at each size")
             self.note.object = _said(table, names, selected, int(self.processes.value), left)
             self.figures.object, self.classes.object = drawn.gain_table(rows), drawn.gain_legend(table)
             self.predicted.object = self._predictions(names, sizes[within[-1]])

@@ -17,7 +17,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.grown.family import Cancelled, Progress
-from dashboard.pages.parts.later import hand_over, live_session
+from dashboard.pages.parts.later import give_way, hand_over, live_session
 from dashboard.pages.parts.widgets import Button, LinearProgress
 from dashboard.session.choice import Choice
 from dashboard.session.state import DATA, TREE, State
@@ -25,6 +25,8 @@ from dashboard.session.state import DATA, TREE, State
 _WORKERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="growing")
 #: Seconds between two words on how far it is, and before the first of them.
 TELL_SECONDS = 0.2
+#: Seconds that work takes at most before it lets the session's own thread go first, where it tells so often.
+WAY_SECONDS = 0.05
 #: Seconds without another request before work starts.
 REST_SECONDS = 0.12
 
@@ -41,6 +43,7 @@ class _Task:
     looked_at: Callable[[], bool] | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
     reported: float = field(default_factory=time.monotonic)
+    gave_way: float = field(default_factory=time.monotonic)
 
 
 class Background(Viewer):
@@ -163,6 +166,9 @@ class Background(Viewer):
         if gone:
             raise Cancelled
         now = time.monotonic()
+        if now - task.gave_way >= WAY_SECONDS:
+            give_way(self._session)
+            task.gave_way = now = time.monotonic()
         if now - task.reported >= TELL_SECONDS:
             task.reported = now
             hand_over(self._session, partial(self._show, task, share, text))

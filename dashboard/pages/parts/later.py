@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +13,8 @@ import panel as pn
 
 #: Seconds by which what moves beside the first map or chart follows it: that one is on the screen sooner.
 LAG = 0.03
+#: Seconds after which work that gives way goes on all the same: a server that has ended answers nobody.
+MOST_WAY_SECONDS = 2.0
 _WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="decisions-page")
 
 
@@ -35,20 +38,36 @@ def hand_over(session: Any, work: Callable[[], None]) -> None:
     work
         Called with the document locked.
     """
-    context = session.session_context
-    if context is None:
+    if session.session_context is None:
         return
 
     def enter() -> None:
         if session.session_context is not None:
             session.add_next_tick_callback(work)
 
-    # There is no loop where there is no server.
-    served = context.server_context and context.server_context.application_context
-    if served:
-        served.io_loop.add_callback(enter)
+    if (loop := _loop(session)) is not None:
+        loop.add_callback(enter)
     else:
         enter()
+
+
+def give_way(session: Any) -> None:
+    """Let a session's server do first what was asked of it before now; from another thread, which computes.
+
+    Python does one thing at a time: without this, work that takes seconds takes its half of each of them, and a page
+    that is asked for meanwhile comes twice as late.
+    """
+    if (loop := _loop(session)) is not None:
+        done = threading.Event()
+        loop.add_callback(done.set)
+        done.wait(MOST_WAY_SECONDS)
+
+
+def _loop(session: Any) -> Any:
+    """Where a session is served; None: nowhere."""
+    context = session.session_context
+    served = context is not None and context.server_context and context.server_context.application_context
+    return served.io_loop if served else None
 
 
 class Newest:

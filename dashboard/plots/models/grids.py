@@ -16,7 +16,7 @@ from dashboard.plots.difference import COLORS
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import swatch, table
 
-BARS_HEIGHT, ROW_HEIGHT, AROUND = 330, 30, 110
+BARS_HEIGHT, ROW_HEIGHT, AROUND = 330, 30, 135
 #: Upper ends of the classes of gains, percent; the last is open. Orange loses, blue gains.
 BOUNDS = (-50.0, -10.0, -2.0, 2.0, 10.0, 50.0)
 GAIN_COLORS = COLORS[6::-1]
@@ -92,6 +92,7 @@ def gain_map(
     sizes: Sequence[int],
     selected: Sequence[int],
     within: tuple[int, int],
+    title: str,
 ) -> hv.Overlay:
     """Draw the improvement of each grid at each message size.
 
@@ -145,7 +146,7 @@ def gain_map(
     )
     count = len(names)
     return hv.Overlay([boxes, figures, marks, band]).opts(
-        **framed("", AROUND + ROW_HEIGHT * count, grows=False),
+        **framed(title, AROUND + ROW_HEIGHT * count, grows=False),
         xlabel=x.label,
         ylabel=y.label,
         xticks=[(place, format_bytes(size)) for place, size in enumerate(sizes)],

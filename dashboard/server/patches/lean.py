@@ -21,6 +21,8 @@ PAGES_CLASS = "colltune-pages"
 NAVIGATION_CLASS = "colltune-navigation"
 
 _BLOCK = "background: currentColor; opacity: 0.08; border-radius: 6px"
+#: Pixels from which on a page is higher than its margins and its empty parts.
+_STANDS = 150
 #: What stands until a page does that was not shown before: controls, and three pictures.
 _OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
 <div style="{_BLOCK}; height: 48px; margin: 10px"></div><div style="display: flex; gap: 16px; margin: 16px 10px">
@@ -208,6 +210,12 @@ const leave = () => {{
     const known = new WeakSet(), outline = document.createElement('div')
     outline.setAttribute('role', 'status')
     outline.innerHTML = `{_OUTLINE}`
+    // A page is there before its parts are drawn: until it has a height, the outline stands below it.
+    const standing = new ResizeObserver((entries) => {{
+        if (!entries.some(({{contentRect}}) => contentRect.height > {_STANDS})) return
+        outline.remove()
+        standing.disconnect()
+    }})
     const shown = () => {{
         for (const view of main.child_views) {{
             if (!known.has(view)) {{
@@ -231,8 +239,8 @@ const leave = () => {{
             }}
             if (!view.model.visible) view.el.remove()
             else {{
-                outline.remove()
                 if (view.el.parentNode === null) main.shadow_el.append(view.el)
+                if (outline.isConnected) standing.observe(view.el)
             }}
         }}
     }}
