@@ -17,10 +17,10 @@ from dashboard.decisions.grown.optimal import (
     optimal_frontier,
     optimal_price,
     prices,
+    windows,
 )
-from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.prices import priced
-from dashboard.decisions.grown.optimal.rectangles import Rectangles
+from dashboard.decisions.grown.optimal.rectangles import LONGEST, Rectangles, lines_of
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
@@ -30,7 +30,8 @@ def few_rectangles() -> Iterator[None]:
     """Take a dozen rows for a large grid."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "COARSE", 600)
-        patch.setattr(lines, "THIN", 4)
+        patch.setattr(lines, "THIN", 9)
+        patch.setattr(windows, "STAGES", ((60, 4), (200, 2)))
         patch.setattr(lines, "MOST_BOUNDED", 5)
         yield
 
@@ -151,22 +152,12 @@ def test_lines_around_cuts_are_no_more_than_allowed_and_have_the_cuts(data: st.D
     assert starts.size - 1 <= count
 
 
-def test_thinned_grids_share_the_cells_out() -> None:
-    costs = Costs.of(Problem.of(synthetic_cube(13, 9, 3, 1)).single("test"))
-    parts = list(lines._thinned(costs))
-    assert sum(part.cells.size for part in parts) == costs.cells.size
-    assert sum(part.cells.sum() for part in parts) == pytest.approx(costs.cells.sum())
-    assert max(max(part.shape) for part in parts) <= 4
-
-
 @pytest.mark.parametrize("shape", [(1, 5000), (200, 200), (27, 300), (64, 65), (3, 2)])
 def test_lines_keep_the_number_of_rectangles_down(shape: tuple[int, int]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "COARSE", 10**6)
-        rows, columns = lines.lines_of(*shape)
+    rows, columns = lines_of(*shape, 10**6)
     assert rows <= shape[0]
     assert columns <= shape[1]
-    assert (rows, columns) == shape or columns == lines.LONGEST or 0.8e6 < Rectangles.number_of(rows, columns) <= 1.05e6
+    assert (rows, columns) == shape or columns == LONGEST or 0.8e6 < Rectangles.number_of(rows, columns) <= 1.05e6
 
 
 def test_too_many_cuts_end_in_a_bound_instead_of_a_proof() -> None:
@@ -183,3 +174,16 @@ def test_too_many_cuts_end_in_a_bound_instead_of_a_proof() -> None:
     assert (sure.mean <= found.mean + 1e-8).all()
     assert found.mean[found.proven] == pytest.approx(sure.mean[found.proven], abs=1e-8)
     assert found.decision(90).leaves == 90
+
+
+def test_times_without_any_order_are_bounded_closely() -> None:
+    time = 1 + np.random.default_rng(0).random((5, 18, 18))
+    problem = Problem.of(cube_of(time, range(2, 20), range(1, 19)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "THIN", 20)
+        patch.setattr(windows, "STAGES", ((6000, 8),))
+        patch.setattr(decide, "LARGEST", 100)
+        found = optimal_frontier(problem, 6)
+    best = optimal_frontier(problem, 6)
+    assert (found.lower_bound <= best.mean + 1e-8).all()
+    assert found.lower_bound[-1] > 0.96 * best.mean[-1]

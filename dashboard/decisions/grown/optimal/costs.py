@@ -94,7 +94,7 @@ class Costs:
         As fine as leaves sums of all cells below 2^62, and below 2^53 what any search adds up: costs that
         can be in a best tree, and prices per leaf up to the cost of one leaf for all.
         """
-        top = float(self._capped.max(axis=0).sum())
+        top = float(self.capped.max(axis=0).sum())
         if top == 0:
             return self.step
         most = float(self.cells.sum(axis=(1, 2)).min())
@@ -104,7 +104,7 @@ class Costs:
         return float(2.0 ** math.floor(-steps - math.log2(self.step) - 1) * self.step)
 
     @cached_property
-    def _capped(self) -> FloatArray:
+    def capped(self) -> FloatArray:
         """Costs of cells, none so great that finer ones are lost beside it.
 
         A leaf that costs more than one leaf for all is in no best tree, whatever it costs.
@@ -120,7 +120,7 @@ class Costs:
     @cached_property
     def _rounded_up(self) -> IntArray:
         """Costs of cells in units, rounded up, so that only what costs nothing is 0."""
-        return np.asarray(np.ceil(self._capped * (self.unit / self.step)) * self.step, dtype=np.int64)
+        return np.asarray(np.ceil(self.capped * (self.unit / self.step)) * self.step, dtype=np.int64)
 
     def leaves(self, rectangles: Rectangles) -> FloatArray:
         """Cost of every rectangle as a leaf in units; infinite where one leaf for all costs less."""

@@ -19,8 +19,6 @@ from dashboard.decisions.grown.optimal.lines import (
     MOST_CUTS,
     RestrictedLeaves,
     RestrictedTree,
-    depth_bound,
-    price_bound,
 )
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, to_node
@@ -145,7 +143,7 @@ def optimal_depth(problem: Problem, max_depth: int, progress: Progress | None = 
             costs,
             lambda kept, part: DepthSearch(kept, max_depth, part).tree,
             0.0,
-            lambda thin, _price: depth_bound(thin, max_depth),
+            max_depth,
             ticks,
         )
     return deciding.function(search.tree, {"max_depth": max_depth}, search.bound)
@@ -175,9 +173,7 @@ def optimal_price(problem: Problem, price: float, progress: Progress | None = No
     if _small(costs, LARGEST):
         search = PriceSearch(costs, charge, ticks)
     else:
-        search = RestrictedTree(
-            costs, lambda kept, part: PriceSearch(kept, charge, part).tree, charge, price_bound, ticks
-        )
+        search = RestrictedTree(costs, lambda kept, part: PriceSearch(kept, charge, part).tree, charge, tick=ticks)
     return deciding.function(search.tree, {"price": float(price)}, search.bound, charge)
 
 

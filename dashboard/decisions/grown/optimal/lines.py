@@ -1,26 +1,27 @@
 """Grids too large for all their rectangles: cuts at some lines only, and how far that can be from the best.
 
 The trees found are best among those that cut at some of the grid lines; these are chosen evenly at first, then
-around the cuts of the tree found. What no tree at all falls below is known from thinned grids: the rows taken
-every so many, and the columns likewise, share the cells out to several small grids. A tree of the large grid is,
-on each of them, a tree of no more leaves and levels, and its cost is the sum of what it costs on each. So the
-sum of their lowest costs, each bounded by prices per leaf, is a lower bound.
+around the cuts of the tree found. What no tree at all falls below is known from `windows`. Where a grid is too large
+for that, too, it is thinned: the rows taken every so many, and the columns likewise, share the cells out to several
+grids. A tree of the large grid is, on each of them, a tree of no more leaves and levels, and its cost is the sum of
+what it costs on each; so the sum of their bounds is one.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.costs import Costs
-from dashboard.decisions.grown.optimal.depth import DepthSearch
 from dashboard.decisions.grown.optimal.leaves import LeafSearch, lower_hull
-from dashboard.decisions.grown.optimal.prices import Tick, priced
-from dashboard.decisions.grown.optimal.rectangles import Rectangles
+from dashboard.decisions.grown.optimal.prices import Tick
+from dashboard.decisions.grown.optimal.rectangles import lines_of
 from dashboard.decisions.grown.optimal.tree import Tree
+from dashboard.decisions.grown.optimal.windows import Goal, windows_bound
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -34,19 +35,20 @@ MOST_CUTS = 128 * LARGEST
 COARSE = 1_000_000
 """Rectangles of the grids of some lines."""
 
-LONGEST = 500
-"""Rows (columns) of such grids."""
-
-THIN = 50
+THIN = 256
 """Rows and columns of a thinned grid."""
 
 MOST_BOUNDED = 36
-"""Thinned grids that are bounded: beyond 300 × 300 not all of them, which lowers the bound but ends in time."""
+"""Thinned grids that are bounded: of more not all, which lowers the bound but ends in time."""
 
 ROUNDS = 3
 """How often lines are chosen."""
 
-BOUND_PRICES = 8
+TARGETS = (1, 2, 4)
+"""Of the most leaves that are asked for, the whole and these parts have bounds made good: the smaller, the less."""
+
+AROUND = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
+"""Prices that bounds are looked for with, in what one leaf more saves."""
 
 
 class RestrictedLeaves:
@@ -65,8 +67,23 @@ class RestrictedLeaves:
         every = np.stack([searched.least[: self.most] for searched, _ in self._rounds])
         self._best = every.argmin(axis=0)
         self.least: FloatArray = every.min(axis=0)
-        self.bound = np.minimum(leaves_bound(costs, self.least, tick), self.least)
+        self.bound = np.minimum(self._bounds(costs, tick), self.least)
         self.proven = self.least <= self.bound
+
+    def _bounds(self, costs: Costs, tick: Tick | None) -> FloatArray:
+        """What no tree of at most 1, 2, … leaves costs less than: of several numbers of leaves made good."""
+        counts = np.arange(1, self.most + 1)
+        bounds = np.zeros(self.most)
+        slopes = _slopes(self.least)
+        for number, target in enumerate(TARGETS):
+            leaves = max(1, self.most // target)
+            if slopes.size and self.least[leaves - 1] < np.inf:
+                prices = np.append(slopes[min(leaves, slopes.size) - 1] * AROUND, slopes[:: -(-slopes.size // 4)])
+                goal = Goal(float(self.least[leaves - 1]), leaves, np.unique(prices))
+                bounds = np.maximum(bounds, thinned_bound(costs, self.tree(leaves), goal, counts, target))
+            if tick is not None:
+                tick(0.6 + 0.4 * (number + 1) / len(TARGETS))
+        return bounds
 
     def tree(self, leaves: int) -> Tree:
         """Give the tree found of at most so many leaves."""
@@ -86,8 +103,8 @@ class RestrictedTree:
         Gives the best tree of a grid.
     price
         Per leaf, in percent (of one cell of weight 1).
-    lowest
-        What no tree of a thinned grid costs less than, given its share of the price.
+    depth
+        Most levels of the trees; None for any.
     tick
         Told the share done.
 
@@ -104,7 +121,7 @@ class RestrictedTree:
         costs: Costs,
         search: Callable[[Costs, Tick], Tree],
         price: float,
-        lowest: Callable[[Costs, float], float],
+        depth: int | None = None,
         tick: Tick | None = None,
     ) -> None:
         trees: list[tuple[float, Tree]] = []
@@ -118,18 +135,24 @@ class RestrictedTree:
 
         _choose_lines(costs, worth, tick)
         value, self.tree = min(trees, key=lambda pair: pair[0])
-        parts = list(_thinned(costs))
-        total = 0.0
-        for thin in _sample(parts, tick):
-            total += lowest(thin, price / len(parts))
-        self.bound: float | None = None if value <= total else total
+        cells = costs.cells[0].size
+        if depth is None:
+            leaves = cells if price == 0 else min(cells, int(value / price) + 1)
+            goal = Goal(value, leaves, np.array([price]), price)
+        else:
+            leaves = min(cells, 2**depth)
+            goal = Goal(value, leaves, value / leaves * np.array([0.0, 0.1, 0.5]), 0.0, depth)
+        bound = float(thinned_bound(costs, self.tree, goal, np.array([leaves]), 1)[0])
+        self.bound: float | None = None if value <= bound else bound
+        if tick is not None:
+            tick(1.0)
 
 
 def _choose_lines(
     costs: Costs, search: Callable[[Costs, list[IntArray], Tick], tuple[Tree, float]], tick: Tick | None
 ) -> None:
     """Search with lines chosen anew around the cuts of the last tree, until that is no use."""
-    counts = lines_of(*costs.shape)
+    counts = lines_of(*costs.shape, COARSE)
     starts = [_evenly(extent, count) for extent, count in zip(costs.shape, counts, strict=True)]
     last = np.inf
     for number in range(ROUNDS):
@@ -143,15 +166,6 @@ def _choose_lines(
             _around(np.unique(spots[:, axis]), starts[axis], extent, counts[axis])
             for axis, extent in enumerate(costs.shape)
         ]
-
-
-def lines_of(rows: int, columns: int) -> tuple[int, int]:
-    """How many rows and columns of blocks have no more than `COARSE` rectangles: of a short axis all."""
-    side = int(np.sqrt(2 * np.sqrt(COARSE)))
-    few, many = sorted((rows, columns))
-    few = min(few, side)
-    many = min(many, LONGEST, int(np.sqrt(2 * COARSE / (few * (few + 1) / 2))))
-    return (few, many) if rows <= columns else (many, few)
 
 
 def _evenly(extent: int, count: int) -> IntArray:
@@ -173,67 +187,48 @@ def _around(cuts: IntArray, before: IntArray, extent: int, count: int) -> IntArr
     return np.union1d(kept, _evenly(extent, max(1, count + 1 - kept.size)))
 
 
-def _thinned(costs: Costs) -> Iterator[Costs]:
-    """Share the cells out to grids of at most `THIN` rows and columns."""
-    rows, columns = (-(-extent // THIN) for extent in costs.shape)
-    for row in range(rows):
-        for column in range(columns):
-            yield costs.part(slice(row, None, rows), slice(column, None, columns))
+def thinned_bound(costs: Costs, tree: Tree, goal: Goal, counts: IntArray, less: int) -> FloatArray:
+    """Add up what `windows_bound` gives for grids of at most `THIN` rows and columns that share the cells.
 
-
-def _sample(parts: list[Costs], tick: Tick | None) -> Iterator[Costs]:
-    """At most `MOST_BOUNDED` of them; no cell costs less than nothing, so those left out only lower the bound."""
-    places = np.unique(np.linspace(0, len(parts) - 1, MOST_BOUNDED).round().astype(int))
-    for number, place in enumerate(places):
-        if tick is not None:
-            tick(0.6 + 0.4 * number / places.size)
-        yield parts[place]
-
-
-def leaves_bound(costs: Costs, least: FloatArray, tick: Tick | None = None) -> FloatArray:
-    """What no tree of at most 1, 2, … leaves costs less than.
-
-    Parameters
-    ----------
-    costs
-        What leaves cost.
-    least
-        What trees of so many leaves are known to cost; prices per leaf are chosen by it.
-    tick
-        Told the share done, from 0.6 on.
+    No cell costs less than nothing, so those that are left out only lower the bound.
     """
-    counts = np.arange(1, least.size + 1)
-    known = np.isfinite(least)
-    corners = lower_hull(list(zip(counts[known].tolist(), least[known].tolist(), strict=True)))
-    slopes = [(a - b) / (n - m) for (m, a), (n, b) in itertools.pairwise(corners)] or [0.0]
-    places = np.unique(np.linspace(0, len(slopes) - 1, BOUND_PRICES).round().astype(int))
-    parts = list(_thinned(costs))
-    prices = np.array(slopes)[places] / len(parts)
-    total = np.zeros(least.size)
-    for thin in _sample(parts, tick):
-        worth, charged = _worth(thin, prices)
-        total += np.maximum((worth[:, None] - charged[:, None] * counts).max(axis=0), 0.0)
+    tolls, spots = tolls_of(costs, tree), np.array(tree.ends())
+    every = tuple(-(-extent // THIN) for extent in costs.shape)
+    parts = list(itertools.product(*map(range, every)))
+    total = np.zeros(counts.size)
+    for place in np.unique(np.linspace(0, len(parts) - 1, MOST_BOUNDED).round().astype(int)):
+        kept = [slice(start, None, step) for start, step in zip(parts[place], every, strict=True)]
+        cuts = [
+            np.unique(-(-(spots[:, axis] - start) // step)).clip(0)
+            for axis, (start, step) in enumerate(zip(parts[place], every, strict=True))
+        ]
+        share = replace(
+            goal,
+            value=float(tolls[kept[0], kept[1]].sum()) + goal.charged * len(spots) / len(parts),
+            prices=goal.prices / len(parts),
+            charged=goal.charged / len(parts),
+        )
+        thin = costs.capped[:, kept[0], kept[1]]
+        total += windows_bound(thin, tolls[kept[0], kept[1]], cuts, share, counts, less * len(parts))
     return total
 
 
-def _worth(costs: Costs, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What no tree is worth less than at each price, and the prices as they were charged."""
-    rectangles = Rectangles(*costs.shape)
-    charge = np.rint(np.minimum(prices * costs.unit, costs.highest_price))
-    worth = priced(costs.leaves(rectangles), rectangles, charge)[-1]
-    # Costs were rounded up, by less than a step in each cell.
-    return (worth - costs.step * costs.step) / costs.unit, charge / costs.unit
+def tolls_of(costs: Costs, tree: Tree) -> FloatArray:
+    """What each cell costs in a tree."""
+    tolls = np.zeros(costs.shape)
+    for spot in tree.ends():
+        top, left, height, width = spot
+        here = slice(top, top + height), slice(left, left + width)
+        tolls[here] = costs.capped[costs.cost(spot)[1]][here]
+    return tolls
 
 
-def price_bound(costs: Costs, price: float) -> float:
-    """What no tree of a thinned grid costs less than, with its price per leaf."""
-    worth, _ = _worth(costs, np.array([price]))
-    return max(0.0, float(worth[0]))
-
-
-def depth_bound(costs: Costs, max_depth: int) -> float:
-    """What no tree of a thinned grid of at most so many levels costs less than."""
-    return sum(costs.cost(spot)[0] for spot in DepthSearch(costs, max_depth).tree.ends())
+def _slopes(least: FloatArray) -> FloatArray:
+    """What one leaf more saves, on the convex hull of what trees of 1, 2, … leaves cost."""
+    counts = np.flatnonzero(np.isfinite(least)) + 1
+    corners = lower_hull(list(zip(counts.tolist(), least[counts - 1].tolist(), strict=True)))
+    slopes = [np.full(n - m, (a - b) / (n - m)) for (m, a), (n, b) in itertools.pairwise(corners)]
+    return np.concatenate([np.zeros(0), *slopes])
 
 
 def _part(tick: Tick | None, begun: float, share: float) -> Tick:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +14,9 @@ from dashboard.decisions.grown.optimal.rectangles import Rectangles
 
 FloatArray = npt.NDArray[np.float64]
 Tick = Callable[[float], None]
+
+THREADS = min(4, len(os.sched_getaffinity(0)))
+"""Rows that are lowered at the same time."""
 
 #: Rectangles times prices from which compiled code is faster even where it must be loaded first.
 COMPILED = 1 << 23
@@ -48,10 +54,19 @@ def improve(values: FloatArray, below: FloatArray, rectangles: Rectangles, tick:
     if rectangles.count * many >= COMPILED:
         from dashboard.decisions.grown.optimal.kernel import lower  # noqa: PLC0415 - takes a second to import
 
-        for height in range(1, rows + 1):
-            lower(values.reshape(-1), below.reshape(-1), rectangles.offset, height, rows, columns, many)
-            if tick is not None:
-                tick(height / rows)
+        flat = values.reshape(-1), below.reshape(-1)
+        with ThreadPoolExecutor(THREADS) as threads:
+            for height in range(1, rows + 1):
+                tops = rows - height + 1
+                ends = [tops * part // THREADS for part in range(THREADS + 1)]
+                parts = [
+                    threads.submit(lower, *flat, rectangles.offset, height, start, end, columns, many)
+                    for start, end in itertools.pairwise(ends)
+                ]
+                for part in parts:
+                    part.result()
+                if tick is not None:
+                    tick(height / rows)
         return
     sides = {
         (height, width): rectangles.of_shape(below, height, width)

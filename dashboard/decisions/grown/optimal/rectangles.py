@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 
+LONGEST = 500
+"""Rows (columns) of blocks at most."""
+
 
 class Rectangles:
     """Numbers the rectangles of a grid.
@@ -76,3 +79,12 @@ def halves(spots: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         second[axis, chosen] += at[chosen]
         second[2 + axis, chosen] -= at[chosen]
     return parent, first, second
+
+
+def lines_of(rows: int, columns: int, most: int) -> tuple[int, int]:
+    """How many rows and columns of blocks have no more than `most` rectangles: of a short axis all."""
+    side = int(np.sqrt(2 * np.sqrt(most)))
+    few, many = sorted((rows, columns))
+    few = min(few, side)
+    many = min(many, LONGEST, int(np.sqrt(2 * most / (few * (few + 1) / 2))))
+    return (few, many) if rows <= columns else (many, few)
