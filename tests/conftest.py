@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(folder if folder == "cluster" else item.path.stem + folder))
-        if _REAL.intersection(item.path.relative_to(ROOT).parts):
+        if folder == "tests" or _REAL.intersection(item.path.relative_to(ROOT).parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: _LONGEST.index(name) if (name := item.path.parent.name) in _LONGEST else len(_LONGEST))
 
