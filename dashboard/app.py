@@ -94,8 +94,9 @@ class Permalink:
         self._home = self._state.results_id
         self._read()
         self._location.param.watch(self._asked, "search")
-        self._state.param.watch(self._changed, [*self._state.linked(), "results_id"])
-        self._changed()
+        # Until then the browser is still to say with which address it came: one that was written before would differ
+        # from that, and be left for what seems to be asked for.
+        pn.state.onload(self._begin)
 
     def _asked(self, event: param.parameterized.Event) -> None:
         if event.new != self._written:
@@ -126,6 +127,10 @@ class Permalink:
         values = {name: value_of(state, name, query) for name in TREATMENT}
         state.ask(**{PARAMETERS[name]: value for name, (value, _) in values.items()})
         return sentences + [sentence for _, refused in values.values() for sentence in refused]
+
+    def _begin(self) -> None:
+        self._state.param.watch(self._changed, [*self._state.linked(), "results_id"])
+        self._changed()
 
     def _changed(self, *events: param.parameterized.Event) -> None:
         if self._waiting is not None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -112,6 +112,22 @@ def test_a_page_that_is_made_anew_for_its_websocket_shows_the_view_of_its_addres
     Permalink(state, location).open()
     assert (state.family, state.max_depth) == ("quadtree", 5)
     assert location.query_params["tree"] == "quadtree"
+
+
+def test_the_address_is_left_as_it_came_until_the_browser_has_said_it(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[Callable[[], None]] = []
+    monkeypatch.setattr(pn.state, "onload", waiting.append)
+    location = Location()
+    Permalink(state, location).open()
+    # Where nothing can be opened the page turns to Data before its browser is there: written now, the address that
+    # the browser comes with would be a wish for another page.
+    state.page = "Data"
+    assert location.search == ""
+    for begin in waiting:
+        begin()
+    assert location.query_params["page"] == "Data"
 
 
 def test_the_view_follows_the_address(state: State) -> None:

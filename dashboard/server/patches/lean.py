@@ -210,9 +210,13 @@ const leave = () => {{
     const known = new WeakSet(), outline = document.createElement('div')
     outline.setAttribute('role', 'status')
     outline.innerHTML = `{_OUTLINE}`
-    // A page is there before its parts are drawn: until it has a height, the outline stands below it.
+    const says = (root) => [...root.childNodes].some((node) =>
+        node.nodeType === Node.TEXT_NODE ? node.data.trim() !== ''
+        : node.tagName !== 'STYLE' && (says(node) || node.shadowRoot && says(node.shadowRoot)))
+    // A page is there before its parts are drawn: until it is high or says something, the outline stands below it.
     const standing = new ResizeObserver((entries) => {{
-        if (!entries.some(({{contentRect}}) => contentRect.height > {_STANDS})) return
+        const stands = ({{contentRect, target}}) => contentRect.height > {_STANDS} || says(target.shadowRoot)
+        if (!entries.some(stands)) return
         outline.remove()
         standing.disconnect()
     }})
