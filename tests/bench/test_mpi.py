@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -31,7 +30,7 @@ def until(what: Callable[[], Any]) -> Any:
     end = time.monotonic() + PATIENCE_S
     while not (found := what()):
         assert time.monotonic() < end, "waited in vain"
-        os.sched_yield()
+        time.sleep(0.01)
     return found
 
 
