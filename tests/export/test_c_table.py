@@ -55,6 +55,13 @@ def test_decides_as_python_at_a_hundred_thousand_random_sizes(compiler: Compiler
     assert_same(compiler, decision, *small_sizes(100_000))
 
 
+def test_a_cut_that_no_number_of_processes_reaches_is_left_out(compiler: Compiler) -> None:
+    never = Split((Test("comm_size", 1 << 40),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", METHODS, Split((Test("message_size", 99),), (never, Leaf(2))))
+    assert_same(compiler, decision, *small_sizes(1_000))
+    assert "2 intervals of message_size" in to_c_table(decision)
+
+
 @pytest.mark.parametrize("cuts", [255, 256, 65535, 65536])
 def test_counts_of_cuts_fit_their_type(cuts: int) -> None:
     # C promises that an unsigned char holds 255 and an unsigned short 65535, and no more.
