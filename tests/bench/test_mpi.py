@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -31,7 +30,7 @@ def until(what: Callable[[], Any]) -> Any:
     end = time.monotonic() + PATIENCE_S
     while not (found := what()):
         assert time.monotonic() < end, "waited in vain"
-        os.sched_yield()
+        time.sleep(0.01)
     return found
 
 
@@ -89,9 +88,12 @@ def test_the_occ_protocol_takes_the_barrier_off(installation: Installation, tmp_
     wish = {"collectives": ("bcast", "reduce"), "algorithms": ("default", "binomial"), "protocol": protocol}
     campaign = campaign_of(tmp_path, installation, **wish, message_sizes=(1 << 18,), comm_sizes=(2, 3))
     assert run(campaign, installation)["state"] == "finished"
-    cube = open_results([campaign.results])["bcast"].to_dataset()
-    assert cube["time"].notnull().all()
-    assert "less the barrier" in cube.attrs["statistic"]
+    header = json.loads(campaign.results.read_text(encoding="utf-8").splitlines()[0])
+    assert "less the barrier" in header["attrs"]["statistic"]
+    # On a busy machine a barrier may take as long as what follows it: then the point says so.
+    for one in points(campaign):
+        assert ("samples" in one and min(one["samples"]) > 0) or one["error"].startswith("not resolved: "), one
+    assert len(points(campaign)) == len(set(campaign.plan().points()))
 
 
 def test_whole_launches_are_repeated_and_told_apart(installation: Installation, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_ma
 from dashboard.decisions.grown.octree import octree
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export import ExportError, to_c_table
+from dashboard.export.targets.c.search import count_type
 from loaders import open_results
 from tests.cubes import cube_of, synthetic_cube
 from tests.export.compiling import (
@@ -52,6 +53,26 @@ def test_decides_as_python_at_a_hundred_thousand_random_sizes(compiler: Compiler
     decision = exact(decision_map(synthetic_cube(64, 60, 20, seed=5)))
     assert_same(compiler, decision, *random_sizes(100_000))
     assert_same(compiler, decision, *small_sizes(100_000))
+
+
+def test_a_cut_that_no_number_of_processes_reaches_is_left_out(compiler: Compiler) -> None:
+    never = Split((Test("comm_size", 1 << 40),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", METHODS, Split((Test("message_size", 99),), (never, Leaf(2))))
+    assert_same(compiler, decision, *small_sizes(1_000))
+    assert "2 intervals of message_size" in to_c_table(decision)
+
+
+@pytest.mark.parametrize("cuts", [255, 256, 65535, 65536])
+def test_counts_of_cuts_fit_their_type(cuts: int) -> None:
+    # C promises that an unsigned char holds 255 and an unsigned short 65535, and no more.
+    room = {"unsigned char": 255, "unsigned short": 65535, "unsigned": 4294967295}
+    assert room[count_type(cuts)] == min(most for most in room.values() if most >= cuts)
+
+
+def test_more_intervals_than_a_byte_counts_decide_as_python(compiler: Compiler) -> None:
+    sizes = np.arange(1, 400, dtype=np.int64)
+    decision = exact(decision_map(cube_of([[1 + sizes % 2], [2 - sizes % 2]], (2,), sizes)))
+    assert_same(compiler, decision, np.full(400, 2), np.arange(400))
 
 
 def test_fast_ethernet_decides_as_python(compiler: Compiler, fast_ethernet_bcast: xr.Dataset) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from dashboard.export.target import ExportError
 from dashboard.export.targets.openmpi.json_file import to_openmpi_json
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS
-from tests.cubes import synthetic_cube
+from tests.cubes import cube_of, synthetic_cube
 from tests.export.trees import HIGHEST, choices, random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
@@ -108,18 +109,45 @@ def test_a_lacking_method_gets_the_substitute_that_costs_least() -> None:
     assert found.mean == pytest.approx(100 * (ratios.values[names.index(best)] - 1))
 
 
-def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties() -> None:
+@pytest.mark.parametrize(("size", "best"), [(0, "binomial"), (1, "chain")])
+def test_the_substitute_follows_the_workload(size: int, best: str) -> None:
+    # Nobody but the hypercube is best anywhere; of the others one loses nothing at the small, one at the large message.
+    names = ["hypercube", "binomial", "chain"]
+    cube = cube_of(np.array([[[1.0, 1.0]], [[2.0, 9.0]], [[9.0, 2.0]]]), [4], [64, 1024])
+    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    weights = np.where(np.arange(2) == size, 9.0, 1.0)[None]
+    text = to_openmpi(exact(decision_map(cube)), cubes={"bcast": cube}, weights={"bcast": weights})
+    assert f"has no 'hypercube'; '{best}' is written instead" in " ".join(text.replace("\n#", "").split())
+
+
+@pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])
+def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties(write: Callable[..., str]) -> None:
     cube = synthetic_cube(9, 12, 6, seed=4, noise=0.6)
     decision = exact(decision_map(cube))
     with pytest.raises(ExportError, match="from the measurements only"):
-        to_openmpi(decision, most_rules=5)
-    text = to_openmpi(decision, cubes={"bcast": cube}, most_rules=5)
-    read = read_text(text)
-    assert read.faults == ()
-    found = summarise(penalty(cube, fitted(read.decisions["bcast"], cube, "5.0")))
-    assert "rules would say all of it, 5 are allowed" in " ".join(text.replace("\n#", "").split())
-    assert f"these rules: mean {found.mean:.4g} %" in " ".join(text.replace("\n#", "").split())
-    assert read.decisions["bcast"].leaves <= 5
+        write(decision, most_rules=5)
+    text = write(decision, cubes={"bcast": cube}, most_rules=5)
+    read, version = read_text(text), "6.0" if write is to_openmpi_json else "5.0"
+    if write is to_openmpi_json:
+        assert sum(len(sizes["rules"]) for sizes in json.loads(text)["collectives"]["bcast"]) <= 5
+    else:
+        assert read.decisions["bcast"].leaves <= 5
+    assert [fault for fault in read.faults if fault.severity != "note"] == []
+    found = summarise(penalty(cube, fitted(read.decisions["bcast"], cube, version)))
+    told = " ".join(text.replace("\n#", "").replace('",\n', "").replace('"', "").split())
+    assert "rules would say all of it, 5 are allowed" in told
+    assert f"these rules: mean {found.mean:.4g} %" in told
+
+
+@pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])
+@pytest.mark.parametrize(("size", "best"), [(0, "binomial"), (1, "chain")])
+def test_the_only_rule_follows_the_workload(write: Callable[..., str], size: int, best: str) -> None:
+    cube = cube_of(np.array([[[1.0, 9.0]], [[9.0, 1.0]]]), [4], [64, 1024])
+    cube = cube.assign_coords(method=["binomial", "chain"], algorithm=("method", ["binomial", "chain"]))
+    weights = np.where(np.arange(2) == size, 9.0, 1.0)[None]
+    text = write(exact(decision_map(cube)), cubes={"bcast": cube}, weights={"bcast": weights}, most_rules=1)
+    read = read_text(text).decisions["bcast"]
+    assert [read.methods[read.predict_one(4, at)].algorithm for at in (64, 1024)] == [best, best]
 
 
 def test_two_proc_never_reaches_three_processes() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from loaders import open_results
-from loaders.reprompi import FORMAT
+from loaders.reprompi import FORMAT, _test_name
 from tests.loaders.printed import damaged, read, read_text, samples_of
 
 HEADER = re.compile(r"\s*(process\s+)?test\s.*_sec\s*")
@@ -178,3 +178,17 @@ def test_damaged_files_end_in_rows_or_a_load_error(folder: Path, tmp_path: Path)
         assert reading.source.rows + reading.source.skipped == row_lines(data), data
         assert isinstance(reading.rows, pd.DataFrame)
         assert (reading.rows["time"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("test", "meaning"),
+    [
+        ("MPI_Allreduce", "allreduce"),
+        ("GL_Allgather_as_Alltoall", "allgather as_alltoall"),
+        ("PG_Scatter_as_Bcast", "scatter as_bcast"),
+        ("GL_Nothing_as_Bcast", None),
+        ("Send_Recv", "pt2pt send_recv"),
+    ],
+)
+def test_mock_ups_of_guidelines_are_algorithms_of_what_they_stand_for(test: str, meaning: str | None) -> None:
+    assert _test_name(test) == meaning

@@ -82,15 +82,17 @@ def test_garbled_rows_are_skipped_with_their_lines(tmp_path: Path) -> None:
         "UCX WARN something",
         "nodes= 2 count= 64 64 -3.0 4.0 5 9.9 105.4",
         "nodes= 2 count= 128 128 30.0 4.0 5 --- 105.4",
+        "nodes= 2 count= 192 192 30.0 4.0 0 9.9 105.4",
         "nodes= 2 count= 256 256 40.0 4.",
     ]
     (report,) = scan(write(tmp_path / "a.sko", HEADER + "\n".join(rows)), algorithm="x")
-    assert (report["rows"], report["skipped"]) == (2, 4)
+    assert (report["rows"], report["skipped"]) == (2, 5)
     assert [(s["line"], s["reason"]) for s in report["skips"]] == [
         (4, "not a row of SKaMPI"),
         (5, "not a row of SKaMPI"),
         (6, "the time is not positive"),
-        (8, "cut off"),
+        (8, "no repetitions"),
+        (9, "cut off"),
     ]
 
 
