@@ -30,8 +30,9 @@ from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
 from dashboard.server.memory import give_back_later
-from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS, TEMPLATE
+from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS
 from dashboard.server.permission import may_enter
+from dashboard.server.template import template
 from dashboard.session.address import PARAMETERS, TREATMENT, opening, value_of
 from dashboard.session.history import History
 from dashboard.session.recipes import DATA, as_link
@@ -53,9 +54,14 @@ _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.rel
 #: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn after this, or
 #: told once more what the server took it for: so it is seen to for some seconds.
 _FOLLOW_SCHEME = """
+let told = false
 const follow = setInterval(() => {
-    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page'))
+    for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) {
+        // It is drawn dark already, of which the server, whose figures are to be dark too, knows nothing.
+        if (!told) model.data.setv({dark_theme: false}, {silent: true})
         if (!model.data.dark_theme) model.data.dark_theme = true
+        told = true
+    }
 }, 100)
 const stop = () => clearInterval(follow)
 const switched = (event) => event.composedPath().some((each) => each.ariaLabel === 'Toggle theme')
@@ -236,7 +242,7 @@ class App(Viewer):
             theme_toggle=True,
             theme_config=_THEME,
             sx=_FRAME,
-            template=TEMPLATE,
+            template=template(TITLE, Page._render_esm(compiled=True, server=True)),  # noqa: SLF001 - nothing else tells
         )
 
     async def open(self) -> None:

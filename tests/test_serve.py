@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import logging
 import os
 import signal
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import bokeh.document
 import bokeh.server.server
@@ -23,6 +25,7 @@ from bokeh.protocol.receiver import Receiver
 from bokeh.server.connection import ServerConnection
 from panel import config
 from panel.io import document
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.websocket import WebSocketClosedError
 
 from dashboard import serve as serving
@@ -30,7 +33,7 @@ from dashboard.serve import serve
 from dashboard.server import access as accessing
 from dashboard.server import reach
 from dashboard.server.access import Access, AccessError
-from dashboard.server.headers import HEADERS, SafeHeaders
+from dashboard.server.headers import HEADERS, SafeHeaders, SmallStatic
 from dashboard.server.patches import delivery, install
 from dashboard.server.patches.guarded import Guarded
 from dashboard.server.permission import LAUNCHERS_VARIABLE
@@ -241,12 +244,41 @@ def test_a_change_that_had_to_wait_is_sent_without_another_one(monkeypatch: pyte
 def test_every_answer_forbids_frames_guessing_of_types_and_other_sites(server: _Server) -> None:
     serve(port=5123)
     assert bokeh.server.server.BokehTornado is Guarded
-    assert Guarded({}).transforms == [SafeHeaders]
+    assert Guarded({}).transforms == [SafeHeaders, SmallStatic]
     policy = HEADERS["Content-Security-Policy"]
     assert "frame-ancestors 'self'" in policy
     assert "*" not in policy
     assert "http" not in policy
     assert HEADERS["X-Content-Type-Options"] == "nosniff"
+
+
+def _told(uri: str, body: bytes) -> tuple[Any, bytes]:
+    asked = RequestStartLine("GET", uri, "HTTP/1.1")
+    request = HTTPServerRequest(
+        start_line=asked, headers=HTTPHeaders({"Host": "localhost", "Accept-Encoding": "gzip"}), connection=Mock()
+    )
+    headers = HTTPHeaders({"Content-Type": "text/javascript"})
+    _, headers, body = SmallStatic(request).transform_first_chunk(200, headers, body, finishing=True)
+    return headers, body
+
+
+def test_what_is_the_same_for_everybody_is_packed_and_kept() -> None:
+    code = b"const width = 1\n" * 10_000
+    headers, body = _told("/static/js/bokeh.min.js?v=1f", code)
+    assert gzip.decompress(body) == code
+    assert len(body) < len(code) / 20
+    assert headers["Content-Encoding"] == "gzip"
+    assert headers["Vary"] == "Accept-Encoding"
+    assert headers["Cache-Control"] == "max-age=315360000"
+    assert _told("/static/js/luxon.js", code)[0]["Cache-Control"] == "max-age=86400"
+
+
+def test_what_is_a_sessions_own_is_neither_packed_nor_kept() -> None:
+    # The size of a packed answer tells what is in it, where a stranger has a say in a part of it.
+    page = b"<p>of a session</p>" * 1000
+    headers, body = _told("/dashboard?page=Home", page)
+    assert body == page
+    assert not {"Content-Encoding", "Cache-Control"} & set(headers)
 
 
 async def _lost(error: Exception) -> None:

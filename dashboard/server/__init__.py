@@ -1,3 +1,3 @@
-"""Who reaches the server and what they may do there: listening addresses, log-in, permissions, headers, logs."""
+"""Who reaches the server and what they may do there: addresses, log-in, permissions, headers; what comes first."""
 
-__all__ = ["access", "login", "memory", "patches", "permission", "quiet", "reach", "warming"]
+__all__ = ["access", "login", "memory", "patches", "permission", "quiet", "reach", "template", "warming"]

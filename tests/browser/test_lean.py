@@ -16,7 +16,7 @@ from bokeh.embed import json_item
 from bokeh.layouts import column
 from bokeh.plotting import figure
 
-from dashboard.server.patches.lean import EARLY, LATE, MADE_FOR
+from dashboard.server.patches.lean import EARLY, FIRST, LATE, MADE_FOR
 from tests.browser.maps import wait_until_drawn
 from tests.browser.tour import THERE, seen, settled
 from tests.conftest import ROOT, WatchedPage
@@ -38,6 +38,12 @@ _OWN_WAY = """() => {
     new InlineStyleSheet('a {}').install(root)
     return [root.querySelectorAll('style').length, root.adoptedStyleSheets.length]
 }"""
+#: What asked for the code of the widgets, each time.
+_ASKED_FOR = """() => performance.getEntriesByType('resource')
+    .filter(({name}) => name.includes('panel-material-ui.bundle.js')).map((each) => each.initiatorType)"""
+_PAINTED_DARK = """() => [...Bokeh.index.query((view) => view.model.class_name === 'Page')][0].model.data.dark_theme
+    && [...Bokeh.index.query((view) => view.canvas_view && view.model.title?.text)]
+        .every(({model}) => model.background_fill_color === '#121212')"""
 #: How often each map on show was painted, and how wide it is, by its title.
 _DRAWN = """() => Object.fromEntries(
     [...Bokeh.index.query((view) => view.canvas_view && view.el.isConnected && view.model.title?.text)].map(
@@ -98,7 +104,8 @@ _TOGETHER = """async () => {
 
 @pytest.fixture
 def page(serve_dashboard: Callable[..., Served], watched_page: WatchedPage) -> Page:
-    """Dashboard on the sample data, its first map drawn."""
+    """Dashboard on the sample data in the dark, its first map drawn."""
+    watched_page.page.emulate_media(color_scheme="dark")
     watched_page.page.goto(serve_dashboard().url + "?tree=quadtree")
     wait_until_drawn(watched_page.page, EXACT)
     return watched_page.page
@@ -118,7 +125,10 @@ def test_it_was_made_for_the_releases_that_are_installed() -> None:
     assert {name: ".".join(version(name).split(".")[:2]) for name in MADE_FOR} == MADE_FOR
 
 
-def test_parts_share_their_style_sheets(page: Page) -> None:
+def test_parts_share_their_style_sheets_and_all_is_dark_where_the_system_is(page: Page) -> None:
+    page.locator(f"#{FIRST}").wait_for(state="detached")
+    page.wait_for_function(_PAINTED_DARK)
+    assert page.evaluate(_ASKED_FOR) == ["link"]
     assert page.evaluate(_SHARING) == {
         "shared": True,
         "before": ["0.5", "0.5"],
@@ -158,8 +168,19 @@ def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: Watch
     watched_page.page.evaluate("window.Bokeh = {require: () => ({StyleSheet: class {}, InlineStyleSheet: class {}})}")
     watched_page.page.add_script_tag(content=EARLY)
     watched_page.page.evaluate(f"() => {{ {LATE} }}")
-    assert [each.partition(":")[0] for each in said] == ["colltune"] * 4
+    assert [each.partition(":")[0] for each in said] == ["colltune"] * 5
     assert watched_page.errors == []
+
+
+def test_before_its_scripts_have_come_the_page_has_an_outline_in_the_colours_of_the_system(
+    serve_dashboard: Callable[..., Served], watched_page: WatchedPage
+) -> None:
+    page = watched_page.page
+    page.emulate_media(color_scheme="dark")
+    page.route("**/*.js*", lambda route: route.abort())
+    page.goto(serve_dashboard().url + "?tree=quadtree")
+    assert page.locator(f"#{FIRST} header").inner_text() == "colltune"
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(18, 18, 18)"
 
 
 def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:

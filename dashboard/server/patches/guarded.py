@@ -19,7 +19,7 @@ from bokeh.util.token import check_token_signature, get_session_id, get_token_pa
 from tornado.web import ErrorHandler
 
 from dashboard.server import reach
-from dashboard.server.headers import SafeHeaders
+from dashboard.server.headers import SafeHeaders, SmallStatic
 
 #: Arguments that are taken apart as addresses.
 _ADDRESSES = ("next", "bokeh-absolute-url")
@@ -39,10 +39,13 @@ def install() -> None:
 
 
 class Guarded(BokehTornado):
-    """Bokeh's application; each answer has `SafeHeaders`, and what is asked for can be taken apart."""
+    """Bokeh's application; what is asked for can be taken apart.
+
+    Each answer has `SafeHeaders`, and static files are packed and kept (`SmallStatic`).
+    """
 
     def __init__(self, applications: Any, **options: Any) -> None:
-        super().__init__(applications, **{"transforms": [SafeHeaders], **options})
+        super().__init__(applications, **{"transforms": [SafeHeaders, SmallStatic], **options})
 
     def find_handler(self, request: Any, **kwargs: Any) -> Any:
         """Refuse the request, or set it right, before a handler sees it."""

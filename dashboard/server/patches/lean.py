@@ -21,10 +21,12 @@ PAGES_CLASS = "colltune-pages"
 NAVIGATION_CLASS = "colltune-navigation"
 
 _BLOCK = "background: currentColor; opacity: 0.08; border-radius: 6px"
+#: Of the element that is there until the page is.
+FIRST = "colltune-first"
 #: Pixels from which on a page is higher than its margins and its empty parts.
 _STANDS = 150
 #: What stands until a page does that was not shown before: controls, and three pictures.
-_OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
+OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
 <div style="{_BLOCK}; height: 48px; margin: 10px"></div><div style="display: flex; gap: 16px; margin: 16px 10px">
 {f'<div style="{_BLOCK}; height: 340px; flex: 1"></div>' * 3}</div>"""
 
@@ -209,7 +211,7 @@ const leave = () => {{
     if (main === undefined) return false
     const known = new WeakSet(), outline = document.createElement('div')
     outline.setAttribute('role', 'status')
-    outline.innerHTML = `{_OUTLINE}`
+    outline.innerHTML = `{OUTLINE}`
     const says = (root) => [...root.childNodes].some((node) =>
         node.nodeType === Node.TEXT_NODE ? node.data.trim() !== ''
         : node.tagName !== 'STYLE' && (says(node) || node.shadowRoot && says(node.shadowRoot)))
@@ -342,8 +344,21 @@ const sweep = (plot) => {
 }
 """
 
+#: Where the reader's system is dark, the page is so from the first thing that is drawn.
+DARK = """
+const darken = ({Document}) => {
+    const {add_root} = Document.prototype
+    if (typeof add_root !== 'function') throw new Error('Document.add_root')
+    if (!matchMedia('(prefers-color-scheme: dark)').matches) return
+    Document.prototype.add_root = function (model, ...more) {
+        if (model.class_name === 'Page') model.data.setv({dark_theme: true}, {silent: true})
+        return add_root.call(this, model, ...more)
+    }
+}
+"""
+
 EARLY = f"""(() => {{
-{SHARED_STYLES}{CALM}{ROWS}
+{SHARED_STYLES}{CALM}{ROWS}{DARK}
     try {{
         share(Bokeh.require('core/dom'))
         window.colltune_lean = true
@@ -353,17 +368,14 @@ EARLY = f"""(() => {{
     catch (error) {{ console.warn('colltune: the page is laid out for each part that is resized:', error) }}
     try {{ sweep(Bokeh.require('models/plots/plot_canvas').PlotView.prototype) }}
     catch (error) {{ console.warn('colltune: empty rows stay in the document:', error) }}
+    try {{ darken(Bokeh.require('document')) }}
+    catch (error) {{ console.warn('colltune: the page is light until it is drawn:', error) }}
 }})()"""
 
 #: For the browser, once the page is drawn.
 LATE = f"""
+document.getElementById('{FIRST}')?.remove()
 {LEAVE}
 try {{ if (!leave()) console.warn('colltune: hidden pages stay in the document') }}
 catch (error) {{ console.warn('colltune: hidden pages stay in the document:', error) }}
 """
-
-#: Of the page: as it is, and with what comes between Bokeh and the first thing that it draws.
-TEMPLATE = (
-    "{% extends 'base.html' %}{% block postamble %}{{ super() }}"
-    "<script>{% raw %}" + EARLY + "{% endraw %}</script>{% endblock %}"
-)
