@@ -16,7 +16,7 @@ from dashboard.plots.decision_map import INK, X, Y
 MOST_BOXES = 20_000
 
 #: Cells whose method is the fastest with a probability below the first have the second of white over them.
-VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.7))
+VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.65))
 
 
 def tie_boxes(tied: NDArray[np.bool_], axes: Axes) -> NDArray[np.float64]:
