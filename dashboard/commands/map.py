@@ -14,7 +14,8 @@ from dashboard.commands.usage import Usage
 if TYPE_CHECKING:
     import xarray as xr
 
-
+#: Cells whose method is the fastest with less probability are marked.
+UNSURE = 0.5
 #: What the head of a map names of its measurements.
 _TOLD = ("system", "network", "library", "library_version", "device", "placement", "selected")
 
@@ -45,15 +46,23 @@ def decision_map(args: argparse.Namespace) -> None:
     }
     if args.tolerance or args.statistical is not None:
         answer["ties"] = _rows(dmap["ties"])
-    show(args, answer, lambda: _lines(name, dmap, args))
+    sureness = prepared.sureness if args.uncertainty else None
+    if sureness is not None:
+        answer["sureness"] = [[finite(share) for share in row] for row in sureness.tolist()]
+    show(args, answer, lambda: _lines(name, dmap, args, sureness))
 
 
-def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace) -> list[str]:
+def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any) -> list[str]:
     remarks = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
     what = "the simplest choice among the best methods" if args.ties == "simplest" else "the fastest method"
     lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(remarks)})" if remarks else ""), ""]
     several = args.tolerance or args.statistical is not None
-    lines += cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns, ties=bool(several))
+    unsure = None if sureness is None else (sureness < UNSURE)
+    columns = shutil.get_terminal_size((120, 24)).columns
+    lines += cli_text.map_text(dmap, columns, ties=bool(several), unsure=None if unsure is None else unsure.tolist())
+    if unsure is not None:
+        words = f"is the fastest at the sizes that it stands for with less than {UNSURE:.0%}."
+        lines.append(f"? = the method of {int(unsure.sum()):,} cells {words}")
     if several:
         within = f"within {args.tolerance:g} % of the best"
         within = (

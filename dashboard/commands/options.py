@@ -33,6 +33,7 @@ from dashboard.commands.output import answer
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
 from dashboard.session.reading import OPTIONS as READING
+from dashboard.session.treatment import UNCERTAINTY
 
 
 class _Parser(argparse.ArgumentParser):
@@ -228,6 +229,7 @@ def _collectives(parser: argparse.ArgumentParser) -> None:
 
 
 def _map_options(parser: argparse.ArgumentParser) -> None:
+    cli_trees.add_option(parser, UNCERTAINTY)
     cli_treatment.add_options(parser, "tolerance", "statistical")
     parser.add_argument(
         "--ties",

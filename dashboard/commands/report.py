@@ -10,6 +10,7 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, say, write
 from dashboard.commands.usage import Usage
+from dashboard.session.treatment import UNCERTAINTY
 
 if TYPE_CHECKING:
     from dashboard.session.state import State
@@ -34,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
     )
+    cli_trees.add_option(parser, UNCERTAINTY)
     parser.add_argument(
         "--models", action="store_true", help="fit communication models to the measurements, and set them beside these"
     )
@@ -81,5 +83,6 @@ def _view(args: argparse.Namespace) -> State:
     treatment = treatment_of(args, {name: results[name].to_dataset() for name in collectives})
     state.show(register(results))
     state.treat(treatment)
+    state.uncertainty = bool(args.uncertainty)
     state.choose(Choice.of(args.tree, cli_trees.chosen(args)))
     return state

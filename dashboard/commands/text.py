@@ -84,7 +84,7 @@ def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
         yield [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
 
 
-def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False) -> list[str]:
+def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False, unsure: Any = None) -> list[str]:
     """Draw a decision map as letters, with a legend.
 
     Parameters
@@ -95,6 +95,8 @@ def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False) -> list[str]:
         Columns of the terminal; a map that is wider is drawn in several parts.
     ties
         Mark cells where several methods are as good as the best.
+    unsure
+        bool ``(comm_size, message_size)``: cells to be marked with a question; None: none.
 
     Returns
     -------
@@ -112,6 +114,10 @@ def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False) -> list[str]:
     if ties:
         several = (dmap["ties"].transpose("comm_size", "message_size").values > 1).tolist()
         rows = [[code + "'" * tie for code, tie in zip(*pair, strict=True)] for pair in zip(rows, several, strict=True)]
+    if unsure is not None:
+        rows = [
+            [code + "?" * mark for code, mark in zip(*pair, strict=True)] for pair in zip(rows, unsure, strict=True)
+        ]
     lines = grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows, width)
     measured = sum(counts.values())
     spans = _spans(best, dmap["best_time"].transpose("comm_size", "message_size").values.tolist())

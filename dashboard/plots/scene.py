@@ -74,6 +74,7 @@ class MapScene:
         tied: NDArray[np.bool_] | None = None,
         estimated: NDArray[np.bool_] | None = None,
         untrusted: NDArray[np.bool_] | None = None,
+        sureness: NDArray[np.float64] | None = None,
     ) -> dict[str, hv.Element]:
         """Layers of a map of methods, as `dashboard.plots.maps.stacked` takes them.
 
@@ -87,11 +88,15 @@ class MapScene:
             As `segments` gives them.
         tied, estimated, untrusted
             Cells to be hatched, shape (comm_size, message_size); None: no such layer.
+        sureness
+            Probability that each cell's method is the fastest, by which it is faded, of the same shape; None: none is.
         """
         layers: dict[str, hv.Element] = {
             f"{name} ground": drawn.unmeasured_ground(self.axes),
             name: drawn.method_image(methods, self.raster, self.key),
         }
+        if sureness is not None:
+            layers[f"{name} veil"] = ties.veil(sureness, self.axes)
         if tied is not None:
             layers[f"{name} ties"] = ties.tie_hatch(tied, self.axes)
         if estimated is not None:

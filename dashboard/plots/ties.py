@@ -1,4 +1,4 @@
-"""Textures of maps: cells with ties, estimates, times that cannot be trusted, choices that were not measured."""
+"""Textures of maps: ties, estimates, times that cannot be trusted, choices that were not measured or are not sure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from dashboard.plots.decision_map import INK, X, Y
 
 #: More hatched boxes than this would take the browser seconds.
 MOST_BOXES = 20_000
+
+#: Cells whose method is the fastest with a probability below the first have the second of white over them.
+VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.65))
 
 
 def tie_boxes(tied: NDArray[np.bool_], axes: Axes) -> NDArray[np.float64]:
@@ -60,6 +63,44 @@ def hatch_columns(tied: NDArray[np.bool_], axes: Axes) -> dict[str, NDArray[np.f
     boxes = tie_boxes(tied, axes)
     kept = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
     return dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
+
+
+def veil(sureness: NDArray[np.float64], axes: Axes) -> hv.Rectangles:
+    """Fade cells, the more the less sure they are; the colour and what is written there stay readable.
+
+    Parameters
+    ----------
+    sureness
+        Probability that each cell's method is the fastest, shape (comm_size, message_size); NaN: not faded.
+    axes
+        Of the map.
+    """
+    classes = _veil_classes(sureness)
+    boxes = [tie_boxes(classes == number, axes) for number in range(len(VEILS))]
+    alphas = np.repeat([alpha for _, alpha in VEILS], [len(part) for part in boxes])
+    rows = np.column_stack([np.concatenate(boxes), alphas])
+    kept: Any = rows if len(rows) <= MOST_BOXES else rows[:0]
+    return hv.Rectangles(kept, kdims=[X, Y, "message_size_to", "comm_size_to"], vdims=["veil"]).opts(
+        fill_color="#ffffff", fill_alpha=hv.dim("veil"), line_alpha=0, backend="bokeh"
+    )
+
+
+def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Which of `VEILS` each cell has; -1: none."""
+    below = sum((sureness < limit).astype(np.intp) for limit, _ in VEILS)
+    return np.asarray(below - 1)
+
+
+def sureness_legend(sureness: NDArray[np.float64]) -> str:
+    """Say how many cells are faded, and what that means."""
+    classes, parts = _veil_classes(sureness), []
+    for number, (limit, alpha) in enumerate(VEILS):
+        cells = format_count(int((classes == number).sum()), "cell")
+        parts.append(
+            f'<span class="swatch" style="background: color-mix(in srgb, #0072b2, #ffffff {100 * alpha:.0f}%)">&nbsp;'
+            f"</span> below {limit:.0%}: {cells}"
+        )
+    return f"<p>Probability that the method is the fastest at the sizes that a cell stands for: {', '.join(parts)}</p>"
 
 
 def tie_legend(tied: NDArray[np.bool_], measured: int, words: str) -> str:

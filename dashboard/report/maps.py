@@ -49,6 +49,7 @@ class MapFigures(MapScene):
         hatched = {
             "tied": None if tied is None else tied[0],
             "untrusted": None if untrusted is None else untrusted != "",
+            "sureness": view.sureness(),
         }
         layers = {
             "exact": self.method_layers("exact", self.dmap["best"].values, lines, **hatched),

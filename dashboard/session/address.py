@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import param
 
 from dashboard.session.choice import RECOMMENDED, Choice, read_options, write_options
-from dashboard.session.treatment import OPTIONS
+from dashboard.session.treatment import OPTIONS, UNCERTAINTY
 
 #: Names in an address with their params; a value is set after those that it depends on.
 PARAMETERS = {
@@ -32,6 +32,7 @@ PARAMETERS = {
     "pinned": "pinned",
     "rows": "rows",
     "colors": "scheme",
+    UNCERTAINTY.name: UNCERTAINTY.name,
     "models": "model_view",
     "campaign": "campaign",
     "tuning": "tuning",

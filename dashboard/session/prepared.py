@@ -31,6 +31,7 @@ from dashboard.decisions.measured.outliers import outliers, without_outliers
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.simplest import simplest
 from dashboard.decisions.measured.workload import weighed
+from dashboard.decisions.surfaces.sureness import sureness
 from dashboard.domain.errors import OptionError
 from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
@@ -224,6 +225,12 @@ class Prepared:
         if not trust.is_own(self.measured[name]):
             return None
         return trust.by_cell(self.doubtful[name], self.decision_map)
+
+    @cached_property
+    def sureness(self) -> NDArray[np.float64]:
+        """Probability that the method of each cell ``(comm_size, message_size)`` of the map is the fastest there."""
+        flat = decisions.select_ppn(self.shown, self.decision_map.attrs.get("ppn"))[0]
+        return sureness(flat, self.decision_map["best"].transpose("comm_size", "message_size").values)
 
     @cached_property
     def _decided(self) -> OrderedDict[Choice, Decided]:

@@ -16,7 +16,7 @@ from dashboard.export import TARGETS
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
-from dashboard.session.treatment import OPTIONS, Treatment, Workload
+from dashboard.session.treatment import OPTIONS, UNCERTAINTY, Treatment, Workload
 from dashboard.session.view import Grown, View
 from loaders.collectives import POINT_TO_POINT
 from loaders.openmpi import DEFAULT_VERSION, VERSIONS
@@ -33,16 +33,16 @@ DATA = ("results_id", "collective", "together", "ppn", "across", *TREATED, "with
 #: Rules files that a session knows at once; the oldest goes.
 MOST_RULES_FILES = 8
 #: Params after which maps of the measurements are drawn anew.
-DRAWN = (*DATA, "scheme")
+DRAWN = (*DATA, "scheme", UNCERTAINTY.name)
 #: Params that say which tree is asked for.
 TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
 #: Params that a view is made of.
-_VIEWED = frozenset({"results", "rules", "shown", "scheme", *TREE, *DATA})
+_VIEWED = frozenset({"results", "rules", "shown", "scheme", UNCERTAINTY.name, *TREE, *DATA})
 
 
 def _treated(name: str) -> param.Parameter:
-    """The param of a choice of `treatment.OPTIONS`: there it is declared."""
-    option = next(each for each in OPTIONS if each.name == name)
+    """The param of a choice of `session.treatment`: there it is declared."""
+    option = next(each for each in (*OPTIONS, UNCERTAINTY) if each.name == name)
     about: dict[str, Any] = {"default": option.default, "doc": option.help}
     if option.kind == "flag":
         return param.Boolean(**about)
@@ -64,6 +64,7 @@ class State(param.Parameterized):
     results = param.Parameter(default=None, doc="Loaded results (`xarray.DataTree`), replaced as a whole; None: none.")
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
     scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
+    uncertainty = _treated(UNCERTAINTY.name)
     rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
     page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
     collective = param.Selector(
@@ -153,6 +154,7 @@ class State(param.Parameterized):
             choice=self.choice(),
             shown=self.shown,
             scheme=self.scheme,
+            uncertainty=self.uncertainty,
             options=self.options,
             rules=self.rules,
             deferred=self.deferred,

@@ -96,6 +96,16 @@ OPTIONS = (
     ),
 )
 
+#: Not of what is made of the measurements, but of what maps show of it.
+UNCERTAINTY = Option(
+    name="uncertainty",
+    title="show uncertainty",
+    help="Fade the decision map where another method may be the fastest at the sizes that a cell stands for, by the "
+    "bands of the times predicted there and the scatter of the repetitions.",
+    default=False,
+    kind="flag",
+)
+
 
 @dataclass(frozen=True)
 class Workload:

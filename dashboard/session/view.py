@@ -57,6 +57,8 @@ class View:
         Tree that is asked for, and the one on show; None: none yet.
     scheme
         Colours of the methods.
+    uncertainty
+        Whether maps show how sure they are.
     options
         Options that the session chose for each family.
     rules
@@ -75,6 +77,7 @@ class View:
     choice: Choice = field(default_factory=lambda: Choice.of(QUADTREE))
     shown: Choice | None = None
     scheme: str = ""
+    uncertainty: bool = False
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
     deferred: bool = False
@@ -84,8 +87,8 @@ class View:
         self.treatment = self._fitting(self.treatment)
         #: What tells the measurements decided on, and their treatment, from others.
         self.data_key = (self.results_id, self.collective, self.together, self.treatment)
-        #: What tells a drawing of the measurements from others: they, their treatment and the colours.
-        self.drawn_key = (*self.data_key, self.scheme)
+        #: What tells a drawing of the measurements from others: they, their treatment and how they are drawn.
+        self.drawn_key = (*self.data_key, self.scheme, self.uncertainty)
         same = earlier if earlier is not None and earlier.data_key == self.data_key else None
         self._held: dict[Choice, Decided] = {} if same is None else same._held  # noqa: SLF001 - of the same class
         self.prepared = self._prepared() if same is None else same.prepared
@@ -169,6 +172,10 @@ class View:
     def untrusted(self) -> NDArray[Any] | None:
         """Times of each cell that cannot be right, in words; None where there are none."""
         return None if self.prepared is None else self.prepared.untrusted
+
+    def sureness(self) -> NDArray[Any] | None:
+        """Probability that each cell's method is the fastest (`decisions.surfaces.sureness`); None: not to be shown."""
+        return self.prepared.sureness if self.uncertainty and self.prepared is not None else None
 
     def problem(self) -> Problem | None:
         """The measurements as trees are judged by them."""

@@ -80,3 +80,12 @@ def test_trees_learn_the_simplest_map_and_are_judged_by_the_fastest(colltune: Ru
     assert simple["penalty"]["max"] == pytest.approx(2.0)
     assert colltune(*common, "--tolerance", 3, "--ties", "fastest").json == colltune(*common).json
     assert colltune(*common, "--statistical", 0.001).json["leaves"] == 1
+
+
+def test_uncertainty_marks_cells_whose_method_may_not_be_the_fastest(colltune: Run, tmp_path: Path) -> None:
+    cube = cube_of([[[1.0, 1.0]], [[1.0, 2.0]]], [2], [8, 4096])
+    path = tmp_path / "mine.nc"
+    save_results(xr.DataTree.from_dict({"bcast": cube.assign_attrs(collective="bcast")}), path)
+    sure = colltune("map", path, "--uncertainty", "--json").json["sureness"][0]
+    assert 0.5 < sure[0] < sure[1] <= 1
+    assert "? = the method of 0 cells" in colltune("map", path, "--uncertainty").out

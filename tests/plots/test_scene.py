@@ -13,7 +13,7 @@ from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import MOST_IN_LINE
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import MapScene
-from dashboard.plots.ties import counted_legend, hatch_columns
+from dashboard.plots.ties import VEILS, counted_legend, hatch_columns, sureness_legend
 from tests.cubes import synthetic_cube
 
 hv.extension("bokeh")
@@ -82,3 +82,16 @@ def test_trees_are_told_the_collective_and_the_processes_per_node(scene: MapScen
     placed = scene_of(synthetic_cube(5, 4, 6, seed=3).assign_attrs(ppn=2))
     assert placed.given == {"collective": "bcast", "ppn": 2}
     assert scene.given == {"collective": "bcast"}
+
+
+def test_what_is_not_sure_is_faded_the_more_the_less_sure_it_is(scene: MapScene) -> None:
+    sureness = np.ones(scene.axes.shape)
+    sureness[0, :3], sureness[1, 0] = [0.85, 0.85, 0.2], np.nan
+    layers = scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)), sureness=sureness)
+    veil = layers["exact veil"]
+    assert len(veil) == 2
+    assert list(veil.dimension_values("veil")) == [VEILS[0][1], VEILS[2][1]]
+    assert veil.array()[0][2] == veil.array()[1][0] == scene.axes.x.edges[2]
+    text = sureness_legend(sureness)
+    assert all(f"below {limit:.0%}: {count} cell" in text for (limit, _), count in zip(VEILS, (2, 0, 1), strict=True))
+    assert "exact veil" not in scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)))

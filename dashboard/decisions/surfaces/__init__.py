@@ -2,4 +2,4 @@
 
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predicted, Predictor, Surfaces
 
-__all__ = ["PREDICTORS", "Predicted", "Predictor", "Surfaces", "along", "family", "order"]
+__all__ = ["PREDICTORS", "Predicted", "Predictor", "Surfaces", "along", "family", "order", "sureness"]

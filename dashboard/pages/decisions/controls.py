@@ -11,10 +11,12 @@ from panel.viewable import Viewer
 from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.fold import Fold
+from dashboard.pages.parts.options import widget_of
 from dashboard.pages.parts.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
 from dashboard.plots.colors import SCHEME_TITLES
 from dashboard.session.choice import QUADTREE, Choice
 from dashboard.session.state import DATA, TREE, State
+from dashboard.session.treatment import UNCERTAINTY
 
 #: Stands for the number of processes per node measured most.
 _MOST = 0
@@ -114,6 +116,7 @@ class Controls(Viewer):
             value=True,
             description="The tree as a diagram; a click on one of its leaves marks what it decides on the maps.",
         )
+        self.uncertainty = widget_of(UNCERTAINTY, state.uncertainty)
         self.scheme = Select(
             label="Colours",
             options=SCHEME_TITLES,
@@ -134,6 +137,7 @@ class Controls(Viewer):
         self.across.param.watch(lambda event: state.ask(across=event.new), "value")
         self.depth.param.watch(self._set_depth, "value")
         self.scheme.link(state, value="scheme", bidirectional=True)
+        self.uncertainty.link(state, value="uncertainty", bidirectional=True)
         self.without.param.watch(self._set_without, "value")
         self.collective.param.watch(self._set_collective, "value")
         self.ppn.param.watch(self._set_ppn, "value")
@@ -142,7 +146,7 @@ class Controls(Viewer):
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        more = (self.without, self.together, self.regions, self.beside, self.scheme)
+        more = (self.without, self.together, self.regions, self.uncertainty, self.beside, self.scheme)
         for control in (self.collective, self.ppn, self.tree.family, *more):
             control.width = WIDTH
         self.tree.source.width = WIDTH

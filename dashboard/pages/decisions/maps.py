@@ -183,6 +183,7 @@ class Maps(Viewer):
                 "tied": self._tied(scene),
                 "estimated": self._state.view.estimated(),
                 "untrusted": None if untrusted is None else untrusted != "",
+                "sureness": self._state.view.sureness(),
             }
             layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
         lit = drawn.region_outline(np.empty((0, 4)), drawn.MARK, 3.0)
@@ -255,6 +256,8 @@ class Maps(Viewer):
             text += ties.estimate_legend(estimated)
         if (untrusted := self._state.view.untrusted()) is not None:
             text += ties.untrusted_legend(untrusted != "")
+        if (sureness := self._state.view.sureness()) is not None:
+            text += ties.sureness_legend(sureness)
         self.methods.object = text
         classes = legend.penalty_legend(penalty.class_shares(penalties))
         self.classes.object = classes + ties.counted_legend(penalties["unmeasured"].values)

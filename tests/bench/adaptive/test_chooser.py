@@ -10,6 +10,7 @@ import pytest
 
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo
+from dashboard.benchmarks.adaptive.choosing import Step, beginning
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, point_key
 from dashboard.benchmarks.errors import PlanError
@@ -81,6 +82,26 @@ def test_killed_after_any_line_it_chooses_as_if_it_had_not_been(tmp_path: Path) 
     while step := measured(campaign, 1)[1]:
         parts += step
     assert parts == whole
+
+
+def test_what_it_begins_with_is_asked_for_until_nothing_is_left_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=30)))
+    asked, chooser = [], Chooser(campaign.plan())
+
+    def counted(*args: Any) -> list[Step]:
+        asked.append(list(beginning(*args)))
+        return asked[-1]
+
+    monkeypatch.setattr("dashboard.benchmarks.adaptive.chooser.beginning", counted)
+    steps = 0
+    while todo := chooser.next()[0]:
+        write(campaign, todo)
+        chooser.read(campaign.results)
+        steps += 1
+    assert [bool(left) for left in asked] == [True] * (len(asked) - 1) + [False]
+    assert len(asked) < steps
 
 
 def test_more_time_goes_on_from_what_is_there(tmp_path: Path) -> None:
