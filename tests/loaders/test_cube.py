@@ -74,6 +74,11 @@ def test_raw_samples_of_one_cell_pool_in_order() -> None:
     assert np.isnan(cube["sample"].sel(message_size=8).values.ravel()[1:]).all()
 
 
+def test_two_samples_have_a_deviation_and_one_has_none() -> None:
+    cube = cube_of(algorithm="x", comm_size=2, message_size=[1, 1, 8], repetition=[0, 1, 0], time=[3.0, 1.0, 9.0])
+    assert cube["time_std"].values.ravel().tolist() == pytest.approx([2**0.5, np.nan], nan_ok=True)
+
+
 def test_processes_per_node_are_a_dimension_only_where_they_differ() -> None:
     one = cube_of(algorithm="x", comm_size=[2, 4], message_size=1, ppn=2, time=[1.0, 2.0])
     assert one["time"].dims == ("method", "comm_size", "message_size")
