@@ -167,3 +167,10 @@ def test_the_processes_per_node_of_the_results_are_known_to_the_rules() -> None:
         judge(improvement(cube), decision)
     outcomes = {one.method: one.outcome for one in judge(improvement(cube), decision, ppn=2)}
     assert outcomes == {"a": "not measured", "b": "slower"}
+
+
+@pytest.mark.parametrize(("slower", "p"), [(1.0, 1.0), (2.0, 0.0)])
+def test_without_any_spread_a_difference_is_certain_and_none_is_none(slower: float, p: float) -> None:
+    rule = DecisionFunction("bcast", [Method("tuned", "tuned")], Leaf(0))
+    (verdict,) = judge(improvement(pair(np.ones((2, 3)), np.full((2, 3), slower), std=0.0)), rule)
+    assert verdict.p == p

@@ -62,6 +62,16 @@ def test_repetitions_far_from_their_median_are_doubtful() -> None:
     assert found["reason"].iloc[0] == "only 2 of 8 repetitions are within a factor 4 of their median"
 
 
+def test_each_cell_has_a_median_of_its_own_and_five_repetitions_are_enough_to_tell() -> None:
+    # A large message takes ten thousand times as long as a small one, and neither scatters.
+    sample = np.outer([10e-6, 0.1], np.ones(8))[None, None]
+    dims = ("method", "comm_size", "message_size", "repetition")
+    assert places(line(10.0, 1e5).assign(sample=(dims, sample))) == []
+    torn = [1e-6, 1e-6, 10e-6, 90e-6, 90e-6]
+    assert places(line(10.0).assign(sample=(dims, np.array([[[torn]]])))) == [8]
+    assert places(line(10.0).assign(sample=(dims, np.array([[[torn[1:]]]])))) == []
+
+
 def test_what_the_loader_saw_of_single_points_is_told_also_of_several_files() -> None:
     def seen(size: int, reason: str, collective: str = "bcast") -> str:
         method = str(line(1.0)["method"].values[0])
@@ -81,3 +91,12 @@ def test_each_number_of_processes_per_node_is_looked_at_by_itself() -> None:
     assert found[["message_size", "ppn"]].to_numpy().tolist() == [[8, 2]]
     left = without_doubtful(cube_of(time, [4], [8, 64, 512], benchmark=OWN))
     assert np.isfinite(left["time"].sel(ppn=1)).all()
+
+
+def test_what_the_loader_saw_is_of_the_processes_per_node_that_it_names() -> None:
+    cube = cube_of(np.ones((1, 1, 3, 2)) * 1e-5, [4], [8, 64, 512], benchmark=OWN)
+    record = {"collective": "bcast", "method": str(cube["method"].values[0]), "comm_size": 4, "reason": "late"}
+    told = json.dumps([{**record, "message_size": 8, "ppn": 2}, {**record, "message_size": 64}])
+    found = doubtful(cube.assign_attrs({TOLD: told}))
+    # Without a number it is of both.
+    assert sorted(found[["message_size", "ppn"]].to_numpy().tolist()) == [[8, 2], [64, 1], [64, 2]]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from loaders import LoadError, open_results
 from loaders.cube import combine_attrs, cube_table, make_cube
 from loaders.methods import format_segment
+from loaders.pooling import within
 from loaders.rows import CollectiveRows
 from tests.files import skampi
 
@@ -72,6 +73,19 @@ def test_raw_samples_of_one_cell_pool_in_order() -> None:
     assert cube["time"].values.ravel().tolist() == [2.0, 9.0]
     assert cube["repetitions"].values.ravel().tolist() == [3.0, 1.0]
     assert np.isnan(cube["sample"].sel(message_size=8).values.ravel()[1:]).all()
+
+
+def test_two_samples_have_a_deviation_and_one_has_none() -> None:
+    cube = cube_of(algorithm="x", comm_size=2, message_size=[1, 1, 8], repetition=[0, 1, 0], time=[3.0, 1.0, 9.0])
+    assert cube["time_std"].values.ravel().tolist() == pytest.approx([2**0.5, np.nan], nan_ok=True)
+
+
+def test_how_far_the_rows_of_a_file_are_apart_is_of_that_file_alone() -> None:
+    rows, cell = CollectiveRows(), {"algorithm": "x", "segment_size": 0, "comm_size": 2, "message_size": 8}
+    rows.add(pd.DataFrame([{**cell, "time": 1.0}]), 0)
+    rows.add(pd.DataFrame([{**cell, "time": 10.0}, {**cell, "time": 30.0}]), 1)
+    assert (within(rows, 0).cells, within(rows, 0).most) == (0, 1.0)
+    assert (within(rows, 1).cells, within(rows, 1).most, within(rows, 1).sources) == (1, 3.0, (1,))
 
 
 def test_processes_per_node_are_a_dimension_only_where_they_differ() -> None:

@@ -96,6 +96,13 @@ def test_garbled_rows_are_skipped_with_their_lines(tmp_path: Path) -> None:
     ]
 
 
+def test_a_loop_variable_whose_name_only_ends_alike_is_another_one(tmp_path: Path) -> None:
+    rows = "nodes= 2 count= 1 1 105.4 4.0 5 9.9 105.4\nsubnodes= 4 count= 1 1 105.4 4.0 5 9.9 105.4\n"
+    cube = open_results(write(tmp_path / "a.sko", HEADER + rows), algorithm="x")["bcast"]
+    # Of the other row its two process times say how many took part.
+    assert cube["comm_size"].values.tolist() == [2]
+
+
 def test_a_file_without_measurements_is_an_error_that_shows_a_row(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"a\.sko.*nodes= 2 count= 1"):
         open_results(write(tmp_path / "a.sko", HEADER), algorithm="x")

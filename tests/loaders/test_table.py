@@ -42,6 +42,16 @@ def test_the_long_table_needs_no_hints(tmp_path: Path) -> None:
     assert cubes["allgather"]["message_size"].item() == 64
 
 
+def test_what_must_be_whole_is_skipped_if_it_is_not_and_what_may_be_blank_is_not_skipped(tmp_path: Path) -> None:
+    head = "collective,algorithm,comm_size,message_size,time,time_std,repetitions\n"
+    sizes = ("4,8,1e-5,,", "4,12.5,1e-5,1e-6,5", ",16,1e-5,1e-6,5", "4,32,1e-5,1e-6,5")
+    rows = "".join(f"bcast,ring,{row}\n" for row in sizes)
+    reading = read_text(FORMAT, tmp_path, head + rows)
+    assert [int(size) for size in reading.rows["message_size"]] == [8, 32]
+    assert np.isnan(reading.rows["time_std"].iloc[0])
+    assert sorted(skip.line for skip in reading.source.skips) == [3, 4]
+
+
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_comma_tab_and_semicolon_separate(separator: str, tmp_path: Path) -> None:
     reading = read_text(FORMAT, tmp_path, (LONG + ROWS).replace(",", separator).replace("\n", "\r\n"))

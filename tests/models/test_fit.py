@@ -34,6 +34,20 @@ def measured(
     return cube.assign(time=cube["time"] * factor)
 
 
+def test_what_is_observed_is_of_the_processes_per_node_asked_for_and_says_what_no_model_covers() -> None:
+    cube = measured(HOCKNEY).drop_vars("time_std", errors="ignore")
+    both = xr.concat([cube, cube.assign(time=3 * cube["time"])], dim=xr.DataArray([1, 2], dims="ppn", name="ppn"))
+    both = both.assign(time=both["time"].transpose("method", "comm_size", "message_size", "ppn"))
+    one, two = (observe(both, ppn=ppn) for ppn in (1, 2))
+    for first, second in zip(one.lines, two.lines, strict=True):
+        assert second.time == pytest.approx(3 * first.time)
+    names = [*cube["algorithm"].values[:-1], "witchcraft"]
+    labels = [*cube["method"].values[:-1], "witchcraft"]
+    strange = observe(cube.assign_coords(method=labels, algorithm=("method", names)))
+    assert strange.missing == ("witchcraft",)
+    assert [source.partition(":")[0] for source in strange.sources] == ["bcast"]
+
+
 @pytest.mark.parametrize("collective", ["bcast", "reduce", "allgather", "allreduce"])
 def test_hockney_is_found_again(collective: str) -> None:
     start = Hockney(1e-6, 1e-9, delta=HOCKNEY.delta)  # copies do not show apart, so their time is kept

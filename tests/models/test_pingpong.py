@@ -55,6 +55,9 @@ def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:
     assert plogp.message_time(SIZES) == pytest.approx(measured.time)
     assert found.provenance["sources"] == ["here"]
     assert any("Table 4.13" in note for note in found.provenance["assumed"])
+    assert found.provenance["assumed"][-1].startswith("gamma = 0")
+    timed = parameters_of_pingpong(measured, gamma=2e-10).provenance["assumed"]
+    assert not any(note.startswith("gamma = 0") for note in timed)
     with pytest.raises(ParameterError, match=r"overhead share is 0\.6"):
         parameters_of_pingpong(measured, overhead_share=0.6)
 
@@ -124,6 +127,15 @@ def test_what_was_timed_locally_is_gamma_and_delta(tmp_path: Path) -> None:
         assert found.of(model).gamma == pytest.approx(2e-10)
         assert found.of(model).delta == pytest.approx(1e-10)
     assert found.provenance["assumed"] == []
+
+
+def test_one_large_size_tells_no_slope(tmp_path: Path) -> None:
+    # Of two sizes one alone is in the larger half, and through one point goes any line.
+    head = "bytes,halfrtt_median_us,gap_us,os_us,or_us,reduce_local_us\n"
+    (tmp_path / "table.csv").write_text(f"{head}0,112,10,3,3,5\n8,113,11,3,3,6\n")
+    found = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
+    assert {found.of(model).gamma for model in found.models} == {0.0}
+    assert any(note.startswith("gamma = 0") and "does not grow" in note for note in found.provenance["assumed"])
 
 
 def test_overheads_that_leave_no_latency_leave_loggp_out(tmp_path: Path) -> None:
