@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from dashboard.domain.units import format_bytes
 
 MAX_TICKS = 11
+#: Signs of a label beside which the next one has room at that number of ticks.
+_TICK_SIGNS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +95,17 @@ class Axis:
         return self.edges[np.searchsorted(self.sizes, np.asarray(cuts, dtype=float), side="right")]
 
     def ticks(self, most: int = MAX_TICKS) -> list[tuple[float, str]]:
-        """Measured sizes to label, at most about `most`: rounder ones first, none too near another."""
+        """Measured sizes to label, at most about `most`: rounder ones first, none near another, long ones less so."""
+        labels = [self.write(size) for size in self.sizes]
         at = self.positions(self.sizes)
         gap = (at[-1] - at[0]) / most if at.size > 1 else 0.0
         kept: list[int] = []
         for index in sorted(range(at.size), key=lambda i: (-_roundness(int(self.sizes[i]), log=self.log), i)):
-            if all(abs(at[index] - at[other]) >= gap for other in kept):
+            signs = [len(labels[index]) + len(labels[other]) for other in kept]
+            wanted = [gap * max(1.0, both / (2 * _TICK_SIGNS)) for both in signs]
+            if all(abs(at[index] - at[other]) >= room for other, room in zip(kept, wanted, strict=True)):
                 kept.append(index)
-        return [(float(at[i]), self.write(self.sizes[i])) for i in sorted(kept)]
+        return [(float(at[i]), labels[i]) for i in sorted(kept)]
 
 
 def _roundness(size: int, *, log: bool) -> float:

@@ -20,6 +20,7 @@ caption { text-align: left; font-weight: 600; padding: 2px 0 6px; }
 p { font-size: 13px; }
 th, td { text-align: left; padding: 2px 18px 2px 0; white-space: nowrap; font-weight: 400; }
 td.wraps { white-space: normal; }
+td:has(.swatch) { white-space: normal; overflow-wrap: anywhere; min-width: 110px; }
 tr.apart td { border-top: 1px solid rgba(120, 120, 120, 0.55); }
 thead th { opacity: 0.75; white-space: normal; vertical-align: bottom;
   position: sticky; top: 0; background: var(--panel-background-color, #fff); }

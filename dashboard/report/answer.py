@@ -58,6 +58,8 @@ def _worst(penalties: xr.Dataset) -> Tile:
     percent = penalties["penalty"]
     worst = float(percent.max())
     at = percent.isel(percent.argmax(...))
+    if worst == 0:
+        return Tile("Lost at worst", format_percent(worst), "the fastest measured method is chosen everywhere")
     place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}"
     return Tile("Lost at worst", format_percent(worst), place, place if worst > MOST_WORST else "")
 

@@ -99,6 +99,9 @@ def test_a_folder_as_a_whole_loads_beside_files_that_are_no_results(tmp_path: Pa
         "bcast__linear__seg0.sko": "loaded",
     }
     assert "1 file refused" in page.headline.object
+    _, below = page.overview.body
+    assert below.object.startswith(r"**README\.md**: ")
+    assert "linear" not in below.object
 
 
 def test_a_file_that_needs_hints_asks_for_them_and_loads_with_them(tmp_path: Path) -> None:

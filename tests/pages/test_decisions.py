@@ -397,6 +397,8 @@ def test_the_page_opens_with_the_figures_and_says_where_they_are_bad(page: Decis
     tiles = {tile.title: tile for tile in answer(state.view)}
     assert tiles["Rules"].alarm.startswith("101 rules on 209 cells")
     assert not tiles["Lost on average"].alarm
+    assert tiles["Lost at worst"].figure == "0 %"
+    assert "processes" not in tiles["Lost at worst"].note
 
 
 def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage, state: State) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -68,3 +70,13 @@ def test_a_position_is_the_cell_that_is_drawn_there() -> None:
     assert axes.centre((2, 4)) == (pytest.approx(2.0), pytest.approx(1.0))
     assert np.isnan(axes.centre((3, 4))).all()
     assert np.isnan(axes.centre(None)).all()
+
+
+def test_long_labels_stand_as_far_apart_as_they_are_wide() -> None:
+    axis = size_axis("message_size", np.unique(np.geomspace(1, 1 << 24, 200).round().astype(int)))
+    ticks = axis.ticks()
+    # Of short labels eleven have room beside each other, of seven signs each.
+    sign = (axis.limits[1] - axis.limits[0]) / (11 * 8)
+    for (left, short), (right, long) in itertools.pairwise(ticks):
+        assert right - left >= sign * (len(short) + len(long)) / 2
+    assert max(len(label) for _, label in ticks) > 8

@@ -14,7 +14,8 @@ import param
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.pages.parts.reports import files_table, plain, skipped_table, skipped_text
+from dashboard.domain.units import format_count
+from dashboard.pages.parts.reports import REFUSED, files_table, plain, skipped_table, skipped_text
 from dashboard.pages.parts.tables import table
 from dashboard.pages.parts.widgets import RadioButtonGroup, Select
 from dashboard.plots import coverage
@@ -25,6 +26,8 @@ FILES, COVERAGE, SPREAD, SKIPPED = "Files", "Coverage", "Spread", "Skipped rows"
 NOTHING = "Nothing is loaded yet."
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
+#: Refused files of which the reason is shown before somebody asks for it.
+_MOST_REFUSED = 5
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
 _FILE_WIDTHS = {"file": 240, "result": 105, "format": 75, "rows": 65, "skipped": 80, "collectives": 100}
 _SPREAD_TITLES = {
@@ -160,11 +163,14 @@ class Overview(Viewer):
     def _files(self) -> list[Any]:
         if self.files.empty:
             return [_text("No file was read yet.")]
-        detail = pn.pane.Markdown("", sizing_mode="stretch_width")
+        refused = self.files[self.files["result"] == REFUSED]
+        said = [_reason(row) for _, row in refused.head(_MOST_REFUSED).iterrows()]
+        if len(refused) > _MOST_REFUSED:
+            said.append(f"… and {format_count(len(refused) - _MOST_REFUSED, 'file')} more")
+        detail = pn.pane.Markdown("  \n".join(said), sizing_mode="stretch_width")
 
         def show(event: Any) -> None:
-            row = self.files.iloc[event.row]
-            detail.object = f"**{plain(row['file'])}**: {plain(row['remarks'] or row['result'])}"
+            detail.object = _reason(self.files.iloc[event.row])
 
         shown = table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=_FILE_WIDTHS)
         shown.on_click(show)
@@ -202,6 +208,10 @@ class Overview(Viewer):
         if not self.skipped.empty:
             shown.append(table(self.skipped, height=520, widths={"file": 240, "line": 75, "reason": 300}))
         return shown
+
+
+def _reason(row: Any) -> str:
+    return f"**{plain(row['file'])}**: {plain(row['remarks'] or row['result'])}"
 
 
 def _plot(element: Any) -> pn.pane.HoloViews:

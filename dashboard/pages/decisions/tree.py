@@ -13,7 +13,7 @@ from panel.custom import JSComponent
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, Rule
-from dashboard.domain.units import format_share
+from dashboard.domain.units import format_count, format_share
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Pagination, int_slider
@@ -112,7 +112,7 @@ class TreeDiagram(Viewer):
             leaf = self._clicked[1]
         path = [] if leaf is None else tree.path_to(decision.tree, leaf)
         drawing = tree.tree_svg(decision, scene.key, depth=depth, path=path)
-        notes = [f"{decision.leaves:,} leaves, {decision.depth} levels."]
+        notes = [f"{format_count(decision.leaves, 'leaf', 'leaves')}, {format_count(decision.depth, 'level')}."]
         if depth < self.depth.value < decision.depth or (depth < decision.depth and depth == most):
             notes.append(f"Below level {depth} there are too many to be read: branches are closed there.")
         notes.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")

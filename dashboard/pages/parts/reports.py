@@ -15,6 +15,8 @@ from loaders import LoadError
 from loaders.hints import Hints
 
 MOST_SKIPS = 2_000
+#: What `verdict` says of a file of which nothing was taken.
+REFUSED = "refused"
 Report = Mapping[str, Any]
 
 
@@ -59,7 +61,7 @@ def files_table(reports: Sequence[Report], folders: Sequence[Path] = ()) -> pd.D
 def verdict(report: Report) -> str:
     """One word for a file: ``loaded``, ``in part`` (rows were skipped), ``needs hints`` or ``refused``."""
     if report.get("error"):
-        return "refused"
+        return REFUSED
     if report.get("needs"):
         return "needs hints"
     return "in part" if report.get("skipped") else "loaded"
