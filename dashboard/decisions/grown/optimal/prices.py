@@ -19,7 +19,7 @@ THREADS = min(4, len(os.sched_getaffinity(0)))
 """Rows that are lowered at the same time."""
 
 #: Rectangles times prices from which compiled code is faster even where it must be loaded first.
-COMPILED = 1 << 23
+COMPILED = 1 << 22
 
 
 def priced(leaves: FloatArray, rectangles: Rectangles, prices: FloatArray, tick: Tick | None = None) -> FloatArray:
