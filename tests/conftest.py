@@ -40,13 +40,15 @@ settings.load_profile("default")
 # to itself, they cost a tenth of the run.
 gc.set_threshold(50_000, 20, 20)
 
-#: Folders whose tests start jobs of MPI. One process runs them all: two jobs at once, of ranks that wait busily on two
+#: Folders whose tests start most jobs of MPI. One process runs them all: two jobs at once, of ranks that wait busily on two
 #: cores, take several times as long as one after the other, and measure each other instead of what they should.
 _MPI = ("cluster", "bench", "tuning")
+#: Stands for the tests above all folders: servers and notebooks.
+_TOP = "tests"
 #: Folders of the tests that take longest, which begin first: the two processes that run the tests then end together.
-_LONGEST = (*_MPI, "browser", "safety", "pages")
+_LONGEST = (*_MPI, "browser", _TOP, "safety", "pages")
 #: Folders of the tests that measure or wait for real processes: what a busy machine upsets there is tried once more.
-_REAL = {"bench", "browser", "cluster", "measuring", "online", "pages", "safety", "tuning"}
+_REAL = {_TOP, "bench", "browser", "cluster", "measuring", "online", "pages", "safety", "tuning"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -55,14 +57,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = "mpi" if _folder(item) in _MPI else item.path.stem + item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(group))
-        if item.path.parent.name == "tests" or _folder(item) in _REAL:
+        if _folder(item) in _REAL:
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: _LONGEST.index(name) if (name := _folder(item)) in _LONGEST else len(_LONGEST))
 
 
 def _folder(item: pytest.Item) -> str:
-    """Folder of ``tests/`` that a test is in."""
-    return item.path.relative_to(ROOT / "tests").parts[0]
+    """Folder of ``tests/`` that a test is in, `_TOP` where it is in none."""
+    folder, *_ = (*item.path.relative_to(ROOT / "tests").parent.parts, _TOP)
+    return folder
 
 
 @pytest.fixture(scope="module", autouse=True)
