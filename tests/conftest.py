@@ -40,8 +40,8 @@ settings.load_profile("default")
 # to itself, they cost a tenth of the run.
 gc.set_threshold(50_000, 20, 20)
 
-#: Folders whose tests start most jobs of MPI. One process runs them all: two jobs at once, of ranks that wait busily on two
-#: cores, take several times as long as one after the other, and measure each other instead of what they should.
+#: Folders whose tests start most jobs of MPI. One process runs them all: two jobs at once, whose ranks wait busily on
+#: two cores, take several times as long as one after the other, and measure each other instead of what they should.
 _MPI = ("cluster", "bench", "tuning")
 #: Stands for the tests above all folders: servers and notebooks.
 _TOP = "tests"
