@@ -112,13 +112,22 @@ def page(serve_dashboard: Callable[..., Served], watched_page: WatchedPage) -> P
 
 
 @pytest.fixture(scope="module")
-def own_server() -> Iterator[Served]:
-    """Serve the dashboard for the tests that hold it up and stop it."""
-    command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
-    served = Served(command, ROOT)
-    served.wait_until_ready()
-    yield served
-    served.stop()
+def own_servers() -> Iterator[list[Served]]:
+    """Servers for the tests that hold them up and stop them."""
+    started: list[Served] = []
+    yield started
+    for served in started:
+        served.stop()
+
+
+@pytest.fixture
+def own_server(own_servers: list[Served]) -> Served:
+    """Serve the dashboard; anew where a test before has stopped it."""
+    if not own_servers or own_servers[-1].process.poll() is not None:
+        command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
+        own_servers.append(Served(command, ROOT))
+        own_servers[-1].wait_until_ready()
+    return own_servers[-1]
 
 
 def test_it_was_made_for_the_releases_that_are_installed() -> None:
@@ -253,5 +262,5 @@ def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: Watched
     page.get_by_role("alert").get_by_text(
         re.compile(r"^The server does not answer.* connecting again( in \d+ s)? …$")
     ).wait_for()
-    assert page.get_by_role("button", name="Reload").is_visible()
-    assert page.get_by_role("slider", name="Accuracy threshold").is_visible()
+    page.get_by_role("button", name="Reload").wait_for()
+    page.get_by_role("slider", name="Accuracy threshold").wait_for()
