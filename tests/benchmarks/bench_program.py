@@ -25,11 +25,13 @@ MIX = {
     "allreduce": {8: 2000, 4096: 500, 262144: 60},
     "reduce": {65536: 200, 1048576: 40},
 }
+#: Tenths of the mix: a shorter program would tell the scheduler's whims.
+ROUNDS = 100
 _SWITCHED = '. "$1"; shift; exec "$@"'
 
 
 def program() -> None:
-    """Call the mix in five rounds, what a rank of mpiexec does; rank 0 prints the seconds of the slowest rank."""
+    """Call the mix in short rounds, what a rank of mpiexec does; rank 0 prints the seconds of the slowest rank."""
     import numpy as np  # noqa: PLC0415 - as small as a rank can be
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
@@ -41,10 +43,10 @@ def program() -> None:
     given[:] = 0
     comm.Barrier()
     begin = MPI.Wtime()
-    for _ in range(5):
+    for _ in range(ROUNDS):
         for name, sizes in MIX.items():
             for size, count in sizes.items():
-                for _ in range(count // 5):
+                for _ in range(count // 10):
                     calls[name](size)
     slowest = comm.allreduce(MPI.Wtime() - begin, MPI.MAX)
     if comm.Get_rank() == 0:
