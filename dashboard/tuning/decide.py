@@ -41,7 +41,8 @@ def decide(work: Work) -> Result:
             decisions.append(decided(prepared))
         except DecisionError as error:
             doubtful = prepared.doubtful.get(name)
-            facts[name] = {"why_not": str(error) if doubtful is None or not len(doubtful) else trust.words(doubtful)}
+            why = "" if doubtful is None or not len(doubtful) else f"; {trust.words(doubtful)}"
+            facts[name] = {"why_not": f"{error}{why}"}
         else:
             facts[name] = _facts(prepared, decisions[-1])
     for name in work.asked.collectives:

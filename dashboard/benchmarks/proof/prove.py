@@ -132,8 +132,7 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     how = wish.mpiexec, wish.python, runner.launcher
     unsafe = faulty(target, *how, regions, wish.ranks, left, progress) if results else ()
     named = [(region, call.name if call else None) for region, call in asked]
-    verdicts = _judged(named, calls, results, runner)
-    acts = taken(named, results)
+    verdicts, acts = _judged(named, calls, results, runner), taken(named, results)
     if target.listens:
         verdicts = tuple(
             by_word(verdict, word_of(verdict.region.method, verdict.region.collective), results) for verdict in verdicts
