@@ -287,9 +287,7 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
 
 def _chosen_lines(campaign: Campaign) -> list[str]:
     """What an adaptive campaign expects to lose by what it has measured, and why it ended."""
-    from dashboard.benchmarks.campaigns.campaign import read_json
-
-    record = read_json(campaign.chosen)
+    record = campaign.choices()
     losses = [f"{name} {loss:.3g} %" for name, loss in record.get("loss", {}).items() if loss is not None]
     if not losses:
         return []

@@ -157,7 +157,9 @@ def _how_much_options(group: argparse._ArgumentGroup) -> None:
         default=None,
         help="choose from the grid what can still change the decision, until --budget or --until",
     )
-    group.add_argument("--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h")
+    group.add_argument(
+        "--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most, in each job: 60s, 2h"
+    )
     group.add_argument(
         "--until", type=cli_values.percent, metavar="PCT", help="mean expected loss of the decision that is low enough"
     )

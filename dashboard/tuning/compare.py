@@ -6,7 +6,6 @@ no faster beyond noise is left to the library, as is all that was not compared.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,12 +14,6 @@ from typing import Any
 import numpy as np
 
 from dashboard.benchmarks import tune_check
-from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.campaigns.pace import Pace
-from dashboard.benchmarks.campaigns.plan import Plan, missing
-from dashboard.benchmarks.campaigns.protocol import Protocol
-from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.errors import PlanError
 from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.function.decision import DecisionFunction
@@ -57,13 +50,13 @@ from dashboard.tuning.rules import (
     target_of,
     text_of,
 )
+from dashboard.tuning.sizes import plan_of
 from dashboard.tuning.stages import Work
 from loaders import open_results
 
 #: Times that rules are compared, at most.
 _ROUNDS = 4
 _AROUND_S = 300.0
-_POINT_S, _LEAST_POINT_S = 1.0, 0.05
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
 #: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
 _TOO_WIDE = 10.0
@@ -187,7 +180,9 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     )
     across = target_of(work) == ACROSS
     given = tune_check.with_rules(work.installation, tune_check.rules_of(folder), han=across)
-    campaign = tune_check.prepare(folder, rules.text, _plan(work, tune_check.measurable(named), given))
+    decided = {name: named[name] for name in tune_check.measurable(named)}
+    plan = plan_of(work, decided, given, everywhere=across)
+    campaign = tune_check.prepare(folder, rules.text, plan)
     finish(work, "compare", campaign, given, work.asked.comparing + _AROUND_S)
     spread = between_launches(campaign.results, DEFAULT, TUNED)
     improvements = {}
@@ -199,50 +194,6 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
         improvements,
         {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()},
     )
-
-
-def _plan(work: Work, collectives: tuple[str, ...], given: Any) -> Plan:
-    """So many sizes as the time allows, the ends first: all communicator sizes, then ever more message sizes."""
-    asked = work.asked
-    rows, columns = asked.rows, asked.columns
-    wish = control.Wish(
-        ranks=asked.ranks,
-        collectives=collectives,
-        comm_sizes=_to_level(rows, 1),
-        message_sizes=_to_level(columns, 0),
-        protocol=Protocol(min_repetitions=9, max_repetitions=45, relative_error=0.02, seconds=_POINT_S),
-        launches=asked.launches,
-        checked=False,
-    )
-    made = control.make_plan(wish, given)
-    for level in range(1, max(levels(len(columns))) + 1):
-        finer = replace(wish, comm_sizes=_to_level(rows, level + 1), message_sizes=_to_level(columns, level))
-        plan = control.make_plan(finer, given)
-        if _seconds(work, plan) > asked.comparing:
-            break
-        made = plan
-    # However much times scatter, it keeps to its time.
-    points = sum(len(methods) for _, methods in missing(made, ()))
-    longest = min(max(asked.comparing / points, _LEAST_POINT_S), _POINT_S)
-    return replace(made, protocol=replace(made.protocol, seconds=round(longest, 3)))
-
-
-def _seconds(work: Work, plan: Plan) -> float:
-    """What a comparison takes, by what points of these sizes took when methods were measured.
-
-    There many methods shared what is done around each cell, here two do: no cell takes less than the shortest one did.
-    """
-    results = work.folder.path / work.facts("measure")["results"]
-    took = Campaign(results.parent).done().seconds
-    cells: defaultdict[tuple[Any, ...], float] = defaultdict(float)
-    for (name, _, *sizes), seconds in took.items():
-        cells[name, *sizes] += seconds
-    pace, least = Pace(plan.protocol, work.cores, took), min(cells.values(), default=0.0)
-    return sum(max(len(methods) * pace.point(cell), least) for cell, methods in missing(plan, ()))
-
-
-def _to_level(sizes: tuple[int, ...], level: int) -> tuple[int, ...]:
-    return tuple(size for size, its in zip(sizes, levels(len(sizes)), strict=True) if its <= level)
 
 
 def _refuted(verdict: Verdict) -> bool:

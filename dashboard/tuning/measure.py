@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Launcher
@@ -29,9 +29,9 @@ def measure(work: Work) -> Result:
     """Measure what is missing of the campaign; one that runs already is waited for."""
     campaign = campaign_for(work.folder.path, plan_of(work.asked, work.installation, nodes=work.nodes))
     finish(work, "measure", campaign, work.installation, work.asked.measuring + _AROUND_S)
-    done, chosen = campaign.done(), read_json(campaign.chosen)
+    done, chosen = campaign.done(), campaign.choices()
     unsafe = [
-        {"collective": finding.collective, "method": str(finding.method), "why": str(finding)}
+        {"collective": finding.collective, "method": finding.to_dict()["label"], "why": str(finding)}
         for finding in faulty_of(campaign)
         if finding.excluded
     ]
@@ -112,7 +112,7 @@ def finished(
 
 
 def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) -> None:
-    chosen = read_json(campaign.chosen)
+    chosen = campaign.choices()
     done = now["measured"] + now["refused"]
     goal = (chosen.get("goal") or {}).get("seconds")
     share = min(1.0, chosen.get("spent", 0.0) / goal) if goal else done / max(1, now["points"])

@@ -34,6 +34,17 @@ mkdir -m 1777 /run/tmp && ip link set lo up && echo up || exit 1
 sleep infinity & wait
 """
 
+#: Ways to reach a machine of the network from outside of all: what mpiexec would use ssh for.
+_AGENT = """#!/bin/sh
+while [ "${{1#-}}" != "$1" ]; do shift; done
+host=$1; shift
+case $host in
+{cases}
+*) echo "no machine $host" >&2; exit 255 ;;
+esac
+exec nsenter --target $pid --mount --uts --net --pid -- sh -c "$*"
+"""
+
 
 def missing() -> str:
     """Why machines cannot be emulated here; empty when they can."""
@@ -208,3 +219,15 @@ class Network:
         if self._switch is not None:
             self._switch.kill()
             self._switch.wait(_PATIENCE_S)
+
+
+def template(network: Network, mpiexec: Path, folder: Path) -> tuple[str, ...]:
+    """A start command that reaches the machines by an agent in the place of ssh, from the head's network."""
+    agent = folder / "agent"
+    cases = (f"{node.name}|{node.address}) pid={node.first} ;;" for node in network.nodes)
+    agent.write_text(_AGENT.format(cases="\n".join(cases)), encoding="utf-8")
+    agent.chmod(0o755)
+    hosts = ",".join(f"{node.address}:2" for node in network.nodes)
+    words = f"nsenter --target {network.head.first} --net --uts -- {mpiexec} --prtemca plm ssh"
+    words += f" --prtemca plm_ssh_agent {agent} --host {hosts} -n {{ranks}} --map-by ppr:{{ppn}}:node --bind-to none"
+    return tuple(words.split())

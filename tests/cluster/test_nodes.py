@@ -29,7 +29,7 @@ from dashboard.export.targets.preload.library import to_preload
 from dashboard.measuring import launching
 from loaders import open_results
 from tests.cluster.conftest import NODES, asked, until
-from tests.cluster.machines import Network
+from tests.cluster.machines import template
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
 from tests.conftest import ROOT
 
@@ -37,16 +37,6 @@ RANKS = 2 * NODES
 #: Broadcasts: tuned answers, by its linear algorithm, which sends all of it seven times from one node.
 TUNED = "1\n7\n1\n1\n1\n0 1 0 0\n"
 HAN = "1\n7\n1\n2\n1\n1\n1\n0 tuned\n"
-#: Ways to reach a machine of the network from outside of all: what mpiexec would use ssh for.
-_AGENT = """#!/bin/sh
-while [ "${{1#-}}" != "$1" ]; do shift; done
-host=$1; shift
-case $host in
-{cases}
-*) echo "no machine $host" >&2; exit 255 ;;
-esac
-exec nsenter --target $pid --mount --uts --net --pid -- sh -c "$*"
-"""
 
 
 @pytest.fixture
@@ -237,7 +227,7 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
         checked=False,
     )
     campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
-    launcher = LocalLauncher(template(slow.network, installation, tmp_path), 2)
+    launcher = LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 2)
     now = measured(campaign, installation, launcher)
     assert now["state"] == "finished", (now, campaign.tail())
     selection = Selection.read(campaign.folder)
@@ -292,7 +282,7 @@ def test_one_plan_is_cancelled_gone_on_with_and_recorded_alike_here_by_a_templat
         protocol=quick,
         checked=False,
     )
-    there = LocalLauncher(template(slow.network, installation, tmp_path), 1)
+    there = LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 1)
     places = {
         "here": (LocalLauncher((str(installation.mpiexec),)), {}),
         "template": (there, ENVIRONMENT),
@@ -336,22 +326,10 @@ def test_across_nodes_messages_are_not_counted_where_han_answers(
         checked=False,
     )
     campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
-    now = measured(campaign, installation, LocalLauncher(template(slow.network, installation, tmp_path), 2))
+    now = measured(campaign, installation, LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 2))
     assert (now["state"], now["measured"]) == ("finished", 2), (now, campaign.tail())
     assert now["note"].startswith("message graphs are not recorded: while it counts messages, Open MPI crashes")
     records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()]
     points = {one["algorithm"]: one for one in records if "algorithm" in one}
     assert [points[name]["component"] for name in ("default", "binomial")] == ["han", "tuned"]
     assert not any("graph" in one for one in points.values())
-
-
-def template(network: Network, installation: Installation, folder: Path) -> tuple[str, ...]:
-    """A start command that reaches the machines by an agent in the place of ssh, from the head's network."""
-    agent = folder / "agent"
-    cases = (f"{node.name}|{node.address}) pid={node.first} ;;" for node in network.nodes)
-    agent.write_text(_AGENT.format(cases="\n".join(cases)))
-    agent.chmod(0o755)
-    hosts = ",".join(f"{node.address}:2" for node in network.nodes)
-    words = f"nsenter --target {network.head.first} --net --uts -- {installation.mpiexec} --prtemca plm ssh"
-    words += f" --prtemca plm_ssh_agent {agent} --host {hosts} -n {{ranks}} --map-by ppr:{{ppn}}:node --bind-to none"
-    return tuple(words.split())

@@ -137,6 +137,8 @@ def test_the_command_submits_an_array_with_a_job_for_each_size(
 ) -> None:
     plan = ["--comm-sizes", "2,3,4", "--message-sizes", "8,1KiB", "-c", "bcast", "--algorithms", "binomial"]
     plan += ["--segment-sizes", "0", "--repetitions", "2-3", "--nodes", "4", "--tasks-per-node", "1", "--array", "2"]
+    # So few points are what each job of an adaptive campaign begins with.
+    plan += ["--adaptive", "--budget", "1min"]
     variables = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
     assert cli.main(["bench", "submit", str(tmp_path), *plan, *variables, "--follow", "--json"]) == 0
     out, err = capsys.readouterr()
@@ -146,6 +148,7 @@ def test_the_command_submits_an_array_with_a_job_for_each_size(
     assert "submitted as job" in err
     assert f"{tmp_path}: running" in err
     campaign = Campaign(tmp_path)
+    assert campaign.settled(campaign.plan().goal)
     cube = open_results(campaign.result_files())["bcast"].to_dataset()
     assert cube["comm_size"].values.tolist() == [2, 3, 4]
     assert cube["time"].notnull().all()

@@ -3,11 +3,13 @@
 Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about 20 minutes)::
 
     python -m tests.cluster.tuned FOLDER --nodes 16
-    python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2
+    python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2 --template
 
-FOLDER then holds ``tuned``, the folder of the tuning, ``full``, the campaign, and ``judged.json``: for each collective
-the mean time saved over the library's own decision by the rules that the tuning ended with and by the best of
-the full campaign, both on half of its repetitions, the best being chosen on the other half; and both core-seconds.
+With ``--template`` the tuning starts its ranks by a start command of the site's instead. FOLDER then holds ``tuned``,
+the folder of the tuning, ``full``, the campaign, and ``judged.json``: for each collective the mean time saved over the
+library's own decision by the rules that the tuning ended with and by the best of the full campaign, both in
+``judging``, the same campaign once more; and the core-seconds of both. What the tuning found to be unsafe is no choice
+for either.
 """
 
 from __future__ import annotations
@@ -15,25 +17,29 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
+from dashboard.benchmarks.libraries.library import find
+from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.grown.default import default_of
-from dashboard.decisions.measured.map import methods_of
 from dashboard.export.components import HAN, named
 from dashboard.export.rules.over import fitted
 from dashboard.tuning import Folder
 from dashboard.tuning.beside import rules_of
 from loaders import disk, open_results
 from tests.cluster.campaign import run_colltune
-from tests.cluster.scheduler import ENVIRONMENT, emulated
+from tests.cluster.machines import template
+from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
 
 COLLECTIVES = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "64-64KiB:x2"
@@ -46,6 +52,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=16)
     parser.add_argument("--ppn", type=int, default=1)
     parser.add_argument("--budget", default="4min")
+    parser.add_argument("--template", action="store_true", help="tune by a start command, not by Slurm")
     parser.add_argument("--only", choices=["tuned", "full", "judge"])
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
@@ -53,56 +60,72 @@ def main() -> int:
     said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
     place = ["--nodes", str(args.nodes), "--tasks-per-node", str(args.ppn), *said]
     grid = ["-c", COLLECTIVES, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
-    tuned, full = args.folder.resolve() / "tuned", args.folder.resolve() / "full"
+    tuned, full, judging = (args.folder.resolve() / name for name in ("tuned", "full", "judging"))
     codes = []
     if args.only != "judge":
         with tempfile.TemporaryDirectory() as files, emulated(Path(files), args.nodes, 100.0, 40.0) as slurm:
             path = f"{slurm.commands}{os.pathsep}{os.environ['PATH']}"
             if args.only != "full":
                 began = time.monotonic()
-                budget = ["--budget", args.budget, "--ranks", str(ranks)]
-                codes.append(
-                    run_colltune(["tune", str(tuned), "--slurm", *place, *grid, "--sizes", SIZES, *budget], path)
-                )
+                budget = ["--sizes", SIZES, "--budget", args.budget, "--ranks", str(ranks)]
+                where = ["--site", _site(slurm, args.ppn)] if args.template else ["--slurm", *place]
+                codes.append(run_colltune(["tune", str(tuned), *where, *grid, *budget], path))
                 print(f"tune: {time.monotonic() - began:.0f} s, exit status {codes[-1]}", flush=True)
             if args.only != "tuned":
                 plan = ["--message-sizes", SIZES, "--repetitions", "10-15", "--components", "none", "--unchecked"]
                 plan += ["--time-limit", "1800"]
-                codes.append(run_colltune(["bench", "submit", str(full), *place, *grid, *plan, "--follow"], path))
-    judged = judge(tuned, full)
+                codes += [
+                    run_colltune(["bench", "submit", str(folder), *place, *grid, *plan, "--follow"], path)
+                    for folder in (full, judging)
+                ]
+    judged = judge(tuned, full, judging)
     disk.write_text(args.folder / "judged.json", json.dumps(judged, indent=1) + "\n")
     print(json.dumps(judged, indent=1))
     return max(codes, default=0)
 
 
-def judge(tuned: Path, full: Path) -> dict[str, Any]:
-    """Gains over the library's own decision in the full campaign, and what each of the two took."""
-    rules, version = rules_of(Folder(tuned)) or (None, "")
-    gains = {}
+def _site(slurm: Slurm, ppn: int) -> str:
+    """A site's file with a start command that reaches the nodes, as one of a cluster without Slurm."""
+    folder, mpiexec = slurm.network.folder, find().mpiexec
+    lines = [f"launch = {json.dumps(shlex.join(template(slurm.network, mpiexec, folder)))}", f"ppn = {ppn}"]
+    lines += ["[environment]", *(f"{name} = {json.dumps(value)}" for name, value in ENVIRONMENT.items())]
+    disk.write_text(folder / "colltune.toml", "\n".join(lines) + "\n")
+    return str(folder / "colltune.toml")
+
+
+def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
+    """Gains over the library's own decision in a campaign that neither was decided by, and what each of both took."""
+    folder = Folder(tuned)
+    rules, version = rules_of(folder) or (None, "")
+    unsafe = {(each["collective"], each["method"]) for each in folder.facts("measure")["unsafe"]}
+    seen, gains = open_results([judging / "results.jsonl"]), {}
     for name, child in open_results([full / "results.jsonl"]).children.items():
-        cube = child.to_dataset()
+        pair = [_times(cube, name, unsafe) for cube in (child.to_dataset(), seen[name].to_dataset())]
+        chosen_on, judged_on = xr.align(*pair, join="inner")
         decision = rules.decisions.get(name) if rules else None
-        gains[name] = _gains(cube, fitted(decision, cube, version) if decision else None)
+        gains[name] = _gains(chosen_on, judged_on, fitted(decision, child.to_dataset(), version) if decision else None)
     spent = {"tuned": _core_seconds(tuned / "measure" / "results.jsonl"), "full": _core_seconds(full / "results.jsonl")}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 
 
-def _gains(cube: Any, decision: DecisionFunction | None) -> dict[str, float]:
+def _times(cube: xr.Dataset, collective: str, unsafe: Collection[tuple[str, str]]) -> xr.DataArray:
+    times = cube["time"].transpose("method", "comm_size", "message_size")
+    return times.sel(method=[label for label in times["method"].values.tolist() if (collective, label) not in unsafe])
+
+
+def _gains(chosen_on: xr.DataArray, judged_on: xr.DataArray, decision: DecisionFunction | None) -> dict[str, float]:
     """Percent of the time that is saved, mean over the cells: by the decision, and by the best of each cell."""
-    samples = cube["sample"].transpose("method", "comm_size", "message_size", "repetition").values
-    chosen_on, judged_on = (np.nanmedian(samples[..., half::2], axis=-1) for half in (0, 1))
-    methods = methods_of(cube)
-    own = judged_on[default_of(methods)]
-    best = np.take_along_axis(judged_on, np.nanargmin(chosen_on, axis=0)[None], axis=0)[0]
-    labels = [method.label for method in methods]
+    labels, times = judged_on["method"].values.tolist(), judged_on.values
+    own = times[labels.index(DEFAULT)]
+    place = np.nanargmin(np.where(np.isfinite(times), chosen_on.values, np.inf), axis=0)
+    best = np.take_along_axis(times, place[None], axis=0)[0]
     taken = own.copy()
-    for row, processes in enumerate(cube["comm_size"].values.tolist()):
-        for column, size in enumerate(cube["message_size"].values.tolist()):
+    for row, processes in enumerate(judged_on["comm_size"].values.tolist()):
+        for column, size in enumerate(judged_on["message_size"].values.tolist()):
             method = decision.methods[decision.predict_one(processes, size)] if decision else None
             if method is not None and named(method) != HAN and not left_to_library(method):
-                place = labels.index(method.label) if method.label in labels else None
-                taken[row, column] = np.nan if place is None else judged_on[place, row, column]
-    there = np.isfinite(taken)
+                taken[row, column] = times[labels.index(method.label), row, column]
+    there = np.isfinite(taken) & np.isfinite(own)
     saved = {"tuned": 1 - taken[there] / own[there], "full": 1 - best[there] / own[there]}
     return {name: float(100 * each.mean()) for name, each in saved.items()} | {"cells": int(there.sum())}
 

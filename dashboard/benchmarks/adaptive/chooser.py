@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -62,11 +62,14 @@ class Chooser:
         Of the one machine that all ranks are on; None: each has one.
     weights
         By collective ``(comm_size, message_size)``: what sizes count; those that are not there count alike.
+    only
+        Communicator sizes that it may choose, as a job of an array; it knows what others have measured. None: all.
     """
 
     plan: Plan
     cores: int | None = None
     weights: Mapping[str, FloatArray] = field(default_factory=dict)
+    only: tuple[int, ...] | None = None
     points: dict[PointKey, Point] = field(default_factory=dict)
     refused: set[PointKey] = field(default_factory=set)
 
@@ -76,7 +79,8 @@ class Chooser:
         self.goal: Goal = self.plan.goal
         self._able = {name: self._able_at(name) for name in self.plan.methods}
         self._known: dict[str, Known] = {}
-        self._read = 0
+        self._read: dict[Path, int] = {}
+        self._mine = np.isin(self.plan.comm_sizes, self.plan.comm_sizes if self.only is None else self.only)
         self._begun = False
 
     def read(self, results: Path) -> None:
@@ -84,10 +88,10 @@ class Chooser:
         if not results.exists():
             return
         with disk.opened(results) as stream:
-            stream.seek(self._read)
-            new = stream.read(os.fstat(stream.fileno()).st_size - self._read)
+            stream.seek(begin := self._read.get(results, 0))
+            new = stream.read(os.fstat(stream.fileno()).st_size - begin)
         length = new.rfind(b"\n") + 1
-        self._read += length
+        self._read[results] = begin + length
         for line in new[:length].splitlines():
             self.take(line)
 
@@ -110,9 +114,15 @@ class Chooser:
         self._known.clear()
 
     @property
+    def own(self) -> list[Point]:
+        """Points of the communicator sizes that it may choose."""
+        mine = {size for size, its in zip(self.plan.comm_sizes, self._mine, strict=True) if its}
+        return [point for key, point in self.points.items() if key[2] in mine]
+
+    @property
     def spent(self) -> float:
-        """Seconds that measuring has taken."""
-        return math.fsum(point.took for point in self.points.values())
+        """Seconds that measuring these has taken."""
+        return math.fsum(point.took for point in self.own)
 
     @property
     def done(self) -> Done:
@@ -138,23 +148,29 @@ class Chooser:
             return pace.point(self._cell(name, row, column))
 
         left = math.inf if self.goal.seconds is None else self.goal.seconds - self.spent
-        begun = [] if self._begun else list(beginning(known, cost))
+        begun = [] if self._begun else list(beginning(self._limited(known), cost))
         # What a campaign begins with is asked for until nothing is left of it, as a replay does: it costs as much as
         # a tenth of the rest.
         self._begun = not begun
-        if begun and not self.points:
+        if begun and not self.own:
             # The first line is measured however little time there is: without it nothing is known at all.
             return self._todo(begun[0]), ""
         if (line := next((step for step in begun if step.seconds <= left), None)) is not None:
             return self._todo(line), ""
         if begun and not all(grid.cells.any() for grid in known.values()):
             return [], TIME_UP
-        steps = following(known, cost, self.goal.percent)
+        steps = [step for step in following(known, cost, self.goal.percent) if self._mine[step.row]]
         if not steps:
             worst = max((percent or 0.0 for percent in self.loss().values()), default=0.0)
             return [], NOTHING_LEFT if self.goal.percent is None or worst > self.goal.percent else ENOUGH
         affordable = next((step for step in steps if step.seconds <= left), None)
         return (self._todo(affordable), "") if affordable is not None else ([], TIME_UP)
+
+    def _limited(self, known: Mapping[str, Known]) -> Mapping[str, Known]:
+        """The same where nothing can be measured but what it may choose."""
+        if self._mine.all():
+            return known
+        return {name: replace(grid, able=grid.able & self._mine[:, None]) for name, grid in known.items()}
 
     def _took(self) -> dict[PointKey, float]:
         return {key: point.took for key, point in self.points.items() if point.took}

@@ -23,7 +23,7 @@ class Choosing:
     Parameters
     ----------
     campaign
-        Whose run file is read.
+        Whose run file is read; of a job of an array, those of all jobs are, and its own communicator size is measured.
     plan
         Its plan, with a goal.
     nodes
@@ -31,8 +31,9 @@ class Choosing:
     """
 
     def __init__(self, campaign: Campaign, plan: Plan, nodes: Sequence[str]) -> None:
-        self._campaign, self._nodes = campaign, nodes
-        self._chooser = Chooser(plan, os.cpu_count() if len(set(nodes)) == 1 else None)
+        self._campaign, self._root, self._nodes = campaign, campaign.root(), nodes
+        cores = os.cpu_count() if len(set(nodes)) == 1 else None
+        self._chooser = Chooser(self._root.plan(), cores, only=plan.comm_sizes)
         self._choosing, self._steps = 0.0, 0
         self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
@@ -45,7 +46,8 @@ class Choosing:
             Points of this start.
         """
         began = time.monotonic()
-        self._chooser.read(self._campaign.results)
+        for results in self._root.result_files():
+            self._chooser.read(results)
         todo, ended = self._chooser.next()
         while todo and placed(self._nodes, todo[0][0].comm_size, todo[0][0].ppn) is None:
             # It needs more nodes than there are: never measured here.
@@ -71,10 +73,11 @@ class Choosing:
             "goal": asdict(chooser.goal),
             "loss": {name: None if percent is None else round(percent, _DIGITS) for name, percent in loss.items()},
             "spent": round(chooser.spent, 3),
-            "points": len(chooser.points),
+            "points": len(chooser.own),
             "steps": self._steps,
             "choosing": round(self._choosing, 3),
             "ended": ended,
+            "written": time.time(),
             "way": self._way[:: 1 + len(self._way) // _MOST_WAY],
         }
         write_json(self._campaign.chosen, record)

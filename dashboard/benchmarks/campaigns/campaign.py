@@ -129,8 +129,25 @@ class Campaign:
 
     def settled(self, goal: Goal | None) -> bool:
         """Whether it is adaptive and has measured all that this goal asks for."""
-        record = read_json(self.chosen) if goal is not None else {}
+        record = self.choices() if goal is not None else {}
         return goal is not None and bool(record.get("ended")) and record.get("goal") == asdict(goal)
+
+    def choices(self) -> dict[str, Any]:
+        """How far the choice of points is, of an adaptive campaign; of an array, what its last job to choose knew.
+
+        Seconds and steps are those of all jobs; ``ended`` says why the last one did, once all have. Empty when nothing
+        was chosen yet.
+        """
+        own = read_json(self.chosen)
+        records = [record for part in self.parts() if (record := read_json(part.chosen))]
+        last = max([own, *records], key=lambda record: record.get("written", 0.0))
+        if last is own:
+            return own
+        sums = {
+            name: sum(record.get(name, 0) for record in records) for name in ("spent", "points", "steps", "choosing")
+        }
+        all_ended = len(records) == len(self.plan().comm_sizes) and all(record.get("ended") for record in records)
+        return {**last, **sums, "ended": last["ended"] if all_ended else ""}
 
     def plan(self) -> Plan:
         """Read the plan.
@@ -164,7 +181,7 @@ class Campaign:
         names = sorted((path.name for path in parts.iterdir() if path.name.isdecimal()), key=int)
         return [Campaign(own_path(self.folder, PARTS, name)) for name in names]
 
-    def _root(self) -> Campaign:
+    def root(self) -> Campaign:
         """Campaign that this is a part of; itself when it is none."""
         parent = Campaign(self.folder.parent.parent)
         return parent if self.folder.parent.name == PARTS and parent.plan_file.exists() else self
@@ -175,7 +192,7 @@ class Campaign:
 
     def done(self) -> Done:
         """What the results hold already; a part knows what the whole campaign has."""
-        shares = [read_done(path) for path in self._root().result_files()]
+        shares = [read_done(path) for path in self.root().result_files()]
         measured = frozenset[PointKey]().union(*(share.measured for share in shares))
         refused = {key: why for share in shares for key, why in share.refused.items() if key not in measured}
         return Done(measured, refused, {key: took for share in shares for key, took in share.seconds.items()})

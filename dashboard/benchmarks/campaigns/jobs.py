@@ -11,7 +11,7 @@ from dashboard.benchmarks import providers
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.campaigns.protocol import Cell
-from dashboard.benchmarks.errors import BenchError, CampaignError
+from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
@@ -55,8 +55,6 @@ def jobs_of(
     plan = campaign.plan()
     soft = seconds - min(_LAST_SECONDS, _LAST_PART * seconds)
     numbers: list[int | None] = [None]
-    if launcher.array and plan.goal is not None:
-        raise CampaignError("an adaptive campaign is one job, since it goes by all that it has measured; drop --array")
     if launcher.array:
         sizes = {cell.comm_size for cell, _ in missing(plan, campaign.done().all)}
         numbers = [number for number, size in enumerate(plan.comm_sizes) if size in sizes]

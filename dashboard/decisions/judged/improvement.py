@@ -248,7 +248,12 @@ def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -
         given = {"ppn": measured.ppn, **given}
     comm, message = np.meshgrid(measured.cells[COMM_SIZE].values, measured.cells[MESSAGE_SIZE].values, indexing="ij")
     there = np.isfinite(measured.cells["improvement"].values)
-    return np.where(there, _numbered(decision).predict(comm, message, **given), -1)
+    return np.where(there, leaves_at(decision, comm, message, **given), -1)
+
+
+def leaves_at(decision: DecisionFunction, comm_size: Any, message_size: Any, **given: Any) -> npt.NDArray[np.int64]:
+    """The leaf that decides at some sizes, as place in the tree; arguments as of `DecisionFunction.predict`."""
+    return _numbered(decision).predict(comm_size, message_size, **given)
 
 
 def _place(rule: Rule) -> list[float]:

@@ -13,7 +13,7 @@ from typing import Any
 import panel as pn
 from panel.io import hold
 
-from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.follow import Following, follow
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.measuring import tunings as kept
@@ -162,7 +162,7 @@ class TunePage(Watching):
         collective = asked.collective if asked.collective in plan.methods else next(iter(plan.methods))
         ppn = asked.ppn if asked.ppn in plan.ppns else next(iter(plan.ppns), None)
         measured = Measured.of(following, collective, ppn, sight.points, tuning.name)
-        return Seen(there, faults, tuning, following, measured, read_json(Campaign(tuning.campaign).chosen))
+        return Seen(there, faults, tuning, following, measured, Campaign(tuning.campaign).choices())
 
     def _show(self, asked: Question, seen: Seen) -> None:
         if asked.name != self.state.tuning:

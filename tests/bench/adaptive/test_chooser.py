@@ -11,6 +11,7 @@ import pytest
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo
 from dashboard.benchmarks.adaptive.choosing import Step, beginning
+from dashboard.benchmarks.adaptive.worker import Choosing
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, point_key
 from dashboard.benchmarks.errors import PlanError
@@ -102,6 +103,28 @@ def test_what_it_begins_with_is_asked_for_until_nothing_is_left_of_it(
         steps += 1
     assert [bool(left) for left in asked] == [True] * (len(asked) - 1) + [False]
     assert len(asked) < steps
+
+
+def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=6)))
+    plan, parts = campaign.plan(), [campaign.part(number) for number in range(5)]
+    choosing = [Choosing(part, part.plan(), ["node"] * 6) for part in parts]
+    for part, job in zip(parts, choosing, strict=True):
+        while todo := job.next(0)[0]:
+            assert {cell.comm_size for cell, _ in todo} == set(part.plan().comm_sizes)
+            write(part, todo)
+    spent = [part.choices()["spent"] for part in parts]
+    # The time is that of each job.
+    assert all(0 < each <= 6 for each in spent)
+    assert campaign.choices()["spent"] == pytest.approx(sum(spent))
+    assert campaign.choices()["points"] == len(campaign.done().measured)
+    assert campaign.choices()["ended"] in (TIME_UP, NOTHING_LEFT)
+    assert campaign.settled(plan.goal)
+    # The last one knew all that one job for all would know.
+    alone = Chooser(plan)
+    for results in campaign.result_files():
+        alone.read(results)
+    assert campaign.choices()["loss"] == pytest.approx(alone.loss(), abs=1e-4)
 
 
 def test_more_time_goes_on_from_what_is_there(tmp_path: Path) -> None:

@@ -1,0 +1,149 @@
+"""Sizes at which rules are compared with the library's own decision: some of each rule, as many as the time allows."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.pace import Pace
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
+from dashboard.benchmarks.campaigns.ranges import levels
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.grown.default import default_of
+from dashboard.decisions.judged.improvement import leaves_at
+from dashboard.tuning.stages import Work
+
+#: Seconds of a point at most, and at least.
+_POINT_S, _LEAST_POINT_S = 1.0, 0.05
+#: Of a cell both methods are measured.
+_BOTH = (0, 1)
+
+
+class _Candidate(NamedTuple):
+    """A cell that could be compared.
+
+    Attributes
+    ----------
+    worth
+        Cells that its rule decides for each one of them that is compared then, over the root of its seconds: strata are
+        sampled so where they cost unequally (Neyman's allocation).
+    """
+
+    worth: float
+    seconds: float
+    cell: Cell
+
+
+def plan_of(
+    work: Work, decisions: Mapping[str, DecisionFunction], given: Installation, *, everywhere: bool = False
+) -> Plan:
+    """Plan a comparison: sizes of each rule, more of rules that decide many and of what takes little time.
+
+    By the sizes that are compared a rule is kept or dropped as a whole.
+
+    Parameters
+    ----------
+    decisions
+        The rules, by collective.
+    given
+        The library with the rules.
+    everywhere
+        Whether sizes that the rules leave to the library are compared, too.
+    """
+    asked = work.asked
+    wish = control.Wish(
+        ranks=asked.ranks,
+        collectives=tuple(decisions),
+        comm_sizes=asked.rows,
+        message_sizes=asked.columns,
+        protocol=Protocol(min_repetitions=9, max_repetitions=45, relative_error=0.02, seconds=_POINT_S),
+        launches=asked.launches,
+        checked=False,
+    )
+    plan = control.make_plan(wish, given)
+    cells = _affordable(_candidates(work, plan, decisions, everywhere=everywhere), asked.comparing)
+    only = {
+        name: tuple((cell.comm_size, cell.message_size, _BOTH) for cell in cells if cell.collective == name)
+        for name in decisions
+        if name != "barrier"
+    }
+    plan = replace(plan, only=only)
+    # However much times scatter, it keeps to its time.
+    longest = min(max(asked.comparing / sum(1 for _ in plan.points()), _LEAST_POINT_S), _POINT_S)
+    return replace(plan, protocol=replace(plan.protocol, seconds=round(longest, 3)))
+
+
+def _affordable(candidates: Mapping[str, Sequence[_Candidate]], seconds: float) -> list[Cell]:
+    """Cells to compare in so many seconds: the first one of each collective, then what is worth most."""
+    first = [max(each, key=_worth) for each in candidates.values()]
+    others = (candidate for each in candidates.values() for candidate in each if candidate not in first)
+    chosen = [*first, *sorted(others, key=_worth, reverse=True)]
+    spent = np.cumsum([candidate.seconds for candidate in chosen])
+    count = max(len(first), int(np.searchsorted(spent, seconds, side="right")))
+    return [candidate.cell for candidate in chosen[:count]]
+
+
+def _worth(candidate: _Candidate) -> float:
+    return candidate.worth
+
+
+def _candidates(
+    work: Work, plan: Plan, decisions: Mapping[str, DecisionFunction], *, everywhere: bool
+) -> dict[str, list[_Candidate]]:
+    """By collective the cells of its rules; where these decide no cell of the grid, those that the library decides."""
+    seconds = _seconds(work, plan)
+    candidates = {}
+    for name, decision in decisions.items():
+        cells = [cell for cell in seconds if cell.collective == name]
+        cells.sort(key=lambda cell: (cell.comm_size, cell.message_size))
+        leaves = leaves_at(decision, [cell.comm_size for cell in cells], [cell.message_size for cell in cells])
+        rules: defaultdict[int, list[Cell]] = defaultdict(list)
+        for cell, leaf in zip(cells, leaves.tolist(), strict=True):
+            rules[leaf].append(cell)
+        own = {leaf: each for leaf, each in rules.items() if default_of([_decided(decision, leaf)]) is None}
+        candidates[name] = [
+            _Candidate(len(each) / number / math.sqrt(seconds[cell]), seconds[cell], cell)
+            for each in (rules if everywhere or not own else own).values()
+            for number, cell in enumerate(_spread(each), 1)
+        ]
+    return candidates
+
+
+def _decided(decision: DecisionFunction, leaf: int) -> Method:
+    return decision.methods[int(decision.tree.codes[leaf])]
+
+
+def _spread(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """The middle one of some cells first, then their ends, then what is between."""
+    middle = len(cells) // 2
+    yield cells[middle]
+    depths = levels(len(cells))
+    for place in sorted(range(len(cells)), key=lambda place: (depths[place], place)):
+        if place != middle:
+            yield cells[place]
+
+
+def _seconds(work: Work, plan: Plan) -> dict[Cell, float]:
+    """What comparing each cell takes, all launches together, by what such points took when methods were measured.
+
+    There many methods shared what is done around each cell, here two do: no cell takes less than the shortest one did.
+    """
+    results = work.folder.path / work.facts("measure")["results"]
+    took = Campaign(results.parent).done().seconds
+    measured: defaultdict[tuple[str, int, int], float] = defaultdict(float)
+    for (name, _, comm_size, message_size, *_), seconds in took.items():
+        measured[name, comm_size, message_size] += seconds
+    pace, least = Pace(plan.protocol, work.cores, took), min(measured.values(), default=0.0)
+    return {
+        cell: plan.launches * max(len(_BOTH) * pace.point(cell), least) for cell in plan.cells() if cell.launch == 1
+    }
