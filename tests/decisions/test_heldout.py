@@ -22,7 +22,7 @@ from dashboard.decisions import (
 )
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.judged.folds import folds_of
-from dashboard.decisions.judged.heldout import HeldOut, cross, heldout, heldout_many
+from dashboard.decisions.judged.heldout import Figures, HeldOut, cross, figures_of, heldout, heldout_many
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.counted import counted
@@ -98,6 +98,24 @@ def test_folds_partition_the_lines(seed: int, rows: int, columns: int, folds: in
             for _, chosen_rows, chosen_columns in fold.places:
                 judged[np.ix_(chosen_rows, chosen_columns)] += 1
         assert (judged[part.labels >= 0] == 1).all()
+
+
+def test_each_fold_says_how_large_its_tree_is() -> None:
+    cube = TestOtherResults.cube
+    for number, fold in enumerate(heldout(Problem.of(cube), exact_tree, "message_size", 3).folds):
+        kept = [line for line in range(6) if line % 3 != number]
+        assert fold.leaves == quadtree(decision_map(cube.isel(message_size=kept))).leaves
+
+
+def test_figures_that_are_none_are_null_in_json() -> None:
+    assert Figures(1.5, NAN, math.inf, 0.0, 2, 3).to_dict() == {
+        "mean": 1.5,
+        "median": None,
+        "p95": None,
+        "max": 0.0,
+        "unmeasured": 2,
+        "cells": 3,
+    }
 
 
 def test_lines_are_left_out_along_both_axes() -> None:
@@ -216,7 +234,8 @@ class TestRepetitions:
 
 
 class TestOtherResults:
-    cube = synthetic_cube(5, 6, 3, 4)
+    #: At most sizes another method is the fastest.
+    cube = cube_of(np.random.default_rng(4).uniform(1, 2, (3, 5, 6)), range(2, 7), [1, 2, 4, 8, 16, 32])
 
     def test_the_same_results_give_the_figures_in_sample(self) -> None:
         problem = Problem.of(self.cube)
@@ -237,6 +256,18 @@ class TestOtherResults:
         second = cube_of([[[3.0, 2.0, 2.0]], [[2.0, 1.0, 1.0]]], [4], [1, 2, 4])
         result = cross(Problem.of(first), Problem.of(second), exact_tree)
         assert result.maps[0]["penalty"].values.tolist() == [[50.0, 0.0, 0.0]]
+
+    def test_the_decision_that_is_there_is_judged_not_grown_again(self) -> None:
+        problem = Problem.of(self.cube)
+        there = quadtree(problem.single("quadtree").dmap, max_depth=1)
+        result = cross(problem, problem, exact_tree, grown=there)
+        (fold,) = result.folds
+        assert (fold.name, fold.axis, fold.left_out) == ("other results", "results", ())
+        assert fold.leaves == there.leaves < exact_tree(problem).leaves
+        assert fold.figures == result.figures == figures_of(problem.penalties(there))
+        # Of methods that only one has it may have decided for one: then it is grown among the others.
+        fewer = Problem.of(self.cube.isel(method=[2, 1]))
+        assert cross(problem, fewer, exact_tree, grown=there).figures.max == 0
 
     def test_what_cannot_be_compared_is_refused(self) -> None:
         with pytest.raises(DecisionError, match="no method in common"):

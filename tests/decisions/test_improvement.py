@@ -36,6 +36,7 @@ def sampled(samples: np.ndarray, comm: object, message: object) -> xr.Dataset:
 def test_improvement_is_that_of_table_6_9_positive_is_better() -> None:
     found = improvement(pair([[2, 2, 4], [1, 1, 1]], [[1, 3, 1], [1, 2.6134, 0.5]]))
     assert np.allclose(found.cells["improvement"].values, [[50, -50, 75], [0, -161.34, 50]])
+    assert (found.collective, found.level, found.ppn) == ("bcast", 0.05, None)
     table = found.table().set_index("comm_size")
     assert table.loc[24, ["min", "max", "mean"]].tolist() == pytest.approx([-50, 75, 25])
     assert table.loc[64, ["min", "max"]].tolist() == pytest.approx([-161.34, 50])
