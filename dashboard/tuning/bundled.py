@@ -10,7 +10,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from dashboard.domain.tuning import RULES
-from dashboard.domain.units import format_bytes, format_percent
+from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
@@ -126,6 +126,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "compared": compared["compared"],
         "proof": compared.get("proof") or work.facts("prove"),
         "harmed": compared.get("harmed", []),
+        "not_compared": compared.get("not_compared", {}),
         "not_as_decided": work.facts("export").get("notes", []),
         "excluded": records,
         "decided": work.facts("decide")["collectives"],
@@ -212,14 +213,19 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
-        f"{'no faster beyond noise' if record['verdict'] == 'same' else record['verdict']}"
+        f"{'no faster beyond noise' if record['verdict'] == 'same' else record['verdict']} "
+        f"({format_percent(record['improvement'])} in {format_count(record['cells'], 'size')})"
         for record in dropped
+    ]
+    lines += [
+        f"- left to the library: {name}: {format_count(count, 'rule')}, not compared: the time was up (--budget)"
+        for name, count in summary["not_compared"].items()
     ]
     lines += [
         f"- left to the library: {name}: slower where HAN decides, whose own calls follow the rules, too"
         for name in summary["harmed"]
     ]
-    lines += [f"- excluded as unsafe: {method['collective']} {method['why']}" for method in summary["excluded"]]
+    lines += [f"- excluded as unsafe: {method['why']}" for method in summary["excluded"]]
     lines += [
         f"- not decided: {name}: {facts['why_not']}" for name, facts in summary["decided"].items() if "why_not" in facts
     ]

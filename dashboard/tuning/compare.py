@@ -26,6 +26,7 @@ from dashboard.decisions.judged.improvement import (
     Verdict,
     improvement,
     judge,
+    leaves_at,
     leaves_of,
     region,
 )
@@ -282,9 +283,22 @@ def _left(
         "gain": {} if file is None else {name: last.gain(name) for name in last.improvements},
         "outcome": outcome,
         "harmed": sorted(_harmed(work, first) | _harmed(work, last)),
+        "not_compared": _not_compared(work, first),
     }
     files = [] if file is None else [path for path in (file, han_of(work, file)) if path]
     return {**facts, "said": _said(outcome, facts)}, files
+
+
+def _not_compared(work: Work, compared: Compared) -> dict[str, int]:
+    """By collective the rules that decide sizes of the grid, none of which was compared."""
+    counts = {}
+    for name, decision in compared.decisions.items():
+        sizes = np.meshgrid(work.asked.rows, work.asked.columns, indexing="ij")
+        deciding = set(leaves_at(decision, *sizes).ravel().tolist())
+        judged = compared.verdicts.get(name, ())
+        own = {verdict.node for verdict in judged if not verdict.default and not verdict.cells}
+        counts[name] = len(own & deciding)
+    return {name: count for name, count in counts.items() if count}
 
 
 def _records(compared: Compared, *, kept: bool) -> list[dict[str, Any]]:
