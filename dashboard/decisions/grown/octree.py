@@ -71,14 +71,8 @@ class OctreeBuilder:
         """Build one tree; parameters and errors as for `dashboard.decisions.grown.quadtree.quadtree`."""
         max_depth, threshold = MAX_DEPTH.checked(max_depth), THRESHOLD.checked(threshold)
         limit = self.levels if max_depth is None else min(max_depth, self.levels)
-        return DecisionFunction(
-            self._problem.collective,
-            self._problem.methods,
-            self._halving.grow(limit, threshold, progress, "octree"),
-            kind="octree",
-            options={"max_depth": max_depth, "threshold": threshold},
-            provenance=self._problem.provenance,
-        )
+        tree = self._halving.grow(limit, threshold, progress, "octree")
+        return self._problem.decided(tree, "octree", {"max_depth": max_depth, "threshold": threshold})
 
 
 def _layers(problem: Problem) -> tuple[list[IntArray], IntArray]:
