@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import Job, start_job
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, complaints, finish_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
-from dashboard.benchmarks.libraries import library
-from dashboard.benchmarks.libraries.mpicc import build, compiler
+from dashboard.benchmarks.libraries import library, mpicc
 from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from loaders import disk
@@ -23,13 +21,9 @@ from loaders import disk
 PROCESSES = (2, 3, 4, 5, 8)
 MOST_CASES = 24
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.verify")
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-_LOOK_S = 0.05
 QUIET_S = 60.0
 #: Bytes of a message with its header that Open MPI must be let send ahead.
 _LEAST_EAGER = "80"
-#: Words of a line of the log that says what went wrong.
-_TELLING = ("Error", "Exception", "Signal:", "Abort(", "Assertion")
 
 Progress = Callable[[float, str], None]
 
@@ -81,8 +75,7 @@ def check_methods(
         hidden = counting.hidden(installation.library)
         preloaded = counting.preloaded(folder) if hidden else {}
         counters = () if hidden and not preloaded else installation.library.graph_counters
-        mpicc = compiler(installation.mpiexec)
-        native = str(build(mpicc, SOURCE, folder / FILE)) if mpicc else ""
+        native = str(mpicc.beside(installation.mpiexec, SOURCE, folder / FILE) or "")
         record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         record["native"] = native
         disk.write_text(order, json.dumps({**record, "results": str(results)}))
@@ -100,27 +93,15 @@ def check_methods(
                 done = results.read_text(encoding="utf-8").count('"done"')
                 progress(done / total, f"{done} of {total} methods and numbers of processes")
 
-        reason = finished(launcher, job, look)
-        answer = _read(results, reason or "")
+        status, words = finish_job(launcher, job, look), complaints(log)
+        reason = "" if status.state == "finished" else status.reason or status.state
+        answer = _read(results, reason)
         if reason and not answer["cases"] and not answer["failed"]:
-            raise BenchError(f"no ranks can be run with {installation.mpiexec}: {last_words(log) or reason}")
-        if reason:
-            answer["failed"][-1]["reason"] += f": {last_words(log)}" if last_words(log) else ""
+            raise BenchError(f"no ranks can be run with {installation.mpiexec}: {words[-1] if words else reason}")
+        if reason and words:
+            answer["failed"][-1]["reason"] += f": {words[-1]}"
     title = f"{installation.library.name} {installation.library.version}".strip()
     return {"library": title, "graphs": bool(counters), "native": bool(native), **answer}
-
-
-def finished(launcher: LocalLauncher, job: Job, look: Callable[[], None] = lambda: None) -> str:
-    """Run a job to its end, and look from time to time; why it did not finish, empty when it did."""
-    handle = start_job(launcher, job)
-    try:
-        while (status := launcher.status(handle)).state in ("queued", "running"):
-            look()
-            time.sleep(_LOOK_S)
-    except BaseException:
-        launcher.cancel(handle)
-        raise
-    return "" if status.state == "finished" else status.reason or status.state
 
 
 def _read(results: Path, reason: str) -> dict[str, Any]:
@@ -134,10 +115,3 @@ def _read(results: Path, reason: str) -> dict[str, Any]:
         failed.append({"case": records[-1]["begun"], "reason": reason})
     sums = {name: sum(record[name] for record in ended) for name in ("cases", "refused")}
     return {**sums, "failed": failed}
-
-
-def last_words(log: Path) -> str:
-    """The line of a log that says why the job ended, if one does."""
-    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    lines = [line.strip() for line in text.splitlines() if any(word in line for word in _TELLING)]
-    return lines[-1][:200] if lines else ""

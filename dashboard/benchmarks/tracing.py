@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import Job
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, complaints, finish_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.mpicc import build, compiler
-from dashboard.benchmarks.method_check import ONE_THREAD, finished, last_words
 from dashboard.benchmarks.providers.executor import MPI4PY, NATIVE
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from dashboard.schedules import Schedule, ScheduleError
@@ -66,8 +65,10 @@ def trace_method(made: Schedule, *, executor: str, repetitions: int, seconds: fl
         environment = {**ONE_THREAD, **installation.library.environment(one_node=True, graphs=False)}
         program = (sys.executable, *_RANKS, str(order))
         job = Job(folder, made.call.processes, program, environment, seconds, log)
-        if reason := finished(LocalLauncher((str(installation.mpiexec),)), job):
-            raise BenchError(f"the ranks did not finish ({reason}): {last_words(log) or 'they wrote nothing'}")
+        status = finish_job(LocalLauncher((str(installation.mpiexec),)), job)
+        if status.state != "finished":
+            words = [*complaints(log), "they wrote nothing"]
+            raise BenchError(f"the ranks did not finish ({status.reason or status.state}): {words[-2:][0]}")
         try:
             return Trace.from_json(disk.read_json(results))
         except (OSError, ValueError, ScheduleError) as error:

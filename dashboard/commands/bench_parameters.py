@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.launchers.launch import Job, Launcher, Status
 
 _ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
-_WATCH_S = 0.1
 _LIMIT_S = 600.0
 
 
@@ -88,20 +87,17 @@ def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: 
 
 def _watched(launcher: Launcher, job: Job) -> Status:
     """Wait for the end; an interrupt ends the job."""
-    from dashboard.benchmarks.launchers.launch import start_job
+    from dashboard.benchmarks.launchers.launch import finish_job
 
-    handle = start_job(launcher, job)
-    try:
-        with Working() as progress:
-            began = time.monotonic()
-            while (now := launcher.status(handle)).state in ("queued", "running"):
-                if progress is not None:
-                    progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
-                time.sleep(_WATCH_S)
-            return now
-    except KeyboardInterrupt:
-        launcher.cancel(handle)
-        raise
+    began = time.monotonic()
+    with Working() as progress:
+
+        def look() -> None:
+            """Tell of the time that goes by."""
+            if progress is not None:
+                progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
+
+        return finish_job(launcher, job, look)
 
 
 def _reason(lines: list[str]) -> str:

@@ -34,19 +34,10 @@ def bounded(args: argparse.Namespace, decisions: Sequence[DecisionFunction]) -> 
 
 def _said(decision: DecisionFunction) -> DecisionFunction:
     """The same, whose provenance tells what holds beyond what was measured, where it knows that."""
-    from dashboard.decisions import DecisionFunction
-
     if "comm_size" not in decision.provenance:
         return decision
-    return DecisionFunction(
-        decision.collective,
-        decision.methods,
-        decision.tree,
-        kind=decision.kind,
-        options=decision.options,
-        provenance={**decision.provenance, "beyond_measured": "as at the nearest measured sizes"},
-        categories=decision.categories,
-    )
+    facts = {**decision.provenance, "beyond_measured": "as at the nearest measured sizes"}
+    return decision.changed(provenance=facts)
 
 
 def measured_ranks(text: str) -> int | None:

@@ -85,7 +85,7 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
     parser.add_argument("--processes", required=True, type=cli_values.count, metavar="P", help="number of processes")
     parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
-    size = {"metavar": "BYTES", "type": _bytes}
+    size = {"metavar": "BYTES", "type": cli_values.size}
     add: Any = parser.add_argument
     add("--bytes", default=None, help="of the vector, or of the block of each rank; such as 8192 or 8KiB", **size)
     add("--element-size", default=1, help="bytes of an element (default 1)", **size)
@@ -100,15 +100,6 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-place", action="store_true", help="input and output are one buffer (MPI_IN_PLACE)")
     parser.add_argument("--not-commutative", action="store_true", help="the operation does not commute")
     parser.add_argument("--fallback", action="store_true", help="take its fallback where the algorithm cannot serve")
-
-
-def _bytes(text: str) -> int:
-    from dashboard.domain.units import parse_size
-
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def methods(args: argparse.Namespace) -> None:
@@ -242,7 +233,7 @@ def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any
             raise Usage(f"--set {word}: not of the form NAME=VALUE")
         if name in known and isinstance(known[name].default, int):
             try:
-                value = _bytes(value)
+                value = cli_values.size(value)
             except argparse.ArgumentTypeError as error:
                 raise Usage(f"--set {word}: {error}") from None
         parameters[name] = value

@@ -108,7 +108,7 @@ def _sizes(parser: argparse.ArgumentParser, *, segment: bool) -> None:
     parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
     parser.add_argument("--model", required=True, choices=MODELS, help="point-to-point model")
     parser.add_argument("--comm-size", required=True, type=cli_values.count, metavar="P", help="number of processes")
-    size = {"metavar": "BYTES", "type": _bytes}
+    size = {"metavar": "BYTES", "type": cli_values.size}
     message: Callable[..., Any] = parser.add_argument
     message("--message-size", default=None, help="such as 65536 or 64KiB; barriers have none", **size)
     if segment:
@@ -116,15 +116,6 @@ def _sizes(parser: argparse.ArgumentParser, *, segment: bool) -> None:
         parser.add_argument("--best-case", action="store_true", help="T_min, where there are T_min and T_max")
     parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
     parser.add_argument("--as-published", action="store_true", help="the formula to the letter, errata included")
-
-
-def _bytes(text: str) -> int:
-    from dashboard.domain.units import parse_size
-
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _paths(parser: argparse.ArgumentParser, what: str) -> None:
@@ -180,8 +171,10 @@ def _runtime(parser: argparse.ArgumentParser) -> None:
     cli_arguments.collectives(parser, "of these only")
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="of these methods only")
-    parser.add_argument("--from", dest="low", type=_bytes, default=1, metavar="BYTES", help="least message size")
-    parser.add_argument("--to", dest="high", type=_bytes, metavar="BYTES", help="largest message size")
+    parser.add_argument(
+        "--from", dest="low", type=cli_values.size, default=1, metavar="BYTES", help="least message size"
+    )
+    parser.add_argument("--to", dest="high", type=cli_values.size, metavar="BYTES", help="largest message size")
 
 
 def _decide(parser: argparse.ArgumentParser) -> None:
@@ -197,7 +190,9 @@ def _map(parser: argparse.ArgumentParser) -> None:
     sizes: dict[str, Any] = {"nargs": "+", "required": True}
     message: Callable[..., Any] = parser.add_argument
     message("--comm-size", dest="comm_sizes", type=cli_values.count, metavar="P", help="numbers of processes", **sizes)
-    message("--message-size", dest="message_sizes", type=_bytes, metavar="BYTES", help="such as 1KiB 1MiB", **sizes)
+    message(
+        "--message-size", dest="message_sizes", type=cli_values.size, metavar="BYTES", help="such as 1KiB 1MiB", **sizes
+    )
     parser.add_argument(
         "--model", default="vote", choices=(*MODELS, "vote", "weight"), help="model that chooses (default vote)"
     )
@@ -207,7 +202,7 @@ def _map(parser: argparse.ArgumentParser) -> None:
     message(
         "--segment-size",
         dest="segment_sizes",
-        type=_bytes,
+        type=cli_values.size,
         nargs="+",
         default=[0],
         metavar="BYTES",

@@ -39,15 +39,6 @@ def learning_of(args: argparse.Namespace) -> dict[str, Any]:
     return {option.name: value for option in OPTIONS if (value := getattr(args, option.name, None)) is not None}
 
 
-def _size(text: str) -> int:
-    from dashboard.domain.units import parse_size
-
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[..., None]) -> None:
     """Add the subcommands; `learning` adds the options of the learning."""
 
@@ -103,7 +94,7 @@ def _what_is_tried(parser: argparse.ArgumentParser) -> None:
         "-c", "--collective", action="append", help="tune these (default: allreduce, bcast, allgather, alltoall)"
     )
     for name, kind in (
-        ("segment-sizes", _size),
+        ("segment-sizes", cli_values.size),
         ("fan-outs", cli_values.count),
         ("max-requests", cli_values.processes),
     ):

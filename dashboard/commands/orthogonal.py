@@ -36,7 +36,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
     simulate.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
     simulate.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
-    simulate.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
+    simulate.add_argument(
+        "--message-size", required=True, type=cli_values.size, metavar="BYTES", help="such as 100000 or 64KiB"
+    )
     simulate.add_argument("--inner", default="binomial", metavar="METHOD", help="inside of each phase (binomial)")
     simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
     simulate.add_argument(
@@ -48,7 +50,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
     predict.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
     predict.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
-    predict.add_argument("--message-size", required=True, type=_bytes, metavar="BYTES", help="such as 100000 or 64KiB")
+    predict.add_argument(
+        "--message-size", required=True, type=cli_values.size, metavar="BYTES", help="such as 100000 or 64KiB"
+    )
     predict.add_argument(
         "--machine",
         required=True,
@@ -87,15 +91,6 @@ def _nodes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--placement", choices=("block", "cyclic"), default="block", help="of ranks on nodes (default block)"
     )
-
-
-def _bytes(text: str) -> int:
-    from loaders.hints import parse_size
-
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def orthogonal(args: argparse.Namespace) -> None:
@@ -266,7 +261,7 @@ def _between(text: str | None) -> tuple[float, float]:
         return 0.0, float("inf")
     low, dash, high = text.partition("-")
     try:
-        ends = _bytes(low), _bytes(high)
+        ends = cli_values.size(low), cli_values.size(high)
     except argparse.ArgumentTypeError as error:
         raise Usage(f"--between {text}: {error}") from None
     if not dash or ends[0] > ends[1]:

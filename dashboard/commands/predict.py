@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from dashboard.models import CollectiveModel
-    from dashboard.models.erratum import Erratum
+    from dashboard.models.errata import Erratum
     from dashboard.models.parameter_set import ParameterSet
 
 _RANGES = (5, 10)

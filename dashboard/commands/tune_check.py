@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 _FOLDER = "tune-check"
-_WATCH_S = 0.25
 #: Of each of two methods that cannot be measured in one job.
 _LAUNCHES = 3
 #: So many processes are proven at most: more of them show nothing else on the cores of one machine.
@@ -204,6 +203,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     """Measure what is missing in the campaign's folder; the file with the results."""
     from dashboard.benchmarks.campaigns import control
     from dashboard.benchmarks.tune_check import measurable, prepare
+    from dashboard.tuning.measure import finished
 
     folder = Path(args.folder)
     if lost := [name for name in args.collective or () if name not in rules.decisions]:
@@ -228,27 +228,16 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     done = campaign.done()
     limit = args.time_limit or control.limit_of(campaign.plan(), done.all, len(_cores()), done.seconds)
     launcher = cli_launching.launcher_of(args, installation)
-    control.start(campaign, launcher, installation, limit)
-    try:
-        with Working() as progress:
-            now = control.wait(campaign, launcher, _WATCH_S, None if progress is None else _Told(progress))
-    except KeyboardInterrupt:
-        control.cancel(campaign, launcher)
-        raise
-    if now["state"] != "finished":
-        raise Usage(f"{folder}: {now['state']}: {now['reason']}; the same command measures what is missing")
+    with Working() as progress:
+
+        def tell(now: Mapping[str, Any]) -> None:
+            """Say how far the campaign is."""
+            if progress is not None:
+                done = now["measured"] + now["refused"]
+                progress(done / max(1, now["points"]), f"{done} of {now['points']} points: {now['now']}")
+
+        finished(campaign, launcher, installation, limit, tell)
     return campaign.results
-
-
-class _Told:
-    """Says how far the campaign is."""
-
-    def __init__(self, progress: Any) -> None:
-        self._progress = progress
-
-    def __call__(self, now: Mapping[str, Any]) -> None:
-        done = now["measured"] + now["refused"]
-        self._progress(done / max(1, now["points"]), f"{done} of {now['points']} points: {now['now']}")
 
 
 def _cores() -> set[int]:

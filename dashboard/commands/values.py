@@ -85,12 +85,27 @@ def duration(text: str) -> float:
     return seconds
 
 
+def size(text: str) -> int:
+    """Bytes, such as ``8192`` or ``8KiB``."""
+    from dashboard.domain.units import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _number(text: str) -> float:
+    """A number; NaN, which is in no range, for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def percent(text: str) -> float:
     """A number of at least 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
     return value
@@ -98,10 +113,7 @@ def percent(text: str) -> float:
 
 def level(text: str) -> float:
     """A level of a test: a probability such as 0.05."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and below 1, such as 0.05")
     return value
@@ -109,10 +121,7 @@ def level(text: str) -> float:
 
 def positive(text: str) -> float:
     """A number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = _number(text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed are numbers above 0")
     return value

@@ -72,10 +72,7 @@ def with_substitutes(
         for old, new in replaced.items()
     ]
     facts = {**reduced.provenance, "substitutes": " ".join(notes)}
-    changed = DecisionFunction(
-        reduced.collective, reduced.methods, reduced.tree, kind=reduced.kind, options=reduced.options, provenance=facts
-    )
-    return changed, notes
+    return reduced.changed(provenance=facts), notes
 
 
 def takes_substitutes(target: Target) -> bool:

@@ -134,7 +134,7 @@ def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -
         facts[LEFT_OUT] = "; ".join([*written, *(f"not written: {label!r}, {why}" for label, why in unsafe.items())])
     if limited and target not in _GUARD_THEMSELVES:
         facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
-    return safe_decision if facts == safe_decision.provenance else _changed(safe_decision, safe_decision.methods, facts)
+    return safe_decision if facts == safe_decision.provenance else safe_decision.changed(provenance=facts)
 
 
 def _chosen(decision: DecisionFunction) -> Iterator[Method]:
@@ -168,16 +168,4 @@ def _without(
         labels = {method.label for method in (*problem.methods, *decision.methods)} - set(unsafe)
         return without(problem, decision, labels - set(unsafe_methods(cube)), _DEFAULT)[0]
     methods = [_DEFAULT if method.label in unsafe else method for method in decision.methods]
-    return _changed(decision, methods, decision.provenance)
-
-
-def _changed(decision: DecisionFunction, methods: Sequence[Method], facts: Mapping[str, Any]) -> DecisionFunction:
-    return DecisionFunction(
-        decision.collective,
-        methods,
-        decision.tree,
-        kind=decision.kind,
-        options=decision.options,
-        provenance=dict(facts),
-        categories=decision.categories,
-    )
+    return decision.changed(methods=methods)

@@ -267,15 +267,7 @@ def _encoded(
     """The labels of a problem as a decision function of models."""
     tree = (grow or FAMILIES["exact"].grow)(learnt)
     about = {**provenance["models"], "encoded": {"tree": tree.kind, "options": tree.options}}
-    return DecisionFunction(
-        tree.collective,
-        tree.methods,
-        tree.tree,
-        kind=KIND,
-        options=dict(options),
-        provenance={**provenance, "models": about},
-        categories=tree.categories,
-    )
+    return tree.changed(kind=KIND, options=options, provenance={**provenance, "models": about})
 
 
 def completed_decision(

@@ -101,35 +101,6 @@ class _Data:
         return _Data(self.comm[kept], self.size[kept], self.time[kept])
 
 
-def fit_runtime(
-    comm_size: npt.ArrayLike,
-    message_size: npt.ArrayLike,
-    time: npt.ArrayLike,
-    form: Form | str,
-    *,
-    startup: bool = True,
-) -> RuntimeFunction:
-    """Fit one runtime function: least squares of relative residuals, robustly.
-
-    Parameters
-    ----------
-    comm_size, message_size, time
-        One entry for each measurement: processes (2 or more), bytes (1 or more), s.
-    form
-        What the time per byte grows with.
-    startup
-        Whether there is a time that bytes do not count in.
-
-    Raises
-    ------
-    ModelError
-        When there are too few different sizes, or a time is not above 0.
-    """
-    data = _checked(comm_size, message_size, time)
-    function, _ = _fitted(data, form, startup)
-    return function
-
-
 def fit_ranges(
     comm_size: npt.ArrayLike, message_size: npt.ArrayLike, time: npt.ArrayLike
 ) -> tuple[RuntimeFunction, ...]:

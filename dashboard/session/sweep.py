@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.decisions.function.statistics import THRESHOLDS
+from dashboard.decisions.function.statistics import THRESHOLDS, swept_row
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import Decided, Prepared
 
@@ -31,15 +31,5 @@ def sweep(prepared: Prepared, along: str, choice: Choice) -> pd.DataFrame:
     rows = []
     for setting in settings:
         figures = Decided(prepared, Choice.of("quadtree", {**chosen, option: setting})).statistics
-        depth, penalty = figures["depth"], figures["penalty"]
-        rows.append(
-            {
-                option: setting,
-                "depth_max": depth["max"],
-                "depth_mean": depth["mean"],
-                "leaves": figures["leaves"],
-                "nodes": figures["nodes"],
-                **{f"penalty_{each}": penalty[each] for each in ("mean", "max", "median")},
-            }
-        )
+        rows.append({option: setting, **swept_row(figures)})
     return pd.DataFrame(rows)

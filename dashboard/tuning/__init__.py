@@ -24,5 +24,6 @@ __all__ = [
     "launches",
     "lines_of",
     "look",
+    "measure",
     "tune",
 ]

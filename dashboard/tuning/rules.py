@@ -132,11 +132,7 @@ def read(work: Work, text: str) -> Rules:
 
 def _left_to_han(decision: DecisionFunction) -> DecisionFunction:
     methods = [LEFT_ALONE if named(method) == HAN and not variant_of(method) else method for method in decision.methods]
-    if tuple(methods) == tuple(decision.methods):
-        return decision
-    return DecisionFunction(
-        decision.collective, methods, decision.tree, kind=decision.kind, provenance=decision.provenance
-    )
+    return decision.changed(methods=methods)
 
 
 def linted(work: Work, text: str) -> dict[str, Any]:

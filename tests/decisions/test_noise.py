@@ -11,9 +11,7 @@ from scipy.stats import ttest_ind, ttest_ind_from_stats
 
 from dashboard.decisions import DecisionError, OptionError, decision_map
 from dashboard.decisions.measured import samples
-from dashboard.decisions.measured.noise import indistinguishable, launch_spread
-from loaders import open_results
-from tests.conftest import FAST_ETHERNET_PATTERN
+from dashboard.decisions.measured.noise import indistinguishable
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan
@@ -133,10 +131,10 @@ def test_cells_without_repetitions_fall_back_to_their_summary() -> None:
     assert not np.allclose(mixed["ci_low"].values[:, :, 0], plain["ci_low"].values[:, :, 0])
 
 
-@given(st.integers(0, 60), st.floats(0, 0.9), st.sampled_from([0.5, 0.05, 1e-6]), st.floats(0, 30))
-def test_the_best_is_always_in_the_set(seed: int, missing: float, level: float, launches: float) -> None:
+@given(st.integers(0, 60), st.floats(0, 0.9), st.sampled_from([0.5, 0.05, 1e-6]))
+def test_the_best_is_always_in_the_set(seed: int, missing: float, level: float) -> None:
     cube = synthetic_cube(4, 5, 5, seed, missing=missing)
-    found = indistinguishable(cube, level, between_launches=launches)
+    found = indistinguishable(cube, level)
     best = decision_map(cube)["best"].values
     rows, columns = np.nonzero(best >= 0)
     assert found["tied"].values[best[rows, columns], rows, columns].all()
@@ -187,58 +185,12 @@ def test_processes_per_node_are_chosen() -> None:
     )
 
 
-class TestLaunches:
-    def test_the_spread_between_launches_is_recovered(self) -> None:
-        """Each launch is off by 3 % beyond what its repetitions (0.5 % standard error) show."""
-        random = np.random.default_rng(3)
-        truth = synthetic_cube(12, 3, 20, 0)
-        launches = []
-        for _ in range(2):
-            errors = np.hypot(0.03, 0.005) * random.standard_normal(truth["time"].shape)
-            cube = truth.assign(time=truth["time"] * np.exp(errors))
-            launches.append(cube.assign(time_std=cube["time"] * 0.005 * np.sqrt(10)))
-        found = launch_spread(*launches)
-        assert found.dims == ("message_size",)
-        assert found.values == pytest.approx([3, 3, 3], rel=0.25)
-        assert found.attrs["pairs"] == 12 * 3 * 20
-
-    def test_it_widens_sets_and_intervals(self) -> None:
-        cube = cube_of([[[1.0, 1.0]], [[1.05, 1.05]]], [4], [8, 16])
-        plain = indistinguishable(cube)
-        assert plain["tied"].values[1].tolist() == [[False, False]]
-        assert indistinguishable(cube, between_launches=5.0)["tied"].values[1].tolist() == [[True, True]]
-        spread = xr.DataArray([0.0, 5.0], {"message_size": [8, 20]}, ("message_size",))
-        only_large = indistinguishable(cube, between_launches=spread)
-        assert only_large["tied"].values[1].tolist() == [[False, True]]
-        assert (only_large["ci_high"].values[:, 0, 1] > plain["ci_high"].values[:, 0, 1]).all()
-        assert only_large["ci_high"].values[:, 0, 0] == pytest.approx(plain["ci_high"].values[:, 0, 0])
-
-    def test_launches_without_a_common_cell_cannot_be_compared(self) -> None:
-        cube = synthetic_cube(2, 2, 2, 0)
-        with pytest.raises(DecisionError, match="no cell of one method in common"):
-            launch_spread(cube.isel(method=[0]), cube.isel(method=[1]))
-
-    def test_second_launches_of_the_sample_data_differ_most_at_small_messages(
-        self, shared: Any, fast_ethernet_bcast: xr.Dataset
-    ) -> None:
-        """The README of the measurements: 3.5 to 9 % median deviation up to 1 KiB, 0.5 to 1.2 % from 2 to 48 KiB."""
-        files = sorted((shared / "measurements" / "fast-ethernet-16" / "repeat").glob("bcast*.sko"))
-        repeat = open_results(files, pattern=FAST_ETHERNET_PATTERN)["bcast"].to_dataset()
-        spread = launch_spread(fast_ethernet_bcast, repeat)
-        deviation = spread * np.sqrt(2) / 1.4826
-        small, middle = deviation.sel(message_size=slice(1, 1024)), deviation.sel(message_size=slice(2048, 49152))
-        assert 2.5 < float(small.median()) < 9
-        assert 0.5 < float(middle.median()) < 1.2
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [
         ({"level": 0}, "level is 0"),
         ({"level": 1}, "level is 1"),
         ({"test": "student"}, "expected yuen or welch"),
-        ({"between_launches": -1}, "expected 0 or more percent"),
-        ({"between_launches": NAN}, "expected 0 or more percent"),
     ],
 )
 def test_options_outside_their_range_are_refused(options: dict[str, Any], text: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from dashboard.models.errors import ModelError
-from dashboard.models.runtime_functions import fit_ranges, fit_runtime, runtime_functions
+from dashboard.models.runtime_functions import fit_ranges, runtime_functions
 
 # Orthogonal-structures report, Table 2 (CLiC, LAM-MPI), µs per byte: linear up to 4 processes, logarithmic above; the
 # text gives τ = 0.0383 and t_c = 0.474 for the latter.
@@ -62,7 +62,8 @@ def test_reduction_steps_with_the_levels_of_the_tree() -> None:
 def test_outliers_do_not_lead_astray() -> None:
     time = (0.1e-6 + 0.5e-6 * np.log2(P)) * B
     time[::17] *= 5
-    found = fit_runtime(P, B, time, "logarithmic", startup=False)
+    (found,) = fit_ranges(P, B, time)
+    assert found.form == "logarithmic"
     assert found.growth == pytest.approx(0.5e-6, rel=0.05)
     assert found.error < 5
 
@@ -94,8 +95,6 @@ def test_too_little_to_fit_to(comm: list[int], size: list[int], time: list[float
 
 
 def test_unknown_names(fast_ethernet_bcast: xr.Dataset) -> None:
-    with pytest.raises(ModelError, match="no form 'cubic'"):
-        fit_runtime(P, B, broadcast(), "cubic")
     with pytest.raises(ModelError, match="no method 'x'"):
         runtime_functions(fast_ethernet_bcast, ["x"])
     with pytest.raises(ModelError, match="too few"):

@@ -105,7 +105,7 @@ def test_removed_uploads_are_gone() -> None:
     uploads = Uploads()
     uploads.put("a", b"1")
     uploads.put("b", b"2")
-    uploads.keep_only(["b"])
+    uploads.remove("a")
     assert [path.name for path in uploads.paths] == ["b"]
     folder = uploads.folder
     assert folder is not None

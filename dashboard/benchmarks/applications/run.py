@@ -10,17 +10,14 @@ from typing import Any
 
 from dashboard.benchmarks.applications.order import Order
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import Job, Launcher, start_job, workplace
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, complaints, finish_job, workplace
+from dashboard.benchmarks.libraries import mpicc
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.mpicc import build, compiler
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from loaders import disk
 
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.applications.worker")
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-_LOOK_S = 0.05
-_TELLING = ("Error: ", "Exception: ", "Signal:", "Abort(")
 
 Progress = Callable[[float, str], None]
 
@@ -63,24 +60,20 @@ def run(
     with workplace(launcher, order.processes) as folder:
         record, result, log = (folder / name for name in ("order.json", "result.json", "ranks.log"))
         disk.write_text(record, json.dumps(order.to_json()))
-        mpicc = compiler(installation.mpiexec)
-        native = (str(build(mpicc, SOURCE, folder / FILE)),) if mpicc else ()
+        native = mpicc.beside(installation.mpiexec, SOURCE, folder / FILE)
         own = installation.library.environment(one_node=launcher.one_node(order.processes), graphs=False)
-        program = (sys.executable, *_RANKS, str(record), str(result), *native)
-        job = Job(folder, order.processes, program, {**_ONE_THREAD, **added(own)}, seconds, log)
-        handle, began = start_job(launcher, job), time.monotonic()
-        try:
-            while (now := launcher.status(handle)).state in ("queued", "running"):
-                if progress is not None:
-                    progress(min(0.99, (time.monotonic() - began) / seconds), f"{order.application} in turns")
-                time.sleep(_LOOK_S)
-        except BaseException:
-            launcher.cancel(handle)
-            raise
-        if now.state != "finished" or not result.exists():
-            text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-            said = [line.strip() for line in text.splitlines() if any(word in line for word in _TELLING)]
-            raise BenchError(f"{order.application}: {now.state}: {said[-1][:200] if said else now.reason}")
+        program = (sys.executable, *_RANKS, str(record), str(result), *([str(native)] if native else []))
+        job = Job(folder, order.processes, program, {**ONE_THREAD, **added(own)}, seconds, log)
+        began = time.monotonic()
+
+        def look() -> None:
+            """Tell of the time that goes by."""
+            if progress is not None:
+                progress(min(0.99, (time.monotonic() - began) / seconds), f"{order.application} in turns")
+
+        ended = finish_job(launcher, job, look)
+        if ended.state != "finished" or not result.exists():
+            raise BenchError(f"{order.application}: {ended.state}: {[ended.reason, *complaints(log)][-1]}")
         answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
     for way in answer["ways"]:
         # JSON knows no infinity.

@@ -12,10 +12,10 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import Job, Launcher, Start
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Start
+from dashboard.benchmarks.libraries import mpicc
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
-from dashboard.benchmarks.libraries.mpicc import build, compiler
 from dashboard.benchmarks.libraries.openmpi import COUNTING
 from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED, added, words
 from dashboard.benchmarks.ranks import counting, selection
@@ -32,8 +32,6 @@ _QUIET_S = 60.0
 #: Why messages are not counted across nodes: ranks of 5.0.11 end with a segmentation fault when communicators go for
 #: which HAN has answered; with one rank on each node they do not.
 _CRASHES = "while it counts messages, Open MPI crashes where its component han answers, as it does across nodes"
-#: Threads of numerical libraries would compete with the ranks for the cores.
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def jobs_of(
@@ -71,7 +69,7 @@ def jobs_of(
         program += ("--native", str(native)) if native else ()
         preloaded = {"LD_PRELOAD": str(counter)} if counter and graphs else {}
         library = installation.library.environment(one_node=one_node, graphs=graphs)
-        own = added({**_ONE_THREAD, **library, **preloaded})
+        own = added({**ONE_THREAD, **library, **preloaded})
         environment = {**own, ADDED: words(own), **uncounted}
         watched = tuple(folder / path.name for path in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))
@@ -86,9 +84,8 @@ def jobs_of(
 def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
     """The executor of schedules, compiled into the campaign's folder; None where it is not needed or cannot be."""
     needed = any(method.provider != LIBRARY for each in campaign.plan().methods.values() for method in each)
-    mpicc = compiler(installation.mpiexec) if needed else None
     try:
-        return build(mpicc, SOURCE, campaign.folder.resolve() / FILE) if mpicc else None
+        return mpicc.beside(installation.mpiexec, SOURCE, campaign.folder.resolve() / FILE) if needed else None
     except BenchError:
         # A compiler that cannot compile is as none: the record says which executor timed.
         return None

@@ -13,7 +13,8 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -29,6 +30,11 @@ PATIENCE = 2.0
 SUPERVISOR = "dashboard.benchmarks.launchers.supervise"
 #: Exit code of ranks whose library does not let methods be switched while it runs.
 CANNOT_SWITCH = 4
+#: Ranks share their machine's cores: none is to start threads beside itself.
+ONE_THREAD: Mapping[str, str] = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_LOOK_S = 0.05
+#: Words of a line of the log that says what went wrong.
+_TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
 
 
 @dataclass(frozen=True)
@@ -165,6 +171,25 @@ def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
     handle = launcher.prepare([replace(job, seconds=launcher.limit(job.seconds))])
     launcher.launch(handle)
     return handle
+
+
+def finish_job(launcher: Launcher, job: Job, look: Callable[[], None] = lambda: None) -> Status:
+    """Run such a job to its end, and look from time to time; what interrupts that ends the job as well."""
+    handle = start_job(launcher, job)
+    try:
+        while (status := launcher.status(handle)).state in ("queued", "running"):
+            look()
+            time.sleep(_LOOK_S)
+    except BaseException:
+        launcher.cancel(handle)
+        raise
+    return status
+
+
+def complaints(log: Path) -> list[str]:
+    """Lines of a log that say why a job ended, each of 200 characters at most."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return [line.strip()[:200] for line in text.splitlines() if any(word in line for word in _TELLING)]
 
 
 @contextlib.contextmanager

@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Plain, Variants
 from loaders.intelmpi import ALGORITHMS, NAME
 
 _VERSION = re.compile(r"Intel\(R\) MPI Library.*?\bVersion (\d[\w.]*)")
 
 
 @dataclass(frozen=True)
-class IntelMpi:
+class IntelMpi(Plain):
     """Intel MPI of some version, such as ``2021.11``; `why` is a remark on how it is measured."""
 
     version: str
@@ -30,11 +30,6 @@ class IntelMpi:
     apart: bool = True
     components: tuple[str, ...] = ()
 
-    @property
-    def strict(self) -> dict[str, int]:
-        """Nothing can be set while it runs."""
-        return {}
-
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first; none takes the variants' parameters."""
         named = enumerate(ALGORITHMS.get(collective, ()), start=1)
@@ -43,18 +38,6 @@ class IntelMpi:
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """The variable that makes it take the method; none for its own decision."""
         return {} if method.algorithm == DEFAULT else {f"I_MPI_ADJUST_{collective.upper()}": str(method.library_id)}
-
-    def settings(self, collective: str, method: Method) -> dict[str, int]:
-        """Nothing can be set while it runs."""
-        return {}
-
-    def component(self, collective: str, method: Method) -> str:
-        """None: it has no parts that answer calls by themselves."""
-        return ""
-
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
-        """Nothing needs to be said."""
-        return {}
 
 
 def parse(text: str) -> IntelMpi | None:

@@ -150,8 +150,29 @@ class Library(Protocol):
         """Environment variables for ``mpiexec``."""
 
 
+class Plain:
+    """What a library says of itself that cannot be switched, has no parts, and needs no variables."""
+
+    @property
+    def strict(self) -> dict[str, int]:
+        """Nothing can be set."""
+        return {}
+
+    def settings(self, collective: str, method: Method) -> dict[str, int]:
+        """Nothing can be set while it runs."""
+        return {}
+
+    def component(self, collective: str, method: Method) -> str:
+        """None: it has no parts that answer calls by themselves."""
+        return ""
+
+    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+        """Nothing needs to be said."""
+        return {}
+
+
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Plain):
     """A library without a tool interface or of an unknown kind: only its own decision can be measured."""
 
     name: str
@@ -162,11 +183,6 @@ class Fixed:
     apart: bool = False
     components: tuple[str, ...] = ()
 
-    @property
-    def strict(self) -> dict[str, int]:
-        """Nothing can be set."""
-        return {}
-
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Its own decision needs none."""
         return {}
@@ -175,16 +191,8 @@ class Fixed:
         """Only the library's own decision."""
         return [Method(DEFAULT, library_id=0)]
 
-    def settings(self, collective: str, method: Method) -> dict[str, int]:
-        """Nothing can be set."""
-        return {}
-
-    def component(self, collective: str, method: Method) -> str:
-        """None: it has no parts that answer calls by themselves."""
-        return ""
-
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
-        """Nothing needs to be said."""
+        """What it was given."""
         return dict(self.extra)
 
 

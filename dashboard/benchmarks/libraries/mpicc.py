@@ -20,6 +20,18 @@ def compiler(mpiexec: Path) -> Path | None:
     return Path(path) if path else None
 
 
+def beside(mpiexec: Path, source: Path, library: Path) -> Path | None:
+    """Compile with the ``mpicc`` of a library; None without one.
+
+    Raises
+    ------
+    BenchError
+        As `build` does.
+    """
+    mpicc = compiler(mpiexec)
+    return None if mpicc is None else build(mpicc, source, library)
+
+
 def build(mpicc: Path, source: Path, library: Path) -> Path:
     """Compile a C source into a shared library, as `dashboard.export.usage.BUILD` tells users to.
 

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Plain, Variants
 from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
 
 NAME = "MPICH"
@@ -27,7 +27,7 @@ _FALLBACK = "COLLECTIVE_FALLBACK"
 
 
 @dataclass(frozen=True)
-class Mpich:
+class Mpich(Plain):
     """An installed MPICH.
 
     Attributes
@@ -93,14 +93,6 @@ class Mpich:
         """A variable with the number of a choice; nothing where this version lacks it."""
         choices = self.choices.get(name, ())
         return {name: choices.index(choice)} if choice in choices else {}
-
-    def component(self, collective: str, method: Method) -> str:
-        """None: it has no parts that answer calls by themselves."""
-        return ""
-
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
-        """Nothing needs to be said: everything is set while it runs."""
-        return {}
 
 
 def _full_names(values: Mapping[str, int]) -> dict[str, int]:

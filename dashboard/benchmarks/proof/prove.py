@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, NoMpiError
-from dashboard.benchmarks.launchers.launch import Job, Launcher, start_job, workplace
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, complaints, finish_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpich import Mpich
@@ -42,15 +42,12 @@ _ITS_OWN = "with the library's own parameters"
 #: Above so many bytes algorithms that are not asked for are called at a region's first size only.
 _COMPARED_BYTES = 1 << 18
 _WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.proof.worker")
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: A job that writes nothing for so long hangs in a call.
-_LOOK_S, _QUIET_S = 0.05, 60.0
+_QUIET_S = 60.0
 #: Part of the time that calls may take; the rest is for calling the methods in every way.
 _CALLS = 0.75
 #: So many calls may take a job down before the proof is given up.
 _MOST_DEATHS = 12
-#: Words of a line of the log that says what went wrong.
-_TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
 #: So many faults of the file are told with the proof; ``colltune lint`` tells all.
 _TOLD = 5
 _DIED = "never came back: {}"
@@ -372,29 +369,15 @@ class _Runner:
         order_file, log = results.with_suffix(".json"), results.with_suffix(".log")
         order.save(order_file)
         program = (str(self._wish.python), *_WORKER, str(order_file), str(results))
-        environment = {**_ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
+        environment = {**ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
         environment |= counting.preloaded(folder) if self._target.preloads else {}
         seconds = max(1.0, self._until - time.monotonic())
         job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
-        handle = start_job(self.launcher, job)
-        try:
-            while (status := self.launcher.status(handle)).state in ("queued", "running"):
-                self._tell(results, done)
-                time.sleep(_LOOK_S)
-        except BaseException:
-            self.launcher.cancel(handle)
-            raise
-        return "" if status.state == "finished" else (_last_words(log) or status.reason)
+        status = finish_job(self.launcher, job, lambda: self._tell(results, done))
+        return "" if status.state == "finished" else [*complaints(log), status.reason][0]
 
     def _tell(self, results: Path, done: tuple[int, int]) -> None:
         if self._progress is None or not results.exists():
             return
         lines = results.read_text(encoding="utf-8").count("\n") // 2
         self._progress((done[0] + lines) / max(1, done[1]), f"{done[0] + lines:,} of {done[1]:,} calls")
-
-
-def _last_words(log: Path) -> str:
-    """The line of a log that says why the job ended, if one does."""
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    reasons = [line for line in lines if any(word in line for word in _TELLING)]
-    return reasons[0][:200] if reasons else ""

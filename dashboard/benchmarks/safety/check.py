@@ -12,7 +12,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, PlanError
-from dashboard.benchmarks.launchers.launch import Job, Launcher, Start, start_job, workplace
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Start, finish_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, Library, Method, Variants
@@ -29,14 +29,12 @@ VARIANTS = Variants(segment_sizes=(0, 1024), components=(ALL_COMPONENTS,))
 MOST_RANKS = 9
 #: Seconds without a call coming back after which a method hangs; so many of them may be passed by.
 HANGS_S, AGAIN = 20.0, 40
-_LOOK_S = 0.05
 _TELL_S = 0.5
 #: Where processes share cores, who waits for messages makes room for who sends them.
 _MAKE_ROOM = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
 }
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 Progress = Callable[[float, str], None]
 
@@ -206,7 +204,7 @@ def check(
         written, records = folder / "order.json", folder / "records.jsonl"
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
-        own = {**_ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
+        own = {**ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
         said = {**added(own), **order.environment, **(environment or {})}
         log = folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
@@ -245,16 +243,15 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
 
 def _run(launcher: Launcher, job: Job, records: Path, order: Order, progress: Progress | None) -> str:
     """Run the job to its end; why it ended badly, empty when it did not."""
-    handle = start_job(launcher, job)
     total, said = len(order.steps), 0.0
-    try:
-        while (status := launcher.status(handle)).state in ("queued", "running"):
-            if progress is not None and time.monotonic() - said > _TELL_S:
-                said = time.monotonic()
-                done = len(Records.read(records).done)
-                progress(done / total, f"{done} of {total} methods and communicator sizes")
-            time.sleep(_LOOK_S)
-    except BaseException:
-        launcher.cancel(handle)
-        raise
+
+    def look() -> None:
+        """Say how far it is, not at every look: all records are read for it."""
+        nonlocal said
+        if progress is not None and time.monotonic() - said > _TELL_S:
+            said = time.monotonic()
+            done = len(Records.read(records).done)
+            progress(done / total, f"{done} of {total} methods and communicator sizes")
+
+    status = finish_job(launcher, job, look)
     return "" if status.state == "finished" else status.reason

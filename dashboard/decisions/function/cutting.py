@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
-from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
+from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Node, Split, Test
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_of
 
 
@@ -56,7 +56,7 @@ def without_slower(
             own = Leaf(int(decision.tree.codes[verdict.node]))
             parts[verdict.node] = _cut(improvement, leaf == verdict.node, slower, own, alone)
     facts = {**decision.provenance, "rules_dropped": len(dropped), "rules_cut": len(cut)}
-    return _changed(decision, methods, replaced(decision.tree, parts), facts), dropped, cut
+    return decision.changed(methods=methods, root=replaced(decision.tree, parts), provenance=facts), dropped, cut
 
 
 def within_measured(decision: DecisionFunction) -> DecisionFunction:
@@ -76,7 +76,8 @@ def within_measured(decision: DecisionFunction) -> DecisionFunction:
         root = Split((Test(name, float(measured[1])),), (root, alone))
         if measured[0] > 1:
             root = Split((Test(name, float(measured[0] - 1)),), (alone, root))
-    return _changed(decision, methods, root, {**decision.provenance, "beyond_measured": "left to the library"})
+    facts = {**decision.provenance, "beyond_measured": "left to the library"}
+    return decision.changed(methods=methods, root=root, provenance=facts)
 
 
 def replaced(tree: FlatTree, parts: Mapping[int, Node]) -> Node:
@@ -117,17 +118,3 @@ def _ranges(name: str, parts: Sequence[tuple[int, Node]]) -> Node:
         if other != node:
             node = Split((Test(name, float(before)),), (other, node))
     return node
-
-
-def _changed(
-    decision: DecisionFunction, methods: Sequence[Method], root: Node, facts: Mapping[str, object]
-) -> DecisionFunction:
-    return DecisionFunction(
-        decision.collective,
-        methods,
-        root,
-        kind=decision.kind,
-        options=decision.options,
-        provenance=facts,
-        categories=decision.categories,
-    )

@@ -266,7 +266,7 @@ class DecisionFunction:
 
         No test of it is always true or always false, and no two siblings are equal.
         """
-        return self._with(simplify(self.tree))
+        return self.changed(root=simplify(self.tree))
 
     def restricted(self, **given: Any) -> DecisionFunction:
         """Give the simplified decision function of calls of which something is fixed.
@@ -298,11 +298,12 @@ class DecisionFunction:
             changed["collective"] = names[fixed[COLLECTIVE]]
             changed["categories"] = {name: texts for name, texts in self.categories.items() if name != COLLECTIVE}
             changed["provenance"]["part_of"] = self.collective
-        return self._with(simplify(FlatTree.from_node(restrict(self.tree, fixed))), **changed)
+        return self.changed(root=simplify(FlatTree.from_node(restrict(self.tree, fixed))), **changed)
 
-    def _with(self, root: Node, **changed: Any) -> DecisionFunction:
-        same = {name: getattr(self, name) for name in ("collective", "kind", "options", "provenance", "categories")}
-        return DecisionFunction(methods=self.methods, root=root, **{**same, **changed})
+    def changed(self, **parts: Any) -> DecisionFunction:
+        """Give the same with some parts replaced, which are called as the constructor's parameters."""
+        names = ("collective", "methods", "kind", "options", "provenance", "categories")
+        return DecisionFunction(**{"root": self.tree, **{name: getattr(self, name) for name in names}, **parts})
 
     def to_dict(self) -> dict[str, Any]:
         """Give what JSON keeps; see `dashboard.decisions.function.saved` for the format."""

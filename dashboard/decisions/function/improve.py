@@ -40,7 +40,7 @@ def improved(problem: Problem, decision: DecisionFunction) -> DecisionFunction:
     for node, costs in sums.items():
         best = int(costs.argmin())
         codes[node] = codes[node] if costs[codes[node]] <= costs[best] else best
-    return _with(decision, methods, codes)
+    return decision.changed(methods=methods, root=replace(decision.tree, codes=codes))
 
 
 def without(
@@ -83,7 +83,7 @@ def without(
         codes[node] = best
         places = replaced.setdefault(methods[old].label, [])
         places += [methods[best].label] if methods[best].label not in places else []
-    return _with(decision, methods, codes), replaced
+    return decision.changed(methods=methods, root=replace(decision.tree, codes=codes)), replaced
 
 
 def _sums(problem: Problem, decision: DecisionFunction) -> tuple[dict[int, FloatArray], list[Method]]:
@@ -97,18 +97,6 @@ def _sums(problem: Problem, decision: DecisionFunction) -> tuple[dict[int, Float
     costs = np.full((table.shape[0], len(methods)), table.max(initial=0.0) + 1.0)
     costs[:, places] = table
     return {int(node): costs[nodes == node].sum(axis=0) for node in np.unique(nodes)}, methods
-
-
-def _with(decision: DecisionFunction, methods: list[Method], codes: npt.NDArray[np.int32]) -> DecisionFunction:
-    return DecisionFunction(
-        decision.collective,
-        methods,
-        replace(decision.tree, codes=codes),
-        kind=decision.kind,
-        options=decision.options,
-        provenance=decision.provenance,
-        categories=decision.categories,
-    )
 
 
 def _nodes(decision: DecisionFunction, cases: Cases) -> npt.NDArray[np.int64]:

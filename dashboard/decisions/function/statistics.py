@@ -12,7 +12,7 @@ import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.quadtree import QuadtreeBuilder
-from dashboard.decisions.judged.penalty import PenaltySummary, given_of, penalty, summarise, summarise_all
+from dashboard.decisions.judged.penalty import given_of, penalty, summarise_all
 from dashboard.decisions.measured.map import decision_map
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 21))
@@ -84,11 +84,9 @@ def sweep_depth(cube: xr.Dataset, *, ppn: int | None = None, threshold: float = 
     """
     dmap = decision_map(cube, ppn=ppn)
     builder = QuadtreeBuilder(dmap)
-    rows = []
-    for max_depth in range(builder.levels + 1):
-        decision = builder.build(max_depth=max_depth, threshold=threshold)
-        rows.append({"max_depth": max_depth, **_row(cube, decision, dmap)})
-    return pd.DataFrame(rows)
+    return _swept(
+        cube, builder, dmap, [{"max_depth": depth} for depth in range(builder.levels + 1)], threshold=threshold
+    )
 
 
 def sweep_threshold(
@@ -117,25 +115,30 @@ def sweep_threshold(
         One row per ``threshold``, otherwise as for `sweep_depth`.
     """
     dmap = decision_map(cube, ppn=ppn)
-    builder = QuadtreeBuilder(dmap)
+    settings = [{"threshold": float(each)} for each in (THRESHOLDS if thresholds is None else thresholds)]
+    return _swept(cube, QuadtreeBuilder(dmap), dmap, settings, max_depth=max_depth)
+
+
+def _swept(
+    cube: xr.Dataset, builder: QuadtreeBuilder, dmap: xr.Dataset, settings: Sequence[dict[str, Any]], **fixed: Any
+) -> pd.DataFrame:
     rows = []
-    for threshold in THRESHOLDS if thresholds is None else thresholds:
-        decision = builder.build(max_depth=max_depth, threshold=threshold)
-        rows.append({"threshold": float(threshold), **_row(cube, decision, dmap)})
+    for setting in settings:
+        decision = builder.build(**setting, **fixed)
+        table = penalty(cube, decision, ppn=dmap.attrs.get("ppn"), dmap=dmap)
+        rows.append({**setting, **swept_row(statistics_of(decision, [table]))})
     return pd.DataFrame(rows)
 
 
-def _row(cube: xr.Dataset, decision: DecisionFunction, dmap: xr.Dataset) -> dict[str, float]:
-    summary: PenaltySummary = summarise(penalty(cube, decision, ppn=dmap.attrs.get("ppn"), dmap=dmap))
-    depths = decision.depths()
+def swept_row(figures: dict[str, Any]) -> dict[str, Any]:
+    """Give what a sweep tells of one tree, of what `statistics` gives."""
+    depth, penalties = figures["depth"], figures["penalty"]
     return {
-        "depth_max": int(depths.max()),
-        "depth_mean": float(depths.mean()),
-        "leaves": decision.leaves,
-        "nodes": decision.nodes,
-        "penalty_mean": summary.mean,
-        "penalty_max": summary.max,
-        "penalty_median": summary.median,
+        "depth_max": depth["max"],
+        "depth_mean": depth["mean"],
+        "leaves": figures["leaves"],
+        "nodes": figures["nodes"],
+        **{f"penalty_{name}": penalties[name] for name in ("mean", "max", "median")},
     }
 
 

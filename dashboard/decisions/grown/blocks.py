@@ -1,18 +1,22 @@
-"""The blocks of a 2^k × 2^k square of methods: which are of one method, and which method prevails.
+"""The blocks of a 2^k × 2^k square of methods, or of a cube, and the trees that halve all axes at once.
 
 The square is kept along the Z curve, on which every block of every level is one run: block b of level
 l (0 = the whole square) holds the cells ``[b * 4**(k-l), (b+1) * 4**(k-l))``, and its four quarters are
 the blocks ``4b … 4b+3`` of the next level, in the order of a quadtree's children (bit 0 = larger
-communicator sizes, bit 1 = larger message sizes).
+communicator sizes, bit 1 = larger message sizes). Of a cube all this holds with 8 for 4; bit 2 is its third axis.
 """
 
 from __future__ import annotations
 
 import itertools
-from functools import cached_property
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property, reduce
 
 import numpy as np
 import numpy.typing as npt
+
+from dashboard.decisions.function.flat import FlatTree
 
 Ints = npt.NDArray[np.integer]
 IntArray = npt.NDArray[np.int64]
@@ -22,31 +26,31 @@ SORTED_CELLS = 64
 
 
 class Blocks:
-    """A square of methods, padded to a power of two.
+    """A square or cube of methods, padded to a power of two.
 
     Parameters
     ----------
     grid
-        ``(rows, columns)`` of methods, none missing. The last row and column are repeated up to the
-        smallest square of a power of two that holds both axes.
+        ``(rows, columns)`` or ``(rows, columns, layers)`` of methods, none missing. The last of each are repeated up
+        to the smallest square or cube of a power of two that holds all axes.
     """
 
     def __init__(self, grid: Ints) -> None:
         self.levels: int = (max(grid.shape) - 1).bit_length()
+        self.axes: int = grid.ndim
         side = 1 << self.levels
         present = np.flatnonzero(np.bincount(grid.ravel()))
         narrow = np.zeros(int(present[-1]) + 1, dtype=np.min_scalar_type(max(1, present.size - 1)))
         narrow[present] = np.arange(present.size)
         self._present = present.astype(np.int32)
-        row = _spread(np.arange(side))
-        square = narrow[grid]
-        square = np.pad(square, [(0, side - extent) for extent in grid.shape], mode="edge")
-        self._cells = np.empty(side * side, dtype=square.dtype)
-        self._cells[row[:, None] | row[None, :] << 1] = square
+        square = np.pad(narrow[grid], [(0, side - extent) for extent in grid.shape], mode="edge")
+        self._cells = np.empty(square.size, dtype=square.dtype)
+        places = _spread(np.arange(side), self.levels, self.axes)
+        self._cells[reduce(np.bitwise_or, np.ix_(*(places << axis for axis in range(self.axes))))] = square
 
     def cells_in(self, level: int) -> int:
         """Number of cells of a block of `level`."""
-        return 1 << 2 * (self.levels - level)
+        return 1 << self.axes * (self.levels - level)
 
     @cached_property
     def _extremes(self) -> list[tuple[Ints, Ints]]:
@@ -54,8 +58,13 @@ class Blocks:
         pyramid = [(self._cells, self._cells)]
         for _ in range(self.levels):
             low, high = pyramid[-1]
-            pyramid.append((_quarters(np.minimum, low), _quarters(np.maximum, high)))
+            pyramid.append((self._parts(np.minimum, low), self._parts(np.maximum, high)))
         return pyramid[::-1]
+
+    def _parts(self, combine: np.ufunc, values: Ints) -> Ints:
+        """Combine the parts of each block; strides are several times faster than reducing a short axis."""
+        count = 1 << self.axes
+        return np.asarray(reduce(combine, (values[part::count] for part in range(count))))
 
     def uniform(self, level: int, blocks: IntArray) -> npt.NDArray[np.bool_]:
         """Tell which of `blocks` are of one method."""
@@ -69,8 +78,8 @@ class Blocks:
     def prevalent(self, level: int, blocks: IntArray) -> tuple[npt.NDArray[np.int32], IntArray]:
         """Give the prevalent method of each block, and in how many of its cells it is.
 
-        Of several equally frequent ones it is that of the upper-right cell (largest communicator and
-        message size) if it is among them, else the smallest index (dissertation, 5.3.2).
+        Of several equally frequent ones it is that of the upper-right cell (the largest size on each axis) if it is
+        among them, else the smallest index (dissertation, 5.3.2).
         """
         cells = self.cells_in(level)
         corner = self._cells[(blocks + 1) * cells - 1]
@@ -96,22 +105,100 @@ class Blocks:
         counts = np.bincount(keys.ravel(), minlength=offsets.size * methods).reshape(-1, methods)
         counts_of = {level: counts}
         for above in range(level - 1, -1, -1):
-            counts = counts.reshape(-1, 4, methods).sum(axis=1)
+            counts = counts.reshape(-1, 1 << self.axes, methods).sum(axis=1)
             counts_of[above] = counts
         return counts_of
 
 
-def _spread(values: IntArray) -> IntArray:
-    """Put a zero bit above each bit, so that two numbers interleave to a place on the Z curve."""
-    for shift, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F)):
-        values = (values | values << shift) & mask
-    values = (values | values << 2) & 0x3333333333333333
-    return np.asarray((values | values << 1) & 0x5555555555555555, dtype=np.int64)
+class Halving:
+    """Grows trees of which each split halves all axes, by number of rows, columns and layers.
+
+    Parameters
+    ----------
+    grid
+        As for `Blocks`.
+    sizes
+        Of each axis, ascending.
+    names
+        Attributes of the axes, which splits test.
+    """
+
+    def __init__(self, grid: Ints, sizes: Sequence[Ints], names: tuple[str, ...]) -> None:
+        self._blocks, self._names = Blocks(grid), names
+        self.levels: int = self._blocks.levels
+        self._cuts = [_cuts_before(each, 1 << self.levels) for each in sizes]
+
+    def grow(
+        self, limit: int, threshold: float, progress: Callable[[float, str], None] | None = None, title: str = ""
+    ) -> FlatTree:
+        """Grow one tree.
+
+        Parameters
+        ----------
+        limit
+            Most levels below the root; a block there takes its prevalent method.
+        threshold
+            0 to 1: a block of which at least this share of cells has one method becomes a leaf of it.
+        progress, title
+            Called at each level, with the name of the tree.
+        """
+        codes: list[npt.NDArray[np.int32]] = []
+        cuts: list[npt.NDArray[np.float64]] = []
+        blocks, places = np.zeros(1, dtype=np.int64), [np.zeros(1, dtype=np.int64) for _ in self._names]
+        splits = 0
+        child = np.arange(1 << len(self._names))
+        for level in range(limit + 1):
+            if progress is not None:
+                progress(level / (limit + 1), f"{title}: level {level} of at most {limit}")
+            methods, leaf = self._leaves(level, blocks, threshold, last=level == limit)
+            inner = ~leaf
+            count = int(inner.sum())
+            methods[inner] = -1 - splits - np.arange(count, dtype=np.int32)
+            codes.append(methods)
+            splits += count
+            if not count:
+                break
+            half = (1 << (self.levels - level)) // 2
+            places = [place[inner] for place in places]
+            middles = zip(self._cuts, places, strict=True)
+            cuts.append(np.stack([table[(place * 2 + 1) * half] for table, place in middles], axis=1))
+            blocks = _children(blocks[inner], child.size, child)
+            places = [_children(place, 2, child >> axis & 1) for axis, place in enumerate(places)]
+        if not cuts:
+            return FlatTree.of_leaf(int(codes[0][0]))
+        axes = len(self._names)
+        tested = np.broadcast_to(np.arange(axes, dtype=np.int16), (splits, axes))
+        widths = np.full(splits, axes, dtype=np.int8)
+        return FlatTree(np.concatenate(codes), self._names, tested, np.concatenate(cuts), widths)
+
+    def _leaves(
+        self, level: int, blocks: IntArray, threshold: float, *, last: bool
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+        """The method that each block would have as a leaf, and whether it is one."""
+        leaf = self._blocks.uniform(level, blocks)
+        methods = self._blocks.first_methods(level, blocks)
+        if leaf.all() or (threshold == 1 and not last):
+            return methods, leaf
+        mixed = np.flatnonzero(~leaf)
+        methods[mixed], count = self._blocks.prevalent(level, blocks[mixed])
+        leaf[mixed] = last or count >= threshold * self._blocks.cells_in(level)
+        return methods, leaf
 
 
-def _quarters(combine: np.ufunc, values: Ints) -> Ints:
-    """Combine each four neighbours; strides are several times faster than reducing a short axis."""
-    return np.asarray(combine(combine(values[0::4], values[1::4]), combine(values[2::4], values[3::4])))
+def _cuts_before(sizes: Ints, side: int) -> npt.NDArray[np.float64]:
+    """For each place on an axis the last size before it: the cut of a split there, infinite in the padding."""
+    cuts = np.full(side + 1, math.inf)
+    cuts[1 : sizes.size] = sizes[:-1]
+    return cuts
+
+
+def _children(values: IntArray, factor: int, steps: IntArray) -> IntArray:
+    return np.asarray((values[:, None] * factor + steps).ravel(), dtype=np.int64)
+
+
+def _spread(values: IntArray, bits: int, axes: int) -> IntArray:
+    """Put zero bits between the bits, so that the numbers of all axes interleave to a place on the Z curve."""
+    return np.asarray(sum((values >> bit & 1) << axes * bit for bit in range(bits)) + np.zeros_like(values))
 
 
 def _modes(rows: Ints) -> tuple[Ints, IntArray]:

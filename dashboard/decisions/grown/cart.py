@@ -105,17 +105,7 @@ def cart_many(
         names = options["attributes"] or default_attributes(problem)
         learner = learners.get(names) or learners.setdefault(names, _Learner(problem.cases(names)))
         tree = learner.cost_sensitive(options) if options["cost_sensitive"] else learner.plain(options)
-        decisions.append(
-            DecisionFunction(
-                problem.collective,
-                problem.methods,
-                tree.flat(names),
-                kind="cart",
-                options={**options, "attributes": list(names)},
-                provenance=problem.provenance,
-                categories=problem.categories,
-            )
-        )
+        decisions.append(problem.decided(tree.flat(names), "cart", {**options, "attributes": list(names)}))
     if progress is not None:
         progress(1.0, "CART")
     return decisions

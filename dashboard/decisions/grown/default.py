@@ -42,14 +42,7 @@ def grow(problem: Problem, *, progress: Progress | None = None) -> DecisionFunct
             f"{problem.collective}: the library's own decision was not measured here; measure a method 'default' "
             "beside the others to compare with it"
         )
-    return DecisionFunction(
-        problem.collective,
-        problem.methods,
-        Leaf(place),
-        kind="default",
-        provenance=problem.provenance,
-        categories=problem.categories,
-    )
+    return problem.decided(Leaf(place), "default")
 
 
 def _path(_problem: Problem) -> Iterable[dict[str, Any]]:

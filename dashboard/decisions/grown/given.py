@@ -99,15 +99,7 @@ def grow(
         **({"improve": True} if improve else {}),
         **({"read_by": read_by} if read_by != "5.0" else {}),
     }
-    return DecisionFunction(
-        decision.collective,
-        decision.methods,
-        decision.tree,
-        kind=KIND,
-        options=changed,
-        provenance={**problem.provenance, "rules": rules.name},
-        categories=decision.categories,
-    )
+    return decision.changed(kind=KIND, options=changed, provenance={**problem.provenance, "rules": rules.name})
 
 
 def _path(_problem: Problem) -> Iterable[dict[str, Any]]:

@@ -77,15 +77,7 @@ def grow(
         bounds = intervals(costs, price, max_intervals, first=original)
         rows.append((comm_size, _tree(MESSAGE_SIZE, [(sizes[last], Leaf(method)) for last, method in bounds])))
     kept = {name: value for name, value in options.items() if value is not None}
-    return DecisionFunction(
-        problem.collective,
-        problem.methods,
-        _tree(COMM_SIZE, rows),
-        kind="intervals",
-        options=kept,
-        provenance=problem.provenance,
-        categories=problem.categories,
-    )
+    return problem.decided(_tree(COMM_SIZE, rows), "intervals", kept)
 
 
 def beyond_noise(cube: xr.Dataset, original: int, level: float) -> npt.NDArray[np.bool_]:

@@ -9,7 +9,6 @@ block is the one with the most processes, the largest message and the most proce
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, PPN
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.flat import FlatTree
+from dashboard.decisions.grown.blocks import Halving
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.grown.quadtree_family import MAX_DEPTH, THRESHOLD, as_family, depths_and_thresholds
 from dashboard.decisions.grown.quadtree_family import grow as grow_quadtree
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from dashboard.decisions.measured.problem import Problem
 
 IntArray = npt.NDArray[np.int64]
-Methods = npt.NDArray[np.int32]
 
 AXES = (COMM_SIZE, MESSAGE_SIZE, PPN)
 MOST_LEVELS = 8
@@ -65,8 +63,7 @@ class OctreeBuilder:
                 f"octree over {' × '.join(map(str, grid.shape))} sizes would need a cube of {2**self.levels}³ cells, "
                 f"at most {2**MOST_LEVELS}³ are possible: leave out sizes"
             )
-        self._cuts = [_cuts_before(sizes, 1 << self.levels) for sizes in axes]
-        self._blocks = _CubeBlocks(grid, self.levels)
+        self._halving = Halving(grid, axes, AXES)
 
     def build(
         self, *, max_depth: int | None = None, threshold: float = 1.0, progress: Progress | None = None
@@ -74,90 +71,8 @@ class OctreeBuilder:
         """Build one tree; parameters and errors as for `dashboard.decisions.grown.quadtree.quadtree`."""
         max_depth, threshold = MAX_DEPTH.checked(max_depth), THRESHOLD.checked(threshold)
         limit = self.levels if max_depth is None else min(max_depth, self.levels)
-        return DecisionFunction(
-            self._problem.collective,
-            self._problem.methods,
-            self._grow(limit, threshold, progress),
-            kind="octree",
-            options={"max_depth": max_depth, "threshold": threshold},
-            provenance=self._problem.provenance,
-        )
-
-    def _grow(self, limit: int, threshold: float, progress: Progress | None) -> FlatTree:
-        codes: list[Methods] = []
-        cuts: list[npt.NDArray[np.float64]] = []
-        blocks = np.zeros(1, dtype=np.int64)
-        places = np.zeros((1, 3), dtype=np.int64)
-        splits = 0
-        for level in range(limit + 1):
-            if progress is not None:
-                progress(level / (limit + 1), f"octree: level {level} of at most {limit}")
-            methods, share = self._blocks.prevalent(level, blocks)
-            inner = share < threshold if level < limit else np.zeros(blocks.size, dtype=np.bool_)
-            count = int(inner.sum())
-            methods[inner] = -1 - splits - np.arange(count, dtype=np.int32)
-            codes.append(methods)
-            splits += count
-            if not count:
-                break
-            middle = (places[inner] * 2 + 1) * ((1 << (self.levels - level)) // 2)
-            cuts.append(np.stack([table[middle[:, axis]] for axis, table in enumerate(self._cuts)], axis=1))
-            child = np.arange(8)
-            blocks = (blocks[inner, None] * 8 + child).ravel()
-            bits = child[:, None] >> np.arange(3) & 1
-            places = (places[inner, None, :] * 2 + bits).reshape(-1, 3)
-        if not cuts:
-            return FlatTree.of_leaf(int(codes[0][0]))
-        return FlatTree(
-            np.concatenate(codes),
-            AXES,
-            np.broadcast_to(np.arange(3, dtype=np.int16), (splits, 3)),
-            np.concatenate(cuts),
-            np.full(splits, 3, dtype=np.int8),
-        )
-
-
-class _CubeBlocks:
-    """The blocks of a cube of methods: which method prevails in each.
-
-    Kept along the Z curve, as `dashboard.decisions.grown.blocks.Blocks` keeps the square: the eight parts of
-    block b are blocks ``8b … 8b+7`` of the next level, in the order of a split's children (bit 0 = larger
-    communicator sizes, bit 1 = larger message sizes, bit 2 = more processes per node).
-    """
-
-    def __init__(self, grid: IntArray, levels: int) -> None:
-        self._levels = levels
-        self._present, narrow = np.unique(grid, return_inverse=True)
-        kind = np.min_scalar_type(max(1, self._present.size - 1))
-        cube = narrow.reshape(grid.shape).astype(kind)
-        cube = np.pad(cube, [(0, (1 << levels) - extent) for extent in grid.shape], mode="edge")
-        bits = cube.reshape((2,) * (3 * levels))
-        order = [axis * levels + level for level in range(levels) for axis in (2, 1, 0)]
-        self._cells = np.ascontiguousarray(bits.transpose(order)).ravel()
-
-    def prevalent(self, level: int, blocks: IntArray) -> tuple[Methods, npt.NDArray[np.float64]]:
-        """Give the prevalent method of each block of `level`, and in which share of its cells it is.
-
-        Of several equally frequent ones it is that of the last cell, the largest on all axes, if it is
-        among them, else the smallest index.
-        """
-        rows = self._cells.reshape(-1, 1 << 3 * (self._levels - level))
-        mode = np.empty(blocks.size, dtype=np.int64)
-        share = np.empty(blocks.size)
-        step = max(1, (1 << 22) // max(rows.shape[1], self._present.size))
-        for start in range(0, blocks.size, step):
-            part = slice(start, start + step)
-            mode[part], share[part] = self._counted(rows[blocks[part]])
-        return self._present[mode].astype(np.int32), share
-
-    def _counted(self, rows: npt.NDArray[Any]) -> tuple[IntArray, npt.NDArray[np.float64]]:
-        methods = self._present.size
-        keys = rows + np.arange(rows.shape[0], dtype=np.int64)[:, None] * methods
-        counts = np.bincount(keys.ravel(), minlength=rows.shape[0] * methods).reshape(-1, methods)
-        most = counts.max(axis=1)
-        corner = rows[:, -1].astype(np.int64)
-        own = counts[np.arange(rows.shape[0]), corner]
-        return np.where(own == most, corner, counts.argmax(axis=1)), most / rows.shape[1]
+        tree = self._halving.grow(limit, threshold, progress, "octree")
+        return self._problem.decided(tree, "octree", {"max_depth": max_depth, "threshold": threshold})
 
 
 def _layers(problem: Problem) -> tuple[list[IntArray], IntArray]:
@@ -173,13 +88,6 @@ def _layers(problem: Problem) -> tuple[list[IntArray], IntArray]:
         grid[rows[:, None], columns, layer] = part.labels
         grid[:, :, layer] = fill_missing(grid[:, :, layer])
     return [*axes, ppn], grid
-
-
-def _cuts_before(sizes: IntArray, side: int) -> npt.NDArray[np.float64]:
-    """For each place on an axis the last size before it: the cut of a split there, infinite in the padding."""
-    cuts = np.full(side + 1, math.inf)
-    cuts[1 : sizes.size] = sizes[:-1]
-    return cuts
 
 
 def octree(

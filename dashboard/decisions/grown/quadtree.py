@@ -7,22 +7,17 @@ sizes, both ascending, and blocks are halved by number of rows and columns, not 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.flat import FlatTree
-from dashboard.decisions.grown.blocks import Blocks
+from dashboard.decisions.grown.blocks import Halving
 from dashboard.decisions.measured.fill import fill_missing
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import DecisionError, OptionError
-
-IntArray = npt.NDArray[np.int64]
 
 PROVENANCE = (
     "system",
@@ -64,8 +59,7 @@ class QuadtreeBuilder:
         if "best" not in dmap.data_vars:
             raise DecisionError("not a decision map: it has no best method; make one with decision_map(cube)")
         best = np.asarray(dmap["best"].transpose(*SIZES).values)
-        self._blocks = Blocks(fill_missing(best))
-        self._cuts = [_cuts_before(np.asarray(dmap[name].values), 1 << self._blocks.levels) for name in SIZES]
+        self._halving = Halving(fill_missing(best), [np.asarray(dmap[name].values) for name in SIZES], SIZES)
         self._collective = str(dmap.attrs.get("collective", "unknown"))
         self._methods = methods_of(dmap)
         self._provenance = provenance(dmap)
@@ -73,7 +67,7 @@ class QuadtreeBuilder:
     @property
     def levels(self) -> int:
         """k: the depth that an exact tree cannot exceed."""
-        return self._blocks.levels
+        return self._halving.levels
 
     def build(
         self, *, max_depth: int | None = None, threshold: float = 1.0, kind: str = "quadtree"
@@ -87,54 +81,11 @@ class QuadtreeBuilder:
         return DecisionFunction(
             self._collective,
             self._methods,
-            self._grow(limit, float(threshold)),
+            self._halving.grow(limit, float(threshold)),
             kind=kind,
             options={"max_depth": None if max_depth is None else int(max_depth), "threshold": float(threshold)},
             provenance=self._provenance,
         )
-
-    def _grow(self, limit: int, threshold: float) -> FlatTree:
-        codes: list[npt.NDArray[np.int32]] = []
-        cuts: list[npt.NDArray[np.float64]] = []
-        blocks = rows = columns = np.zeros(1, dtype=np.int64)
-        splits = 0
-        for level in range(limit + 1):
-            methods, leaf = self._leaves(level, blocks, threshold, last=level == limit)
-            inner = ~leaf
-            count = int(inner.sum())
-            methods[inner] = -1 - splits - np.arange(count, dtype=np.int32)
-            codes.append(methods)
-            splits += count
-            if not count:
-                break
-            blocks, rows, columns = blocks[inner], rows[inner], columns[inner]
-            half = (1 << (self.levels - level)) // 2
-            middle = (rows * 2 + 1) * half, (columns * 2 + 1) * half
-            cuts.append(np.stack([table[place] for table, place in zip(self._cuts, middle, strict=True)], axis=1))
-            blocks = _children(blocks, 4, (0, 1, 2, 3))
-            rows, columns = _children(rows, 2, (0, 1, 0, 1)), _children(columns, 2, (0, 0, 1, 1))
-        if not cuts:
-            return FlatTree.of_leaf(int(codes[0][0]))
-        return FlatTree(
-            np.concatenate(codes),
-            SIZES,
-            np.broadcast_to(np.array([0, 1], dtype=np.int16), (splits, 2)),
-            np.concatenate(cuts),
-            np.full(splits, 2, dtype=np.int8),
-        )
-
-    def _leaves(
-        self, level: int, blocks: IntArray, threshold: float, *, last: bool
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-        """The method that each block would have as a leaf, and whether it is one."""
-        leaf = self._blocks.uniform(level, blocks)
-        methods = self._blocks.first_methods(level, blocks)
-        if leaf.all() or (threshold == 1 and not last):
-            return methods, leaf
-        mixed = np.flatnonzero(~leaf)
-        methods[mixed], count = self._blocks.prevalent(level, blocks[mixed])
-        leaf[mixed] = last or count >= threshold * self._blocks.cells_in(level)
-        return methods, leaf
 
 
 def quadtree(dmap: xr.Dataset, *, max_depth: int | None = None, threshold: float = 1.0) -> DecisionFunction:
@@ -181,14 +132,3 @@ def provenance(dmap: xr.Dataset) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
-
-
-def _cuts_before(sizes: npt.NDArray[np.integer], side: int) -> npt.NDArray[np.float64]:
-    """For each row (column) the last size before it: the cut of a split there, infinite in the padding."""
-    cuts = np.full(side + 1, math.inf)
-    cuts[1 : sizes.size] = sizes[:-1]
-    return cuts
-
-
-def _children(values: IntArray, factor: int, steps: tuple[int, ...]) -> IntArray:
-    return np.asarray((values[:, None] * factor + np.array(steps)).ravel(), dtype=np.int64)

@@ -77,14 +77,10 @@ def as_family(
     decision: DecisionFunction, kind: str, problem: Problem | None = None, *, options: dict[str, Any] | None = None
 ) -> DecisionFunction:
     """The same tree under the name of a family, with what the problem remembers of its measurements."""
-    return DecisionFunction(
-        decision.collective,
-        decision.methods,
-        decision.tree,
+    return decision.changed(
         kind=kind,
         options=decision.options if options is None else options,
         provenance=decision.provenance if problem is None else problem.provenance,
-        categories=decision.categories,
     )
 
 

@@ -276,9 +276,7 @@ def _numbered(decision: DecisionFunction) -> DecisionFunction:
     codes = decision.tree.codes
     own = np.where(codes >= 0, np.arange(codes.size), codes).astype(np.int32)
     names = [Method(str(place), "leaf") for place in range(codes.size)]
-    return DecisionFunction(
-        decision.collective, names, replace(decision.tree, codes=own), categories=decision.categories
-    )
+    return decision.changed(methods=names, root=replace(decision.tree, codes=own))
 
 
 def _mean_p(measured: Improvement, part: npt.NDArray[np.bool_]) -> float:

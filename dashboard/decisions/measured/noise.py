@@ -15,8 +15,6 @@ number of methods of the cell by Holm's procedure (S. Holm, Scandinavian Journal
 the level. The intervals of single methods are those of the median by order statistics, which assume
 nothing of the distribution (as T. Hoefler and R. Belli recommend, "Scientific benchmarking of parallel
 computing systems", SC 2015), and of Student's t where there are too few repetitions or only a summary.
-
-Repetitions of one launch do not see how much launches differ: `between_launches` adds that.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.decisions.function.attributes import MESSAGE_SIZE
 from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import DIMS, check_cube, select_ppn, time_blocks
 from dashboard.decisions.measured.samples import Place, has_samples, sample_blocks
@@ -65,7 +62,6 @@ def indistinguishable(
     test: Literal["yuen", "welch"] = "yuen",
     *,
     ppn: int | None = None,
-    between_launches: float | xr.DataArray = 0.0,
 ) -> xr.Dataset:
     """Find the methods of every cell that are statistically indistinguishable from the best.
 
@@ -81,9 +77,6 @@ def indistinguishable(
         standard deviation and number are always compared by Welch's test.
     ppn
         As for `select_ppn`.
-    between_launches
-        Relative standard deviation in percent by which launches of one method differ beyond what their
-        repetitions show: one number, or along ``message_size`` as `launch_spread` gives it.
 
     Returns
     -------
@@ -97,7 +90,7 @@ def indistinguishable(
     Raises
     ------
     OptionError
-        When the level, the test or `between_launches` is outside its range.
+        When the level or the test is outside its range.
     DecisionError
         When `cube` is no cube or a time is not above 0.
     """
@@ -109,65 +102,17 @@ def indistinguishable(
     shape = tuple(flat.sizes[name] for name in DIMS)
     tied, testable = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     numbers = {name: np.full(shape, np.nan) for name in ("p", "ci_low", "ci_high")}
-    launches = _launches(between_launches, flat)
     for block in _blocks(flat, level, TRIM if test == "yuen" else 0.0):
-        spread = launches[block.place[1]]
         there = (slice(None), *block.place)
         best = np.where(np.isnan(block.time), np.inf, block.time).argmin(axis=0)[None]
-        p = _p_values(block, best, spread)
+        p = _p_values(block, best)
         adjusted = holm(p)
         is_best = (np.arange(shape[0])[:, None, None] == best) & ~np.isnan(block.time)
         testable[there] = ~np.isnan(adjusted) | (is_best & ~np.isnan(block.error))
         tied[there] = is_best | (adjusted > level)
         numbers["p"][there] = adjusted
-        numbers["ci_low"][there], numbers["ci_high"][there] = _widened(block, spread, level)
+        numbers["ci_low"][there], numbers["ci_high"][there] = np.exp(block.low), np.exp(block.high)
     return _dataset(flat, {"tied": tied, "testable": testable, **numbers}, level, test, chosen)
-
-
-def launch_spread(first: xr.Dataset, second: xr.Dataset, *, ppn: int | None = None) -> xr.DataArray:
-    """How much two launches of the same methods differ beyond what their repetitions show.
-
-    Parameters
-    ----------
-    first, second
-        Results of one collective; methods, communicator and message sizes that both have are compared.
-    ppn
-        As for `select_ppn`.
-
-    Returns
-    -------
-    DataArray over ``message_size``
-        Relative standard deviation of a launch in percent: 1.4826 times the median deviation between
-        the two launches over all methods and communicator sizes, divided by the square root of 2, less
-        what the standard errors within the launches explain. NaN where nothing is in both.
-        ``attrs["pairs"]`` counts the cells compared, each with a method.
-
-    Raises
-    ------
-    DecisionError
-        When the two have nothing in common.
-    """
-    names = ("time", "time_std", "repetitions")
-    left, right = (select_ppn(check_cube(cube), ppn)[0] for cube in (first, second))
-    left, right = xr.align(left[[n for n in names if n in left]], right[[n for n in names if n in right]], join="inner")
-    times = [np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64) for cube in (left, right)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.abs(np.log(times[0]) - np.log(times[1]))
-    there = np.isfinite(apart)
-    if not there.any():
-        raise DecisionError("the two launches have no cell of one method in common, so they cannot be compared")
-    everywhere = slice(None), slice(None)
-    errors = [_summary(cube, *everywhere, time)[1] for cube, time in zip((left, right), times, strict=True)]
-    inner = np.nan_to_num(errors[0] + errors[1]) / 2
-    spread = np.full(apart.shape[2], np.nan)
-    for column in np.flatnonzero(there.any(axis=(0, 1))):
-        cells = there[..., column]
-        total = (1.4826 * np.median(apart[..., column][cells])) ** 2 / 2
-        spread[column] = 100 * np.sqrt(max(0.0, total - np.median(inner[..., column][cells])))
-    sizes = left[MESSAGE_SIZE].values
-    return xr.DataArray(
-        spread, {MESSAGE_SIZE: sizes}, (MESSAGE_SIZE,), "launch_spread", {"units": "%", "pairs": int(there.sum())}
-    )
 
 
 def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
@@ -192,22 +137,6 @@ def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
             values[(slice(None), *block.place)] = getattr(block, name)
     coords = {dim: cube[dim].values for dim in DIMS}
     return xr.Dataset({name: (DIMS, values) for name, values in tables.items()}, coords)
-
-
-def _launches(given: float | xr.DataArray, cube: xr.Dataset) -> FloatArray:
-    """Variance of the logarithm between launches for each message size of the cube."""
-    if isinstance(given, xr.DataArray):
-        known = given.dropna(MESSAGE_SIZE)
-        if not known.size:
-            raise OptionError("between_launches holds no number")
-        logs = np.log2(np.maximum(known[MESSAGE_SIZE].values, 0.5))
-        wanted = np.log2(np.maximum(cube[MESSAGE_SIZE].values, 0.5))
-        values = np.asarray(known.values, dtype=np.float64)[np.abs(wanted[:, None] - logs).argmin(axis=1)]
-    else:
-        values = np.full(cube.sizes[MESSAGE_SIZE], float(given))
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise OptionError(f"between_launches is {given}, expected 0 or more percent")
-    return np.asarray((values / 100) ** 2)
 
 
 def _blocks(cube: xr.Dataset, level: float, trim: float) -> Iterator[_Block]:
@@ -300,7 +229,7 @@ def _order_interval(logs: FloatArray, number: npt.NDArray[np.int64], level: floa
     return low, high
 
 
-def _p_values(block: _Block, best: npt.NDArray[np.int64], launches: FloatArray) -> FloatArray:
+def _p_values(block: _Block, best: npt.NDArray[np.int64]) -> FloatArray:
     """One-sided p-value of each method being slower than the best, NaN where not testable and of the best itself."""
     from scipy.special import stdtr  # noqa: PLC0415 - as above
 
@@ -308,9 +237,9 @@ def _p_values(block: _Block, best: npt.NDArray[np.int64], launches: FloatArray) 
         (values, np.take_along_axis(values, best, axis=0)) for values in (block.centre, block.error, block.freedom)
     )
     slower = centre[0] - centre[1]
-    variance = error[0] + error[1] + 2 * launches
+    variance = error[0] + error[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Welch and Satterthwaite; what is given of launches counts as known.
+        # Welch and Satterthwaite.
         joint = variance**2 / (error[0] ** 2 / freedom[0] + error[1] ** 2 / freedom[1])
         joint = np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
         p = stdtr(joint, -slower / np.sqrt(variance))
@@ -329,19 +258,6 @@ def holm(p: FloatArray) -> FloatArray:
     adjusted = np.empty_like(p)
     np.put_along_axis(adjusted, order, raised, axis=0)
     return adjusted
-
-
-def _widened(block: _Block, launches: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """The interval in seconds, widened by what launches differ."""
-    from scipy.special import ndtri  # noqa: PLC0415 - as above
-
-    if not launches.any():
-        return np.exp(block.low), np.exp(block.high)
-    middle = np.clip(np.log(block.time), block.low, block.high)
-    more = ndtri(1 - level / 2) ** 2 * launches
-    low = middle - np.sqrt((middle - block.low) ** 2 + more)
-    high = middle + np.sqrt((block.high - middle) ** 2 + more)
-    return np.exp(low), np.exp(high)
 
 
 def _dataset(

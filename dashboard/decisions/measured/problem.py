@@ -13,7 +13,8 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, attribute, compute, required
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.flat import FlatTree
+from dashboard.decisions.function.nodes import Method, Node
 from dashboard.decisions.grown.quadtree import QuadtreeBuilder, provenance
 from dashboard.decisions.judged.penalty import PenaltySummary, checked_weights, penalty, summarise_all
 from dashboard.decisions.measured.cases import Cases
@@ -133,6 +134,13 @@ class Problem:
     slices: tuple[Slice, ...]
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    def decided(
+        self, root: Node | FlatTree, kind: str, options: Mapping[str, Any] | None = None, **facts: Any
+    ) -> DecisionFunction:
+        """A tree over the methods as a decision function; `facts` are added to what it remembers."""
+        known: dict[str, Any] = {"categories": self.categories, "provenance": {**self.provenance, **facts}}
+        return DecisionFunction(self.collective, self.methods, root, kind=kind, options=options, **known)
 
     @classmethod
     def of(

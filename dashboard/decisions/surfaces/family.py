@@ -67,17 +67,9 @@ def recommended_many(
     decisions = []
     for most in mosts:
         each = [table.tree(most) for table in tables]
-        decisions.append(
-            DecisionFunction(
-                problem.collective,
-                problem.methods,
-                _joined(problem, [(part, root) for part, (root, _) in zip(problem.slices, each, strict=True)]),
-                kind="recommended",
-                options={"leaves": most},
-                provenance={**problem.provenance, "recommended": [fact for _, fact in each]},
-                categories=problem.categories,
-            )
-        )
+        root = _joined(problem, [(part, root) for part, (root, _) in zip(problem.slices, each, strict=True)])
+        facts = [fact for _, fact in each]
+        decisions.append(problem.decided(root, "recommended", {"leaves": most}, recommended=facts))
     return decisions
 
 

@@ -64,14 +64,7 @@ def fitted(
     measured = tuple(sorted(methods_of(cube), key=lambda method: method.label not in prefer))
     library = str(decision.provenance.get("library"))
     methods = [_measured(method, measured, decision.collective, version, library) for method in decision.methods]
-    return DecisionFunction(
-        decision.collective,
-        methods,
-        decision.tree,
-        kind=decision.kind,
-        options=decision.options,
-        provenance=decision.provenance,
-    )
+    return decision.changed(methods=methods)
 
 
 def _measured(method: Method, measured: tuple[Method, ...], collective: str, version: str, library: str) -> Method:

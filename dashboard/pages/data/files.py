@@ -256,11 +256,6 @@ class Uploads:
             path.unlink(missing_ok=True)
             _ROOM.take(-self._held.pop(path, 0))
 
-    def keep_only(self, names: Sequence[str]) -> None:
-        """Remove the files that are not among `names`, the names they were uploaded with."""
-        for name in set(self._kept) - set(names):
-            self.remove(name)
-
     def close(self) -> None:
         """Remove everything."""
         if self._folder is not None:

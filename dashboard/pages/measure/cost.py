@@ -9,11 +9,10 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns.pace import GUESSED, roughly
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
 from dashboard.pages.measure.form import WIDTH
-from dashboard.pages.measure.watch import format_duration
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import Alert, Button, TextInput
 

@@ -11,7 +11,7 @@ from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns.campaign import ENDED
 from dashboard.benchmarks.campaigns.follow import Sight
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
 
@@ -136,10 +136,3 @@ def _reason(now: Mapping[str, Any]) -> str:
         if len(now["jobs"]) > 1
     ]
     return "; ".join(map(str, said))
-
-
-def format_duration(seconds: float) -> str:
-    """Write how long something takes, roughly: ``45 s``, ``12 min``, ``3.5 h``."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.decisions.grown.c45.report import TABLE_6_7, c45_table, c45_text
+from dashboard.decisions.grown.c45.report import TABLE_6_7, c45_table
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
@@ -62,11 +62,3 @@ def test_several_collectives_have_their_own_mean_penalty() -> None:
 
     means = table[["penalty_mean bcast", "penalty_mean reduce"]]
     assert means.mean(axis=1).to_numpy() == pytest.approx(table["penalty_mean"].to_numpy())
-
-
-def test_the_text_shows_percentages(problem: Problem) -> None:
-    heading, _, first, *others = c45_text(c45_table(problem)).splitlines()
-
-    assert "errors_before" in heading
-    assert first.split()[:7] == ["-m", "2", "-c", "25", "357", "179", "26.2%"]
-    assert len(others) == len(TABLE_6_7) - 1

@@ -39,15 +39,8 @@ class Learner:
             before = self._before(names, options, progress)
             after = prune(table, before, options["confidence"])
             reported = report(table, before, after)
-        return DecisionFunction(
-            problem.collective,
-            problem.methods,
-            to_node(after if options["pruned"] else before, table, cases),
-            kind="c45",
-            options={**options, "attributes": list(names)},
-            provenance={**problem.provenance, "c45": reported},
-            categories=problem.categories,
-        )
+        root = to_node(after if options["pruned"] else before, table, cases)
+        return problem.decided(root, "c45", {**options, "attributes": list(names)}, c45=reported)
 
     def _before(self, names: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> Tree:
         chosen = Options(options["min_cases"], options["gain_ratio"], options["group_values"])

@@ -69,14 +69,3 @@ def _means(problem: Problem, tables: list[Any]) -> dict[str, float]:
         " ".join(["penalty_mean", *(str(value) for value in part.given.values())]): summarise(table).mean
         for part, table in zip(problem.slices, tables, strict=True)
     }
-
-
-def c45_text(table: pd.DataFrame) -> str:
-    """Lay `c45_table` out as text, in the manner of Tables 6.7 and 6.8: percentages with their signs."""
-    integers = ("size_before", "leaves_before", "size", "leaves")
-    shown = table.copy()
-    for name in shown:
-        if name not in integers:
-            digits = 1 if str(name).startswith(("errors", "predicted")) else 2
-            shown[name] = [f"{value:.{digits}f}%" for value in table[name]]
-    return shown.to_string()

@@ -204,15 +204,7 @@ class _Deciding:
             "gap": 100.0 * (mean - lower) / mean if mean > lower else 0.0,
             "lower_bound": lower,
         }
-        return DecisionFunction(
-            self._problem.collective,
-            self._problem.methods,
-            root,
-            kind="optimal",
-            options=options,
-            provenance={**self._problem.provenance, "optimal": facts},
-            categories=self._problem.categories,
-        )
+        return self._problem.decided(root, "optimal", options, optimal=facts)
 
 
 def _whole_number(name: str, value: Any, low: int) -> int:

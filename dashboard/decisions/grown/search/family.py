@@ -62,15 +62,7 @@ def search(problem: Problem, *, progress: Progress | None = None, **options: Any
     leaves = min(known["max_leaves"] or 1 << depth, 1 << depth)
     start = cart(problem, attributes=names, cost_sensitive=True, max_depth=depth, max_leaves=leaves)
     result = Run(problem.cases(names), start.root, depth, leaves, known["seconds"], progress).result()
-    return DecisionFunction(
-        problem.collective,
-        problem.methods,
-        result.root,
-        kind="search",
-        options={**known, "attributes": list(names)},
-        provenance={**problem.provenance, "search": result.said()},
-        categories=problem.categories,
-    )
+    return problem.decided(result.root, "search", {**known, "attributes": list(names)}, search=result.said())
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

@@ -113,15 +113,7 @@ def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
         method if component_of(method, name) == TUNED and method.algorithm != TUNED else LEFT_ALONE
         for method in decision.methods
     ]
-    return DecisionFunction(
-        name,
-        methods,
-        decision.tree,
-        kind=decision.kind,
-        options=decision.options,
-        provenance=decision.provenance,
-        categories=decision.categories,
-    )
+    return decision.changed(methods=methods)
 
 
 def who_answers(decision: DecisionFunction) -> tuple[Bands, list[str]]:

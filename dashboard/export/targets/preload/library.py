@@ -125,7 +125,7 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
             f"Open MPI {version} has no {decision.methods[place].label!r}; {methods[place].label!r} is taken instead, "
             "of all that it has the one that costs least there."
         )
-    after = DecisionFunction(decision.collective, methods, decision.tree, categories=decision.categories)
+    after = decision.changed(methods=methods)
     before, then = (summarise(penalty(flat, variant, weights=weights)) for variant in (decision, after))
     cost = f"Penalty of the decision function: {figures(before)}; of what is taken: {figures(then)}."
     switches = switches_of(name, methods, choices, version, own)
