@@ -13,7 +13,7 @@ from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Variants
-from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, kept
+from dashboard.benchmarks.libraries.own_settings import added, kept
 from dashboard.domain.units import format_count, format_duration
 from dashboard.tuning.asked import Asked
 from dashboard.tuning.folder import Result
@@ -66,7 +66,7 @@ def look(work: Work) -> Result:
         "launcher": work.launcher.record(),
         "system": platform.node() if work.launcher.name == "local" else work.launcher.name,
         "cores": len(os.sched_getaffinity(0)),
-        "nodes": allocated_nodes() if work.launcher.name == "local" else None,
+        "nodes": work.nodes if work.launcher.name == "local" else None,
         "across": work.across,
         "environment": kept(own),
         "added": added(own),
@@ -76,7 +76,7 @@ def look(work: Work) -> Result:
     load = os.getloadavg()[0]
     noted = {
         "load": round(load, 2),
-        "busy": work.launcher.name == "local" and load > _BUSY * facts["cores"],
+        "busy": facts["nodes"] == 1 and load > _BUSY * facts["cores"],
         "points": estimate.points,
         "seconds": round(work.asked.seconds, 1),
     }

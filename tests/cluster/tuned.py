@@ -53,13 +53,14 @@ def main() -> int:
     parser.add_argument("--ppn", type=int, default=1)
     parser.add_argument("--budget", default="4min")
     parser.add_argument("--template", action="store_true", help="tune by a start command, not by Slurm")
+    parser.add_argument("-c", "--collectives", default=COLLECTIVES)
     parser.add_argument("--only", choices=["tuned", "full", "judge"])
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     ranks = args.nodes * args.ppn
     said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
     place = ["--nodes", str(args.nodes), "--tasks-per-node", str(args.ppn), *said]
-    grid = ["-c", COLLECTIVES, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
+    grid = ["-c", args.collectives, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
     tuned, full, judging = (args.folder.resolve() / name for name in ("tuned", "full", "judging"))
     codes = []
     if args.only != "judge":

@@ -67,6 +67,8 @@ def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, 
     found = answer(work.folder, tune(work))
     assert found["gain"].keys() == {"allreduce"}
     summary = json.loads((tmp_path / "bundle" / "summary.json").read_text())
+    # A start command says nothing of how many they are; its hosts need not be those of an allocation.
+    assert summary["nodes"] == 2
     assert summary["harmed"] == ["bcast"]
     assert "bcast: slower where HAN decides" in (tmp_path / "bundle" / "README.md").read_text()
 
