@@ -100,7 +100,7 @@ def _worth(candidate: _Candidate) -> float:
 def _candidates(
     work: Work, plan: Plan, decisions: Mapping[str, DecisionFunction], *, everywhere: bool
 ) -> dict[str, list[_Candidate]]:
-    """By collective the cells of its rules; where these decide no cell of the grid, those that the library decides."""
+    """By collective the cells of its rules; where these decide none of the grid, those that the library decides."""
     seconds = _seconds(work, plan)
     candidates = {}
     for name, decision in decisions.items():
@@ -108,12 +108,16 @@ def _candidates(
         cells.sort(key=lambda cell: (cell.comm_size, cell.message_size))
         leaves = leaves_at(decision, [cell.comm_size for cell in cells], [cell.message_size for cell in cells])
         rules: defaultdict[int, list[Cell]] = defaultdict(list)
+        left: list[Cell] = []
         for cell, leaf in zip(cells, leaves.tolist(), strict=True):
-            rules[leaf].append(cell)
-        own = {leaf: each for leaf, each in rules.items() if default_of([_decided(decision, leaf)]) is None}
+            (left if default_of([_decided(decision, leaf)]) == 0 else rules[leaf]).append(cell)
+        weighed = [(float(len(each)), each) for each in rules.values()]
+        if left and (everywhere or not weighed):
+            # All that is left to the library counts as one rule more: it only must not be slower.
+            weighed.append((sum(count for count, _ in weighed) / max(1, len(weighed)) or 1.0, left))
         candidates[name] = [
-            _Candidate(len(each) / number / math.sqrt(seconds[cell]), seconds[cell], cell)
-            for each in (rules if everywhere or not own else own).values()
+            _Candidate(count / number / math.sqrt(seconds[cell]), seconds[cell], cell)
+            for count, each in weighed
             for number, cell in enumerate(_spread(each), 1)
         ]
     return candidates

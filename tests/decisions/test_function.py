@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Node, Split, Test
 from dashboard.decisions.function import table as table_module
+from dashboard.decisions.grown.default import is_default
 from tests.decisions.trees import DERIVED, METHODS, decisions, follow, nodes, values_of
 
 COMM, MESSAGE = np.arange(-3, 24), np.array([-1, 0, 1, 2, 3, 5, 8, 19, 20, 21, 10**6, 10**6 + 1, 2**40])
@@ -192,3 +193,10 @@ def test_named_values_are_drawn_by_their_names() -> None:
         f"collective is bcast or reduce: {METHODS[0].label}",
         f"collective is scan: {METHODS[1].label}",
     ]
+
+
+def test_leaves_that_no_sizes_reach_decide_nothing() -> None:
+    methods = [Method("default", "default"), Method("chain", "chain")]
+    beyond = Split((Test("comm_size", 4),), (Leaf(1), Leaf(0)))
+    assert is_default(DecisionFunction("bcast", methods, Split((Test("comm_size", 8),), (Leaf(0), beyond))))
+    assert not is_default(DecisionFunction("bcast", methods, Split((Test("comm_size", 8),), (beyond, Leaf(0)))))

@@ -21,9 +21,8 @@ def default_of(methods: Sequence[Method]) -> int | None:
 
 
 def is_default(decision: DecisionFunction) -> bool:
-    """Whether it leaves everything to the library."""
-    used = {code for code in decision.tree.codes.tolist() if code >= 0}
-    return all(default_of([decision.methods[code]]) == 0 for code in used)
+    """Whether it leaves everything to the library; leaves that no sizes reach do not count."""
+    return all(default_of([decision.methods[rule.method]]) == 0 for rule in decision.rules())
 
 
 def grow(problem: Problem, *, progress: Progress | None = None) -> DecisionFunction:
