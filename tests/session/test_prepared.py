@@ -1,0 +1,77 @@
+"""What a treatment makes of measurements: values that are worked out by hand, and choices that are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.domain.errors import OptionError
+from dashboard.models.completing import completed
+from dashboard.models.parameter_set import find_parameters
+from dashboard.session.choice import Choice
+from dashboard.session.prepared import prepare
+from dashboard.session.treatment import DEFAULTS, Treatment, Workload
+from tests.cubes import cube_of
+
+#: The first method is 4 % slower than the second at one size, which alone keeps the map from being one region.
+NEARLY = cube_of([[[1.0, 1.04, 1.0]], [[2.0, 1.0, 2.0]]], [4], [1, 8, 64])
+
+
+@pytest.mark.parametrize(
+    ("chosen", "learnt"),
+    [
+        ({}, [0, 1, 0]),
+        ({"tolerance": 3}, [0, 1, 0]),
+        ({"tolerance": 5}, [0, 0, 0]),
+        ({"tolerance": 5, "ties": "fastest"}, [0, 1, 0]),
+    ],
+)
+def test_ties_within_the_tolerance_are_settled_for_the_simplest_map(chosen: dict[str, Any], learnt: list[int]) -> None:
+    prepared = prepare(NEARLY, **chosen)
+    assert prepared.learnt.slices[0].labels.tolist() == [learnt]
+    # Judged is by what was measured.
+    assert prepared.problem.slices[0].labels.tolist() == [[0, 1, 0]]
+
+
+def test_missing_times_are_interpolated_or_a_models_for_learning_alone() -> None:
+    cube = cube_of([[[1e-4, np.nan, 4e-4]], [[3e-4, 3e-4, 3e-4]]], [4], [1024, 4096, 16384])
+    cube = cube.assign_coords(algorithm=("method", ["linear", "binomial"]))
+    between = prepare(cube, interpolate=True)
+    # In the middle of two sizes on a logarithmic axis, the geometric mean of both times.
+    assert between.learnt.slices[0].cube["time"].values[0, 0, 1] == pytest.approx(2e-4)
+    assert np.isnan(between.problem.slices[0].cube["time"].values[0, 0, 1])
+    by_model = prepare(cube, complete="hockney", parameters="grig-tcp").learnt.slices[0].cube["time"].values
+    expected = completed(cube, find_parameters("grig-tcp", "hockney").of("hockney"))["time"].values
+    assert by_model == pytest.approx(expected)
+    assert np.isfinite(by_model).all()
+
+
+def test_trees_that_are_quick_are_kept_and_those_that_were_kept_first_go_first() -> None:
+    prepared = prepare(NEARLY)
+    choices = [Choice.of("quadtree", {"max_depth": depth}) for depth in range(17)]
+    first, second, *_ = [prepared.decided(choice) for choice in choices]
+    assert prepared.decided(choices[1]) is second
+    assert prepared.decided(choices[0]) is not first
+    assert prepared.decided(choices[16], first.decision).given is first.decision
+
+
+def test_a_treatment_takes_what_its_options_allow_and_nothing_else() -> None:
+    chosen = Treatment.of({"tolerance": 5, "without": ["linear"]})
+    assert (chosen.tolerance, chosen.without) == (5.0, ("linear",))
+    assert chosen.changed() == {"tolerance": 5.0, "without": ("linear",)}
+    assert hash(chosen) == hash(Treatment.of({"without": ("linear",), "tolerance": 5.0}))
+    with pytest.raises(OptionError, match=f"a treatment has no colour; it has {', '.join(DEFAULTS)}"):
+        Treatment.of({"colour": 1})
+    with pytest.raises(OptionError, match="ties"):
+        Treatment.of({"ties": "slowest"})
+    with pytest.raises(OptionError, match="tolerance"):
+        Treatment.of({"tolerance": -1})
+
+
+def test_workloads_of_the_same_calls_are_equal() -> None:
+    calls = pd.DataFrame({"collective": ["bcast"], "comm_size": [4], "message_size": [8], "calls": [2.0]})
+    assert Workload.of(calls) == Workload.of(calls.copy())
+    assert Workload.of(calls) != Workload.of(calls.assign(calls=3.0))
