@@ -20,16 +20,21 @@ from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.maps import MAPS
 from dashboard.pages.decisions.page import TABS, DecisionsPage
 from dashboard.session.choice import Choice
-from dashboard.session.registry import register
+from dashboard.session.registry import Results, register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, synthetic_cube
 
 
+@pytest.fixture(scope="module")
+def results(fast_ethernet: xr.DataTree) -> Results:
+    return register(fast_ethernet)
+
+
 @pytest.fixture
-def state(fast_ethernet_files: list[Path]) -> State:
+def state(results: Results) -> State:
     state = State()
-    state.load(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
+    state.show(results)
     state.collective = "bcast"
     return state
 
@@ -47,11 +52,11 @@ def show(cube: xr.Dataset) -> State:
 
 
 class Drawn:
-    """A page as it would be drawn: the sources of each layer of its maps."""
+    """A page whose maps are drawn: the sources of each of their layers."""
 
     def __init__(self, page: DecisionsPage) -> None:
         self.page = page
-        self.root = page.__panel__().get_root(Document())
+        self.root = page.maps.__panel__().get_root(Document())
 
     def column(self, layer: str, column: str) -> Any:
         (plot,) = self.page.maps.live._plots[layer]
@@ -252,7 +257,8 @@ def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) ->
     assert "penalty [%]" in csv.splitlines()[0]
 
 
-def test_sweeps_are_drawn_and_their_mark_follows(page: DecisionsPage, drawn: Drawn, state: State) -> None:
+def test_sweeps_are_drawn_and_their_mark_follows(page: DecisionsPage, state: State) -> None:
+    page.sweeps.__panel__().get_root(Document())
     live = page.sweeps.live
 
     def mark(column: str) -> float:

@@ -29,7 +29,7 @@ def state() -> State:
 @pytest.fixture
 def page(state: State) -> DecisionsPage:
     page = DecisionsPage(state)
-    page.__panel__().get_root(Document())
+    page.maps.__panel__().get_root(Document())
     return page
 
 

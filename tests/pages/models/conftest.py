@@ -8,7 +8,6 @@ from dashboard.pages.models.page import ModelsPage
 from dashboard.session.registry import Results, load_results
 from dashboard.session.samples import sample_start
 from dashboard.session.state import State
-from tests.pages.models.viewing import shown
 
 
 @pytest.fixture(scope="session")
@@ -29,5 +28,5 @@ def state(results: Results) -> State:
 
 @pytest.fixture
 def page(state: State) -> ModelsPage:
-    """The page, rendered."""
-    return shown(state)
+    """The page; what a test looks at is rendered by `viewing`."""
+    return ModelsPage(state)

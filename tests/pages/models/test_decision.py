@@ -10,7 +10,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.registry import Results, register
 from dashboard.session.state import State
-from tests.pages.models.viewing import open_tab, shown, source
+from tests.pages.models.viewing import open_tab, source
 
 
 def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage, state: State) -> None:
@@ -81,13 +81,13 @@ def test_what_models_complete_is_marked(results: Results) -> None:
     cube["time"][:, 1::2, 1::2] = np.nan
     state = State(page="Models")
     state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="sparse")})))
-    page = shown(state)
+    page = ModelsPage(state)
     part = open_tab(page, "Decision")
     part.fill.value = True
     assert "times predicted by the loggp model" in part.note.object
     missing = cube["time"].isnull().all("method").values
     assert f"Dotted: {int(missing.sum())} of {missing.size}" in part.methods.object
-    boxes = source(part.live, "model marks")
+    boxes = source(part, "model marks")
     assert len(boxes["left"]) >= missing.any(axis=1).sum()
 
 
@@ -108,11 +108,11 @@ def test_optimal_implementations(page: ModelsPage) -> None:
     assert not part.coming.visible
     assert "binomial" in part.algorithms.object
     assert "not segmented" in part.segments.object
-    pixels = source(part.live, "optimal")["image"][0]
+    pixels = source(part, "optimal")["image"][0]
     decision = DecisionFunction.from_json(part.save.callback().read().decode())
     large = decision.methods[decision.predict_one(16, 256 << 10)]
     assert large.segment_size == part.optimal["segment_size"].sel(comm_size=16, message_size=256 << 10)
     part.model.value = "loggp"
-    assert (source(part.live, "optimal")["image"][0] != pixels).any()
+    assert (source(part, "optimal")["image"][0] != pixels).any()
     page.collective.value = "barrier"
     assert "no message to cut" in part.message.object

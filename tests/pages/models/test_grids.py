@@ -15,7 +15,7 @@ from dashboard.session.registry import load_results
 from dashboard.session.samples import sample_start
 from dashboard.session.state import State
 from loaders import RunWriter
-from tests.pages.models.viewing import open_tab, shown
+from tests.pages.models.viewing import open_tab
 
 SIZES = (1000, 10_000, 100_000)
 #: Percent that 4x4 gains, by size.
@@ -39,7 +39,7 @@ def page_of(folder: Path, processes: int = 16, *, all_layouts: bool = False) -> 
     state = State()
     state.show(load_results([path]))
     state.page = "Models"
-    return shown(state)
+    return ModelsPage(state)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_predictions_and_deviations_of_kept_results() -> None:
     start = sample_start("fast-ethernet-grids")
     state.show(load_results(start.paths, **start.hints))
     state.page, state.collective = "Models", "bcast"
-    tab = open_tab(shown(state), "Grids")
+    tab = open_tab(ModelsPage(state), "Grids")
     tab.original.value, tab.inner.value = "linear provider=own", "linear"
     assert "By a runtime function of linear provider=own, 100,000 B" in tab.predicted.object
     assert re.search(r"<td>4x4</td>.*?ms</td>.*?ms</td>.*?[0-9] %</td>", tab.predicted.object, re.DOTALL)

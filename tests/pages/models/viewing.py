@@ -1,4 +1,4 @@
-"""The page *Models* as a browser would have it, and what is drawn on it."""
+"""The page *Models*, and what is drawn on it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 from bokeh.document import Document
 
 from dashboard.pages.models.page import TABS, ModelsPage
-from dashboard.session.state import State
 
 
-def shown(state: State) -> ModelsPage:
-    """The page, with what it draws rendered: its tabs. That the widgets beside them are is a browser's test."""
-    page = ModelsPage(state)
-    page.tabs.get_root(Document())
-    return page
+def drawn(part: Any) -> Any:
+    """A part of the page, rendered as for a browser."""
+    part.__panel__().get_root(Document())
+    return part
 
 
-def source(live: Any, name: str) -> dict[str, Any]:
-    """Columns of what is drawn under a name."""
-    (plot,) = live._plots[name]
+def source(part: Any, name: str) -> dict[str, Any]:
+    """Columns of what a part draws under a name; it is rendered where it is not yet."""
+    if not part.live._plots[name]:
+        drawn(part)
+    (plot,) = part.live._plots[name]
     return plot.handles["source"].data
 
 
