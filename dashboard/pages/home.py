@@ -15,7 +15,8 @@ from dashboard.measuring.kept import campaigns_root
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
-from dashboard.pages.parts.widgets import Button
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.coverage import coverage_table
@@ -32,6 +33,7 @@ _ABOUT = (
     "colltune measures, decides with a small tree, writes it as rules or source, and proves that the library follows."
     "</p>"
 )
+_MORE = "The page Data tells what each file gives."
 _CARD = {
     "border": "1px solid color-mix(in srgb, currentColor 20%, transparent)",
     "border-radius": "6px",
@@ -80,9 +82,10 @@ class HomePage(Viewer):
             align_items="start",
             **wide,
         )
+        self.refused = Alert(severity="error", sizing_mode="stretch_width", margin=(8, 8, 0, 8), visible=False)
         self._drawn: Any = None
         self.rested = Rested(self._tell_news, 0.0, lambda: tunings.tunings(campaigns_root())[0])
-        state.param.watch(self._follow, [*DRAWN, "page"])
+        state.param.watch(self._follow, [*DRAWN, "page", "error"])
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -107,7 +110,7 @@ class HomePage(Viewer):
         ]
         about = pn.pane.HTML(_ABOUT, sizing_mode="stretch_width", margin=(12, 8))
         row = pn.FlexBox(*cards, sizing_mode="stretch_width", gap="16px", margin=(8, 8), align_items="stretch")
-        return pn.Column(about, row, self.open, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.refused, about, row, self.open, sizing_mode="stretch_width", margin=0)
 
     def _go(self, page: str) -> None:
         self.state.page = page
@@ -122,6 +125,7 @@ class HomePage(Viewer):
         if not state.on_show(PAGE):
             return
         self.rested.ask()
+        self.refused.param.update(object=plain(f"{state.error}\n{_MORE}"), visible=bool(state.error))
         key = (state.view.data_key, state.scheme)
         if key != self._drawn:
             self._drawn = key

@@ -19,9 +19,10 @@ Y = hv.Dimension("comm_size_at", label="processes")
 #: Maps of more cells than this, in all or in a row or column, have no letters: they would not fit.
 MOST_LETTERS = 900
 MOST_IN_LINE = 40
-#: Width of a map on a page of 1280 pixels, and of a figure's digit.
-NARROWEST = 300.0
-FIGURE_WIDTH = 5.6
+#: Width and height of a map on a page of 1280 pixels, of a figure's digit, and what is free beside a text.
+NARROWEST, LOWEST = 300.0, 260.0
+FIGURE_WIDTH, FIGURE_HEIGHT = 5.6, 8.0
+FREE = 2.5
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
@@ -190,13 +191,17 @@ def has_letters(axes: Axes) -> bool:
     return axes.cells <= MOST_LETTERS and max(axes.shape) <= MOST_IN_LINE
 
 
-def _pixels(axis: Axis) -> NDArray[np.float64]:
-    """Width of each column of cells where the map is as narrow as it gets."""
+def _pixels(axis: Axis, extent: float) -> NDArray[np.float64]:
+    """Width, or height, of each column or row of cells where the map is so many pixels wide or high."""
     low, high = axis.limits
-    return np.diff(axis.edges) / (high - low) * NARROWEST
+    return np.diff(axis.edges) / (high - low) * extent
 
 
-def that_fit(figures: NDArray[Any], axis: Axis, column: NDArray[np.intp] | None = None) -> NDArray[Any]:
+def _width(text: str) -> float:
+    return len(text) * FIGURE_WIDTH + FREE
+
+
+def that_fit(figures: NDArray[Any], axis: Axis, column: NDArray[np.intp]) -> NDArray[Any]:
     """Leave out what is wider than its cell where the map is as narrow as it gets.
 
     Parameters
@@ -206,31 +211,51 @@ def that_fit(figures: NDArray[Any], axis: Axis, column: NDArray[np.intp] | None 
     axis
         To the right.
     column
-        Of each cell along the axis; None: the cells stand row by row.
+        Of each cell along the axis.
     """
-    lengths = np.array([len(text) for text in figures])
-    pixels = _pixels(axis)
-    wide = np.resize(pixels, len(figures)) if column is None else pixels[column]
-    return np.where(lengths * FIGURE_WIDTH <= wide, figures, "")
+    widths = np.array([_width(text) for text in figures])
+    return np.where(widths <= _pixels(axis, NARROWEST)[column], figures, "")
+
+
+def in_cells(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
+    """Leave out what is wider or higher than its cell where the map is as small as it gets.
+
+    Parameters
+    ----------
+    figures
+        Text in each cell, row by row.
+    axes
+        Of the map.
+    """
+    rows, columns = axes.shape
+    fitting = that_fit(figures, axes.x, np.tile(np.arange(columns), rows))
+    return np.where(np.repeat(_readable(axes), columns), fitting, "")
+
+
+def _readable(axes: Axes) -> NDArray[np.bool_]:
+    """Rows that are high enough to be written in."""
+    return _pixels(axes.y, LOWEST) >= FIGURE_HEIGHT
 
 
 def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> NDArray[Any]:
     """Text in each cell, row by row: a method's code in the middle one of its cells side by side, the others empty.
 
-    Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest.
+    Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest; where there is
+    none for that either, nothing.
     """
     texts = np.full(methods.shape, "", dtype=object)
-    pixels, centres, edges = _pixels(axes.x), axes.x.centres, axes.x.edges
-    for row, line in enumerate(methods):
+    pixels, centres, edges = _pixels(axes.x, NARROWEST), axes.x.centres, axes.x.edges
+    for row in np.flatnonzero(_readable(axes)):
+        line = methods[row]
         ends = [*(np.flatnonzero(np.diff(line)) + 1), len(line)]
         for start, end in zip([0, *ends], ends, strict=False):
             if line[start] >= 0:
                 code, wide = key.letters[line[start]], pixels[start:end]
-                fits = len(code) * FIGURE_WIDTH <= wide.sum()
                 # In a cell that has room for it, if can be: lines of regions may run between two.
                 off = np.abs(centres[start:end] - (edges[start] + edges[end]) / 2)
-                off[wide < len(code) * FIGURE_WIDTH] += edges[-1] - edges[0]
-                texts[row, start + int(off.argmin())] = code if fits else code[0]
+                off[wide < _width(code)] += edges[-1] - edges[0]
+                fitting = (text for text in (code, code[0]) if _width(text) <= wide.sum())
+                texts[row, start + int(off.argmin())] = next(fitting, "")
     return texts.ravel()
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, paint_codes, that_fit
+from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, in_cells, paint_codes
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.raster import Raster
 
@@ -64,7 +64,7 @@ def gap_columns(gap: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]
         return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
     x, y = axes.x.centres, axes.y.centres
     figures = np.array([f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()])
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": that_fit(figures, axes.x)}
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": in_cells(figures, axes)}
 
 
 def gap_figures(gap: NDArray[np.float64], axes: Axes) -> hv.Labels:

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, paint_codes, that_fit
+from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, in_cells, paint_codes
 from dashboard.plots.raster import Raster
 
 #: Upper ends of the classes, percent; the last class is open.
@@ -54,7 +54,7 @@ def figure_columns(penalty: NDArray[np.float64], axes: Axes) -> dict[str, NDArra
     shown = np.nan_to_num(penalty).ravel()
     x, y = axes.x.centres, axes.y.centres
     figures = np.array([f"{value:.0f}" if value >= BOUNDS[0] else "" for value in shown])
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": that_fit(figures, axes.x)}
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": in_cells(figures, axes)}
 
 
 def cell_figures(penalty: NDArray[np.float64], axes: Axes) -> hv.Labels:

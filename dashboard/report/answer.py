@@ -8,12 +8,17 @@ import numpy as np
 import xarray as xr
 
 from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.plots.ties import VEILS
 from dashboard.plots.tiles import Tile
 from dashboard.session.choice import Choice
 from dashboard.session.view import DEFAULT, View
 
 #: Fewer cells for each rule are too few to decide on, and larger penalties (percent) too large to be taken.
 CELLS_PER_RULE, MOST_MEAN, MOST_WORST = 3, 10.0, 100.0
+#: Percent of the cells that are most of them.
+MOST_CELLS = 50.0
+#: Probability from which on a method is surely the fastest: where maps begin to fade.
+SURE = VEILS[0][0]
 AGAINST_DEFAULT = "Against the library's default"
 
 
@@ -35,11 +40,22 @@ def _tiles(view: View) -> Iterator[Tile]:
     if np.isfinite(penalties["penalty"]).any():
         yield _worst(penalties)
     yield _against_default(view, penalties)
-    tied = view.tied()
-    if tied is not None and tied[0].size:
-        sure = 100 * (1 - int(tied[0].sum()) / max(int((penalties["best"] >= 0).sum()), 1))
-        unsure = "on most cells other methods may be as fast"
-        yield Tile("Certain", f"{sure:.4g} %", "of the cells have one best method", unsure if sure < 50 else "")
+    yield from _certain(view, penalties)
+
+
+def _certain(view: View, penalties: xr.Dataset) -> Iterator[Tile]:
+    """How sure the best methods are; where maps show it, by the same probabilities as they are faded by."""
+    measured, unsure = int((penalties["best"] >= 0).sum()), "on most cells other methods may be as fast"
+    sureness, tied = view.sureness(), view.tied()
+    if sureness is not None and np.isfinite(sureness).any():
+        sure = 100 * float(np.mean(sureness[np.isfinite(sureness)] >= SURE))
+        note = f"of the cells: fastest with a probability of {SURE:.0%} or more"
+        yield Tile("Certain", f"{sure:.4g} %", note, unsure if sure < MOST_CELLS else "")
+    elif tied is not None and tied[0].size:
+        alone = 100 * (1 - int(tied[0].sum()) / max(measured, 1))
+        yield Tile(
+            "Not tied", f"{alone:.4g} %", "of the cells have one best method", unsure if alone < MOST_CELLS else ""
+        )
 
 
 def _mean(view: View, mean: float | None) -> Tile:

@@ -19,6 +19,7 @@ from dashboard.export import source_lines
 from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.maps import MAPS
 from dashboard.pages.decisions.page import TABS, DecisionsPage
+from dashboard.pages.frame.first import First
 from dashboard.session.choice import Choice
 from dashboard.session.registry import Results, register
 from dashboard.session.state import State
@@ -298,6 +299,16 @@ def test_without_results_the_page_says_what_to_do() -> None:
     assert page.message.object == "Loading, 40 %"
 
 
+def test_in_the_dashboard_what_stands_above_every_page_says_so_alone() -> None:
+    state = State()
+    state.navigated, state.page = True, "Decisions"
+    page, above = DecisionsPage(state), First(state, lambda: None)
+    for busy in ("", "Loading, 40 %"):
+        state.busy = busy
+        assert not page.message.visible
+        assert above.text.visible
+
+
 def test_results_may_come_later_and_be_replaced(fast_ethernet_files: list[Path]) -> None:
     state = State()
     page = DecisionsPage(state)
@@ -405,6 +416,19 @@ def test_the_page_opens_with_the_figures_and_says_where_they_are_bad(page: Decis
     assert not tiles["Lost on average"].alarm
     assert tiles["Lost at worst"].figure == "0 %"
     assert "processes" not in tiles["Lost at worst"].note
+
+
+def test_where_the_map_is_faded_the_figure_of_certainty_is_that_of_the_fading(state: State) -> None:
+    tiles = {tile.title: tile.figure for tile in answer(state.view)}
+    assert "Certain" not in tiles
+    assert tiles["Not tied"] == f"{100 * (1 - state.view.tied()[0].mean()):.4g} %"
+    state.uncertainty = True
+    sureness = state.view.sureness()
+    sure = 100 * (sureness[np.isfinite(sureness)] >= 0.9).mean()
+    tiles = {tile.title: tile.figure for tile in answer(state.view)}
+    assert "Not tied" not in tiles
+    assert 0 < sure < 100
+    assert tiles["Certain"] == f"{sure:.4g} %"
 
 
 def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage, state: State) -> None:

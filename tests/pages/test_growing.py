@@ -91,6 +91,14 @@ def test_progress_is_shown_and_goes_when_work_is_done(loop: Loop) -> None:
     assert not background.line.visible
 
 
+def test_how_long_it_takes_still_is_told_once_it_is_more_than_a_guess() -> None:
+    assert _growing._remaining(_growing.GUESS_SECONDS / 2, 0.5) == ""
+    assert _growing._remaining(600.0, 0.0) == ""
+    assert _growing._remaining(20.0, 0.25) == ", about 60 s still"
+    assert _growing._remaining(600.0, 0.5) == ", about 10 min still"
+    assert _growing._remaining(60.0, 1.0) == ""
+
+
 def test_work_stands_still_while_nobody_looks_at_it(loop: Loop) -> None:
     background, work, looking, done = Background(again=lambda: None), Slow("tree"), threading.Event(), []
     work.go.set()

@@ -57,6 +57,18 @@ def test_what_is_open_is_told_with_its_sizes() -> None:
     assert app._pages["Data"].chooser.kind == "Upload"
 
 
+def test_a_file_that_was_refused_at_the_start_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "empty.csv"
+    file.write_text("")
+    app = App(Start((file,)))
+    app.state.page = "Home"
+    page = app._pages["Home"]
+    assert page.refused.visible
+    assert "empty" in page.refused.object
+    app.state.error = ""
+    assert not page.refused.visible
+
+
 def test_the_newest_tuning_is_news(tmp_path: Path, finished: Path) -> None:
     shutil.copytree(finished, tmp_path / "kept" / "tuned")
     assert "tuned: proven, nothing slower" in open_page().news.object

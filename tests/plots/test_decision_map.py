@@ -14,7 +14,9 @@ from dashboard.decisions import decision_map, exact, quadtree
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import (
+    FIGURE_HEIGHT,
     FIGURE_WIDTH,
+    LOWEST,
     NARROWEST,
     cell_letters,
     letter_columns,
@@ -145,6 +147,17 @@ def test_a_code_that_does_not_fit_is_the_algorithm_s_letter() -> None:
     texts = letter_columns(methods, axes, key)["letter"]
     assert set(texts[:30]) == {"C", "L"}
     assert [text for text in texts[30:] if text] == ["C16/4"]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 40), (38, 4)])
+def test_cells_that_are_too_narrow_or_low_for_a_letter_have_none(rows: int, columns: int) -> None:
+    axes, key = Axes.of(decision_map(synthetic_cube(rows, columns, 3, seed=1))), MethodKey.of(["linear", "binomial"])
+    methods = np.indices((rows, columns)).sum(axis=0) % 2
+    texts = letter_columns(methods, axes, key)["letter"].reshape(rows, columns)
+    wide, high = (np.diff(axis.edges) / np.ptp(axis.edges) for axis in (axes.x, axes.y))
+    narrow = (NARROWEST * wide < FIGURE_WIDTH + 1) | (LOWEST * high < FIGURE_HEIGHT)[:, None]
+    assert narrow.any()
+    assert set(texts[narrow]) == {""}
 
 
 def test_a_map_of_many_cells_has_no_letters() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,8 @@ from dashboard.domain.options import Option
 from loaders.facet_names import ADAPTIVE, POINTS
 
 MOST_LEAVES = 15
+#: Shares of the work that are done before trees are grown, and before they are judged.
+BETWEEN, JUDGED = 0.3, 0.5
 PATH = (1, 2, 3, 4, 6, 8, 10, 12, MOST_LEAVES)
 
 LEAVES = Option(
@@ -81,6 +84,12 @@ def _within(progress: Progress | None, number: int, count: int) -> Progress:
     return say
 
 
+def _steps(progress: Progress, done: float, share: float, what: str) -> Callable[[], None]:
+    """What is called before each of several steps of one share, after so much is done."""
+    begun = itertools.count()
+    return lambda: progress(done + share * next(begun), what)
+
+
 class _Recommending:
     """The trees of one table over the problem's methods, and how they were chosen."""
 
@@ -92,18 +101,14 @@ class _Recommending:
         self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE
         # Sizes that were measured because the decision changes there say nothing, left out, of how many leaves serve.
         self._folds = [] if self._chosen_sizes else left_out(table)
-        progress(0.0, "times between the sizes")
-        self._predictor, self._tried = choose_predictor(self._folds)
+        between = _steps(progress, 0.0, BETWEEN / max(len(self._folds), 1), "times between the sizes")
+        self._predictor, self._tried = choose_predictor(self._folds, between)
+        progress(BETWEEN, "trees of every size")
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
         self._trees = Growing(table, surfaces).useful(most)
         methods = tuple(problem.methods[place] for place in part.methods)
-        done = iter(range(len(self._folds)))
-
-        def step() -> None:
-            progress(0.2 + 0.7 * next(done) / len(self._folds), "trees without some sizes")
-
-        self._sizes = judge_sizes(self._folds, self._predictor, methods, tuple(self._trees), most, step)
-        progress(0.9, "the tree")
+        without = _steps(progress, JUDGED, (1.0 - JUDGED) / max(len(self._folds), 1), "trees without some sizes")
+        self._sizes = judge_sizes(self._folds, self._predictor, methods, tuple(self._trees), most, without)
 
     def tree(self, most: int) -> tuple[Node, dict[str, Any]]:
         """The tree of at most so many leaves, and what was chosen."""

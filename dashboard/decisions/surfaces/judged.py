@@ -98,11 +98,18 @@ def left_out(table: Table) -> list[Left]:
     return folds
 
 
-def choose_predictor(folds: Sequence[Left]) -> tuple[Predictor, list[Judged]]:
-    """Take the predictor whose fastest methods cost least at left-out lines, another than the first for a reason."""
+def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: None) -> tuple[Predictor, list[Judged]]:
+    """Take the predictor whose fastest methods cost least at left-out lines, another than the first for a reason.
+
+    Calls `step` before each fold.
+    """
     if not folds:
         return PREDICTORS[0], []
-    table = np.array([[_argmin(fold, predictor) for predictor in PREDICTORS] for fold in folds])
+    rows = []
+    for fold in folds:
+        step()
+        rows.append([_argmin(fold, predictor) for predictor in PREDICTORS])
+    table = np.array(rows)
     table = table[np.isfinite(table).all(axis=1)]
     if not len(table):
         return PREDICTORS[0], []
@@ -190,7 +197,10 @@ def judge_sizes(
     most: int,
     step: Callable[[], None],
 ) -> Sizes:
-    """Grow trees of up to so many leaves, asking each of `kinds`, without some lines, and judge them there."""
+    """Grow trees of up to so many leaves, asking each of `kinds`, without some lines, and judge them there.
+
+    Calls `step` before each fold.
+    """
     costs: dict[tuple[int, str], list[float]] = {}
     for fold in folds:
         step()

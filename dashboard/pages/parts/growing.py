@@ -17,6 +17,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.grown.family import Cancelled, Progress
+from dashboard.domain.units import format_duration
 from dashboard.pages.parts.later import give_way, hand_over, live_session
 from dashboard.pages.parts.widgets import Button, LinearProgress
 from dashboard.session.choice import Choice
@@ -27,6 +28,8 @@ _WORKERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="growing")
 TELL_SECONDS = 0.2
 #: Seconds that work takes at most before it lets the session's own thread go first, where it tells so often.
 WAY_SECONDS = 0.05
+#: Seconds of work from which on it is said how long it takes still.
+GUESS_SECONDS = 3.0
 #: Seconds without another request before work starts.
 REST_SECONDS = 0.12
 
@@ -44,6 +47,7 @@ class _Task:
     cancelled: threading.Event = field(default_factory=threading.Event)
     reported: float = field(default_factory=time.monotonic)
     gave_way: float = field(default_factory=time.monotonic)
+    begun: float = field(default_factory=time.monotonic)
 
 
 class Background(Viewer):
@@ -180,7 +184,7 @@ class Background(Viewer):
     def _show(self, task: _Task, share: float, text: str) -> None:
         if task is not self._task:
             return
-        self._tell(f"{task.title} … {text}", running=True)
+        self._tell(f"{task.title} … {text}{_remaining(time.monotonic() - task.begun, share)}", running=True)
         self.bar.value = int(100 * min(max(share, 0.0), 1.0))
 
     def _finish(self, task: _Task, future: Future[Any]) -> None:
@@ -218,6 +222,14 @@ class Background(Viewer):
         self.bar.visible = self.cancel.visible = running
         self.again.visible = False
         self.line.visible = bool(text)
+
+
+def _remaining(seconds: float, share: float) -> str:
+    """How long work is likely to take still, after so many seconds for a share of it; empty while that is a guess."""
+    if seconds < GUESS_SECONDS or not 0 < share < 1:
+        return ""
+    left = seconds * (1 - share) / share
+    return f", about {format_duration(left)} still" if left >= 1 else ""
 
 
 def _run(future: Future[Any], work: Work, tell: Progress) -> None:

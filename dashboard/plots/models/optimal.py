@@ -90,7 +90,7 @@ def _powers(segment: NDArray[np.float64], axes: Axes) -> hv.Labels:
             [f"{power:.0f}" if size > 0 else "" for size, power in zip(known, np.log2(known), strict=True)]
         )
     x, y = axes.x.centres, axes.y.centres
-    columns = (np.tile(x, y.size), np.repeat(y, x.size), drawn.that_fit(texts, axes.x))
+    columns = (np.tile(x, y.size), np.repeat(y, x.size), drawn.in_cells(texts, axes))
     return hv.Labels(columns, [drawn.X, drawn.Y], "power").opts(
         text_color=drawn.INK, text_font_size="8px", backend="bokeh"
     )

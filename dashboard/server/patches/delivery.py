@@ -1,11 +1,14 @@
-"""Changes that had to wait for a busy websocket, all of them sent.
+"""Changes that had to wait for a busy websocket, all of them sent, and as soon as it is free.
 
-Panel 1.9 keeps such changes aside, and one task sends them. What comes in while that task waits for its last one to be
-written stays where it is until something else changes: a button that was free again was shown as disabled for as long
-as nobody did anything.
+Panel 1.9 keeps such changes aside, and one task sends them. Where the websocket is still busy it looks again after
+10 ms: the receipt of a slider's move was mostly still being written when what follows from the move was there. And what
+comes in while that task waits for its last one to be written stays where it is until something else changes: a button
+that was free again was shown as disabled for as long as nobody did anything.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from bokeh.document import Document
 from panel.io import document
@@ -15,11 +18,22 @@ _waiting, _busy = document._WRITE_MSGS, document._WRITE_BLOCK  # noqa: SLF001 - 
 
 
 async def _send_all(doc: Document) -> None:
+    await _free(doc)
     await _send(doc)
     while doc in _waiting and doc not in _busy:
         # As whoever adds a message does.
         _busy[doc] = True
+        await _free(doc)
         await _send(doc)
+
+
+async def _free(doc: Document) -> None:
+    """Wait for the websockets that something is being written to."""
+    for connection in list(_waiting.get(doc, ())):
+        lock: Any = getattr(connection._socket, "write_lock", None)  # noqa: SLF001 - Panel asks for it by that name
+        if lock is not None:
+            async with lock:
+                pass
 
 
 def install() -> None:

@@ -88,6 +88,13 @@ def test_few_sizes_do(rows: int, columns: int) -> None:
     assert DecisionFunction.from_json(decision.to_json()) == decision
 
 
+def test_how_far_it_is_goes_up_by_small_steps() -> None:
+    told: list[float] = []
+    recommended(Problem.of(synthetic_cube(8, 12, 3, seed=1)), progress=lambda share, _what: told.append(share))
+    assert told == sorted(told)
+    assert max(np.diff([*told, 1.0])) < 0.25
+
+
 def test_it_can_be_stopped_and_refuses_no_leaves() -> None:
     problem = Problem.of(crossing(2048.0))
 
