@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, complaints, finish_job
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Progress, complaints, finish_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library, mpicc
 from dashboard.benchmarks.ranks import counting
@@ -24,8 +24,6 @@ _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.verify")
 QUIET_S = 60.0
 #: Bytes of a message with its header that Open MPI must be let send ahead.
 _LEAST_EAGER = "80"
-
-Progress = Callable[[float, str], None]
 
 
 def check_methods(
