@@ -20,10 +20,14 @@ _USER_ERRORS = {
     "dashboard.commands.usage": "Usage",
     "loaders.errors": "LoadError",
     "dashboard.domain.errors": "DecisionError",
+    "dashboard.benchmarks.errors": "BenchError",
+    "dashboard.export.rules.fault": "RulesError",
     "dashboard.export.target": "ExportError",
     "dashboard.models.errors": "ModelError",
     "dashboard.online.errors": "OnlineError",
     "dashboard.schedules.errors": "ScheduleError",
+    "dashboard.server.access": "AccessError",
+    "dashboard.server.login": "LoginError",
 }
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141

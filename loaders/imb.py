@@ -195,18 +195,13 @@ def _keep(state: _State, fields: Mapping[str, str], column: str) -> str:
         other["time"] = max(other["time"], seconds)
         return ""
     row: dict[str, Any] = {"time": seconds, "repetitions": int(fields["#repetitions"])}
-    if state.comm_size is not None:
-        row["comm_size"] = state.comm_size
     collective, algorithm, pure = (None, None, False) if state.name is None else benchmark_name(state.name)
     column = text.size_column(collective)
     row[column] = size
     state.totals = state.totals or column == "total_size"
-    if algorithm is not None:
-        row["algorithm"] = algorithm
-    if collective is not None:
-        row["collective"] = collective
-        if state.first_variants.setdefault(collective, pure) != pure:
-            row["measurement"] = "pure" if pure else "overlapped"
+    row |= text.columns_of(comm_size=state.comm_size, algorithm=algorithm, collective=collective)
+    if collective is not None and state.first_variants.setdefault(collective, pure) != pure:
+        row["measurement"] = "pure" if pure else "overlapped"
     if "group" in fields:
         state.groups[size] = row
     state.rows.append(row)
@@ -225,9 +220,8 @@ def _finish(source: Source, state: _State) -> None:
         )
     if not source.rows:
         names = ", ".join(list(state.sections)[:5]) or "no '# Benchmarking …'"
-        reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
         raise source.fail(
-            f"no times of collectives found ({names}: {reasons}); right would be '# Benchmarking Bcast', "
+            f"no times of collectives found ({names}: {text.reasons(source)}); right would be '# Benchmarking Bcast', "
             "'# #processes = 4', '#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]' and rows of five numbers"
         )
 

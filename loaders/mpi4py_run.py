@@ -145,12 +145,7 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
     if time is None:
         return "the time is not positive"
     row: dict[str, Any] = {"time": time * 1e-6, text.size_column(title.collective): size}
-    if title.collective is not None:
-        row["collective"] = title.collective
-    if title.algorithm is not None:
-        row["algorithm"] = title.algorithm
-    if title.comm_size is not None:
-        row["comm_size"] = title.comm_size
+    row |= text.columns_of(collective=title.collective, algorithm=title.algorithm, comm_size=title.comm_size)
     state.programs["mpi4py demo/osu"] = None
     state.rows.append(row)
     return ""
@@ -191,7 +186,7 @@ def _nothing(source: Source, state: _State) -> str:
             f"holds bandwidths ({titles}), not times; right would be the output of a latency test such as "
             "osu_latency.py, or of mpi4py.bench pingpong without --no-stats"
         )
-    reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
+    reasons = text.reasons(source)
     return (
         f"no times of collectives found ({titles}: {reasons}); right would be '# MPI Broadcast Latency Test', "
         "'# Size [B]  Latency [us]' and rows such as '1  0.64'"

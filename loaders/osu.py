@@ -213,12 +213,7 @@ def _keep(state: _State, title: Title, fields: Mapping[str, str], column: str) -
         return f"no {state.used[title.collective]!r} as in the tables before; the statistic 'mean' is in both"
     row: dict[str, Any] = {"time": float(fields[column]) * 1e-6}
     row[text.size_column(title.collective)] = int(fields.get("size", "0"))
-    if title.collective is not None:
-        row["collective"] = title.collective
-    if title.algorithm is not None:
-        row["algorithm"] = title.algorithm
-    if title.comm_size is not None:
-        row["comm_size"] = title.comm_size
+    row |= text.columns_of(collective=title.collective, algorithm=title.algorithm, comm_size=title.comm_size)
     if "iterations" in fields:
         row["repetitions"] = int(fields["iterations"])
     if state.datatype != state.first_datatypes.setdefault(title.collective, state.datatype):
@@ -240,7 +235,7 @@ def _finish(source: Source, state: _State) -> None:
         source.note("reduce_scatter: the total vector is divided by the communicator size")
     if not source.rows:
         titles = ", ".join(repr(t.lstrip("# ")) for t in list(state.titles)[:3]) or "no title"
-        reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
+        reasons = text.reasons(source)
         raise source.fail(
             f"no times of collectives found ({titles}: {reasons}); right would be '# OSU MPI … Latency Test', "
             "'# Size  Avg Latency(us)' and rows such as '1  6.57'"

@@ -65,9 +65,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     state = _State()
     yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state))
     if not source.rows:
-        reasons = ", ".join(f"{n} × {reason}" for reason, n in source.reasons.most_common(3)) or "no rows"
         raise source.fail(
-            f"no measurement found ({reasons}); a block of SKaMPI 4 looks like "
+            f"no measurement found ({text.reasons(source)}); a block of SKaMPI 4 looks like "
             "'#/*@insyncol_MPI_Alltoall-nodes-short-SM.ski*/' and '2  12.7  0.2  8  12.7  0.2  8'"
         )
 

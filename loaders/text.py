@@ -103,6 +103,16 @@ def size_column(collective: str | None) -> str:
     return "total_size" if entry and entry.reduces and entry.by_block else "message_size"
 
 
+def columns_of(**values: Any) -> dict[str, Any]:
+    """Those columns of a row whose value is told, not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def reasons(source: Source) -> str:
+    """Why the most rows were passed over, for who finds none that can be used."""
+    return ", ".join(f"{count} × {reason}" for reason, count in source.reasons.most_common(3)) or "no rows"
+
+
 def first_fault(faults: Iterable[tuple[bool, str]]) -> str:
     """Return the reason of the first condition that holds, empty where none does."""
     return next((reason for holds, reason in faults if holds), "")

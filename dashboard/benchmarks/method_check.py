@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, complaints, finish_job
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Progress, complaints, finish_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library, mpicc
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from loaders import disk
@@ -20,12 +22,10 @@ from loaders import disk
 #: Numbers of processes, and cases of each algorithm with each.
 PROCESSES = (2, 3, 4, 5, 8)
 MOST_CASES = 24
-_RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.verify")
+_RANKS = "dashboard.benchmarks.ranks.verify"
 QUIET_S = 60.0
 #: Bytes of a message with its header that Open MPI must be let send ahead.
 _LEAST_EAGER = "80"
-
-Progress = Callable[[float, str], None]
 
 
 def check_methods(
@@ -71,21 +71,17 @@ def check_methods(
     installation = library.find()
     with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
         folder = Path(name)
-        order, results, log = folder / "order.json", folder / "results.jsonl", folder / "ranks.log"
+        results = folder / "results.jsonl"
         hidden = counting.hidden(installation.library)
         preloaded = counting.preloaded(folder) if hidden else {}
         counters = () if hidden and not preloaded else installation.library.graph_counters
         native = str(mpicc.beside(installation.mpiexec, SOURCE, folder / FILE) or "")
-        record = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
-        record["native"] = native
-        disk.write_text(order, json.dumps({**record, "results": str(results)}))
-        environment = {**ONE_THREAD, **installation.library.environment(one_node=True, graphs=bool(counters))}
-        environment |= preloaded
+        order = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
+        order |= {"native": native, "results": str(results)}
+        environment = installation.library.environment(one_node=True, graphs=bool(counters)) | preloaded
         if not eager:
             environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
-        program = (sys.executable, *_RANKS, str(order))
-        job = Job(folder, max(processes), program, environment, seconds, log, watched=(results,), quiet=QUIET_S)
-        launcher = LocalLauncher((str(installation.mpiexec),))
+        job = job_of(folder, max(processes), environment, seconds, watched=(results,), quiet=QUIET_S)
         total = len(algorithms) * len(processes)
 
         def look() -> None:
@@ -93,8 +89,7 @@ def check_methods(
                 done = results.read_text(encoding="utf-8").count('"done"')
                 progress(done / total, f"{done} of {total} methods and numbers of processes")
 
-        status, words = finish_job(launcher, job, look), complaints(log)
-        reason = "" if status.state == "finished" else status.reason or status.state
+        reason, words = run_ranks(installation, _RANKS, order, job, look)
         answer = _read(results, reason)
         if reason and not answer["cases"] and not answer["failed"]:
             raise BenchError(f"no ranks can be run with {installation.mpiexec}: {words[-1] if words else reason}")
@@ -102,6 +97,22 @@ def check_methods(
             answer["failed"][-1]["reason"] += f": {words[-1]}"
     title = f"{installation.library.name} {installation.library.version}".strip()
     return {"library": title, "graphs": bool(counters), "native": bool(native), **answer}
+
+
+def job_of(folder: Path, ranks: int, environment: Mapping[str, str], seconds: float, **further: Any) -> Job:
+    """A job for `run_ranks`, with its log in the folder."""
+    return Job(folder, ranks, (), {**ONE_THREAD, **environment}, seconds, folder / "ranks.log", **further)
+
+
+def run_ranks(
+    installation: Installation, module: str, order: Mapping[str, Any], job: Job, look: Callable[[], None] = lambda: None
+) -> tuple[str, list[str]]:
+    """Have ranks of this machine run a module by an order; why they did not finish, and what they complain of."""
+    file = job.folder / "order.json"
+    disk.write_text(file, json.dumps(order))
+    program = (sys.executable, "-m", "mpi4py", "-m", module, str(file))
+    status = finish_job(LocalLauncher((str(installation.mpiexec),)), replace(job, program=program), look)
+    return "" if status.state == "finished" else status.reason or status.state, complaints(job.log)
 
 
 def _read(results: Path, reason: str) -> dict[str, Any]:

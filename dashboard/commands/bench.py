@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,19 +72,7 @@ def bench(args: argparse.Namespace) -> None:
     """Run the order that was given."""
     orders = {"plan": _plan, "run": _run, "submit": _submit, "resume": _resume, "status": _status, "cancel": _cancel}
     orders |= {"parameters": bench_parameters.run, "refine": bench_refine.run}
-    with _usage():
-        orders[args.order](args)
-
-
-@contextmanager
-def _usage() -> Iterator[None]:
-    """Turn what the user can set right into the command's one clear line."""
-    from dashboard.benchmarks.errors import BenchError
-
-    try:
-        yield
-    except BenchError as error:
-        raise Usage(str(error)) from error
+    orders[args.order](args)
 
 
 def _plan(args: argparse.Namespace) -> None:

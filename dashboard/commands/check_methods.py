@@ -61,18 +61,13 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def check_methods(args: argparse.Namespace) -> None:
     """Print what is at fault; SystemExit with `UNSAFE` when a method must not be chosen."""
-    from dashboard.benchmarks.errors import BenchError
-
     if args.program:
         _program(args.program)
         return
     if args.known:
         _known(args)
         return
-    try:
-        report = _checked(args)
-    except BenchError as error:
-        raise Usage(str(error)) from error
+    report = _checked(args)
     show(args, report.to_dict(), lambda: lines_of(report))
     if not report.safe:
         say(f"{report.library}: not every method can be chosen")

@@ -55,27 +55,23 @@ def decide_time(args: argparse.Namespace) -> None:
     """Print sizes and times of each tree."""
     from dashboard.commands.treatment import preparation
     from dashboard.decisions.grown.families import family
-    from dashboard.export import ExportError
     from dashboard.export.decide_time import decide_time as timed
     from dashboard.export.decide_time import found_compiler
 
     wanted = [(text, *_parsed(text)) for text in dict.fromkeys(args.trees or _TREES)]
-    try:
-        found_compiler()
-        prepared = preparation(args)
-        sizes = _sizes(args, prepared)
-        rows: list[dict[str, Any]] = []
-        with Working() as progress:
-            for place, (text, name, options) in enumerate(wanted):
-                if progress is not None:
-                    progress(place / len(wanted), text)
-                decision = family(name).grow(prepared.learnt, **options)
-                # Deeper limits than the tree has levels give the same tree again.
-                if not args.trees and rows and decision.nodes == rows[-1]["nodes"]:
-                    continue
-                rows.append(_row(text, prepared, decision, timed(decision, sizes, rounds=args.rounds)))
-    except ExportError as error:
-        raise Usage(str(error)) from error
+    found_compiler()
+    prepared = preparation(args)
+    sizes = _sizes(args, prepared)
+    rows: list[dict[str, Any]] = []
+    with Working() as progress:
+        for place, (text, name, options) in enumerate(wanted):
+            if progress is not None:
+                progress(place / len(wanted), text)
+            decision = family(name).grow(prepared.learnt, **options)
+            # Deeper limits than the tree has levels give the same tree again.
+            if not args.trees and rows and decision.nodes == rows[-1]["nodes"]:
+                continue
+            rows.append(_row(text, prepared, decision, timed(decision, sizes, rounds=args.rounds)))
     result = {"collective": prepared.problem.collective, "sizes": list(sizes), "rows": rows}
     show(args, result, lambda: _lines(result))
 

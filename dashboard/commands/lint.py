@@ -46,19 +46,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
-    from dashboard.export.rules import RulesError
     from dashboard.export.rules.given import read_beside
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import costs
 
     args.library_series = args.library_series or _written_for(args.rules)
-    try:
-        if args.han:
-            _, rules = read_beside(Path(args.rules), Path(args.han), args.library_series)
-        else:
-            rules = read_rules(args.rules, version=args.library_series)
-    except RulesError as error:
-        raise Usage(str(error)) from error
+    if args.han:
+        _, rules = read_beside(Path(args.rules), Path(args.han), args.library_series)
+    else:
+        rules = read_rules(args.rules, version=args.library_series)
     args.found_format = rules.format
     faults = list(rules.faults)
     prices: list[Cost] = []

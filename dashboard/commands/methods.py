@@ -284,24 +284,20 @@ def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> 
 
 def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
     """Run cases on the installed MPI."""
-    from dashboard.benchmarks.errors import BenchError
     from dashboard.benchmarks.method_check import MOST_CASES, PROCESSES, check_methods
 
     if not args.time_limit > 0:
         raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
     processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
-    try:
-        with Working() as progress:
-            return check_methods(
-                [(each.collective, each.name) for each in algorithms],
-                processes,
-                most=args.cases or MOST_CASES,
-                seconds=args.time_limit,
-                eager=not args.rendezvous,
-                progress=progress,
-            )
-    except BenchError as error:
-        raise Usage(str(error)) from error
+    with Working() as progress:
+        return check_methods(
+            [(each.collective, each.name) for each in algorithms],
+            processes,
+            most=args.cases or MOST_CASES,
+            seconds=args.time_limit,
+            eager=not args.rendezvous,
+            progress=progress,
+        )
 
 
 def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:

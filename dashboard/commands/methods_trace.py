@@ -55,7 +55,6 @@ def trace(args: argparse.Namespace, made: Schedule) -> None:
 
 
 def _traced(made: Schedule, args: argparse.Namespace) -> Trace:
-    from dashboard.benchmarks.errors import BenchError
     from dashboard.benchmarks.tracing import trace_method
     from dashboard.schedules.trace import REDUCED
 
@@ -64,10 +63,7 @@ def _traced(made: Schedule, args: argparse.Namespace) -> Trace:
         known = ", ".join(map(str, REDUCED))
         raise Usage(f"--element-size {size}: elements that are reduced have {known} bytes here")
     how = {"repetitions": args.repetitions, "seconds": args.time_limit}
-    try:
-        return trace_method(made, executor=args.executor or "", **how)
-    except BenchError as error:
-        raise Usage(str(error)) from error
+    return trace_method(made, executor=args.executor or "", **how)
 
 
 def lines_of(trace: Trace) -> Iterator[str]:

@@ -129,21 +129,17 @@ def _within(shares: Sequence[float]) -> str:
 
 
 def _simulate(args: argparse.Namespace) -> None:
-    from dashboard.models.errors import ModelError
     from dashboard.models.grid_simulation import simulated
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.placement import nodes_of
     from dashboard.models.simulator import Nodes
 
-    try:
-        between, within = (
-            find_parameters(text, args.model).of(args.model) for text in (args.between, args.within or args.between)
-        )
-        nodes = Nodes(nodes_of(args.processes, args.ppn or 1, args.placement), within)
-        size = args.processes, args.message_size
-        original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
-    except ModelError as error:
-        raise Usage(str(error)) from error
+    between, within = (
+        find_parameters(text, args.model).of(args.model) for text in (args.between, args.within or args.between)
+    )
+    nodes = Nodes(nodes_of(args.processes, args.ppn or 1, args.placement), within)
+    size = args.processes, args.message_size
+    original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
     names = ("collective", "processes", "message_size", "inner", "model", "ppn", "placement")
     rows = [{"layout": list(each.grid.factors), "time": each.time, "improvement": each.improvement} for each in runs]
     result = {**{name: getattr(args, name) for name in names}, "original": original, "layouts": rows}
@@ -151,15 +147,11 @@ def _simulate(args: argparse.Namespace) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
-    from dashboard.models.errors import ModelError
     from dashboard.models.grids import deviation, predict
     from dashboard.models.published import machine_named
 
-    try:
-        function = _runtime(args, args.collective, args.method)
-        original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
-    except ModelError as error:
-        raise Usage(str(error)) from error
+    function = _runtime(args, args.collective, args.method)
+    original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     cube = _cubes(args).get(args.collective) if machine_named(args.machine) is None else None
     rows: list[dict[str, Any]] = []
     for each in predictions:
@@ -240,16 +232,12 @@ def _percent(value: float | None) -> str:
 def _improve(args: argparse.Namespace) -> None:
     from dashboard.commands.load import cubes_of
     from dashboard.decisions.measured.map import select_ppn
-    from dashboard.models.errors import ModelError
     from dashboard.models.grids import summary
 
     (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
     flat, ppn = select_ppn(cube, args.ppn)
     between = _between(args.between)
-    try:
-        rows = summary(flat, args.original, between, ppn)
-    except ModelError as error:
-        raise Usage(str(error)) from error
+    rows = summary(flat, args.original, between, ppn)
     ends = [int(flat["message_size"].values.min()), int(flat["message_size"].values.max())]
     result = {"collective": name, "original": args.original, "between": ends if args.between is None else list(between)}
     result["layouts"] = rows

@@ -97,7 +97,6 @@ def _steps_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> None:
     """Run it and print times, gains and whether all computed the same; `runtime` of a collective and a method."""
     from dashboard.benchmarks.applications.run import run as run_order
-    from dashboard.benchmarks.errors import BenchError
     from dashboard.benchmarks.libraries.library import at
     from dashboard.models.applications import answer_of
     from loaders import disk
@@ -105,19 +104,16 @@ def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> Non
     output = Path(args.output) if args.output else None
     if output is not None and not output.resolve().parent.is_dir():
         raise Usage(f"-o {output}: there is no such folder")
-    try:
-        orders = [_order(args, size) for size in args.sizes]
-        installation = at(args.mpiexec)
-        launcher = cli_launching.launcher_of(args, installation)
-        answers = []
-        for order in orders:
-            with Working() as progress:
-                answers.append(run_order(order, installation, launcher, seconds=args.time_limit, progress=progress))
-            _compare(answers[-1], _predictions(args, answers[-1], runtime))
-            if output is not None:
-                disk.write_text(output, json.dumps(answer_of(answers), indent=1) + "\n")
-    except BenchError as error:
-        raise Usage(str(error)) from error
+    orders = [_order(args, size) for size in args.sizes]
+    installation = at(args.mpiexec)
+    launcher = cli_launching.launcher_of(args, installation)
+    answers = []
+    for order in orders:
+        with Working() as progress:
+            answers.append(run_order(order, installation, launcher, seconds=args.time_limit, progress=progress))
+        _compare(answers[-1], _predictions(args, answers[-1], runtime))
+        if output is not None:
+            disk.write_text(output, json.dumps(answer_of(answers), indent=1) + "\n")
     show(args, answer_of(answers), lambda: [line for answer in answers for line in _lines(answer)])
     if not all(_same(way) for answer in answers for way in answer["ways"]):
         raise Usage("not all ways computed what one process computes alone")

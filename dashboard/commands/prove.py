@@ -58,16 +58,11 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def prove(args: argparse.Namespace) -> None:
     """Print the report; SystemExit with `NOT_PROVEN` when the library does not do as asked."""
-    from dashboard.benchmarks.errors import BenchError
     from dashboard.benchmarks.proof.report import lines_of, markdown
-    from dashboard.export.rules import RulesError
 
     if args.output and Path(args.output).suffix not in _WRITTEN_AS:
         raise Usage(f"-o {args.output}: the name must end in one of {', '.join(_WRITTEN_AS)}")
-    try:
-        proof = _proven(args)
-    except (BenchError, RulesError) as error:
-        raise Usage(str(error)) from error
+    proof = _proven(args)
     show(args, proof.to_dict(), lambda: lines_of(proof))
     if args.output:
         texts = {".txt": lambda: "\n".join(lines_of(proof)) + "\n", ".md": lambda: markdown(proof)}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from dashboard.commands.usage import Usage
-
 TREE = "rules"
 
 
@@ -21,14 +19,10 @@ def keep(args: argparse.Namespace) -> None:
     paths = list(dict.fromkeys(_named(args)))
     if not paths:
         return
-    from dashboard.export.rules import RulesError
     from dashboard.export.rules.given import keep_file
 
     for path in paths:
-        try:
-            keep_file(path)
-        except RulesError as error:
-            raise Usage(str(error)) from error
+        keep_file(path)
 
 
 def settings(args: argparse.Namespace) -> dict[str, list[dict[str, object]]]:

@@ -73,8 +73,7 @@ def serve(args: argparse.Namespace) -> None:
         return
     from dashboard.commands.load import hints_of
     from dashboard.serve import serve as run
-    from dashboard.server.access import Access, AccessError
-    from dashboard.server.login import LoginError
+    from dashboard.server.access import Access
 
     for path in [*args.paths, *args.data]:
         try:
@@ -91,8 +90,6 @@ def serve(args: argparse.Namespace) -> None:
     where = {"access": access, "port": args.port, "show": not args.no_browser, "num_procs": args.num_procs}
     try:
         run([*args.paths, *args.data], **where, **hints)
-    except (AccessError, LoginError) as error:
-        raise Usage(str(error)) from error
     except OSError as error:
         raise Usage(f"cannot serve at {args.address}:{args.port}: {error.strerror or error}") from error
 

@@ -43,16 +43,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def translate(args: argparse.Namespace) -> None:
     """Write what a rules file means for another target; what that cannot say is left out and said."""
     from dashboard.export import TARGETS
-    from dashboard.export.rules import RulesError
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import by_blocks
 
     if args.to not in TARGETS:
         raise Usage(f"--to {args.to}: no such target; available: {', '.join(TARGETS)}")
-    try:
-        rules = read_rules(args.rules, version=args.library_series)
-    except RulesError as error:
-        raise Usage(str(error)) from error
+    rules = read_rules(args.rules, version=args.library_series)
     if rules.errors:
         say(f"note: {args.rules} has {rules.errors} errors; translated as it is meant ('colltune lint' names them)")
     wanted = args.collective or [decision.collective for decision in rules.meant.values()]

@@ -71,17 +71,6 @@ def _add(group: Any, option: Option) -> None:
 
 def tune(args: argparse.Namespace) -> None:
     """Do what is missing, and leave with the status that it came to."""
-    from dashboard.benchmarks.errors import BenchError
-    from dashboard.export import ExportError
-    from dashboard.export.rules import RulesError
-
-    try:
-        _tune(args)
-    except (BenchError, ExportError, RulesError) as error:
-        raise Usage(str(error)) from error
-
-
-def _tune(args: argparse.Namespace) -> None:
     from dashboard.tuning import EXITS, Folder, lines_of
     from dashboard.tuning import again as repeat
     from dashboard.tuning import answer as answer_of

@@ -128,10 +128,6 @@ class _Left:
 
 def tune_check(args: argparse.Namespace) -> None:
     """Measure, compare, judge and drop, as asked."""
-    from dashboard.benchmarks.errors import BenchError
-    from dashboard.export import ExportError
-    from dashboard.export.rules import RulesError
-
     if args.han and args.tree:
         raise Usage("--han FILE goes with a rules file, without --tree")
     if args.drop_slower != bool(args.output):
@@ -140,10 +136,7 @@ def tune_check(args: argparse.Namespace) -> None:
         raise Usage("--decided FILE… goes with the rules file that was decided from these results")
     if not args.paths and (args.drop_slower or not args.results):
         raise Usage("name a rules file or a saved decision function; or benchmark files with --tree")
-    try:
-        _checked(args)
-    except (BenchError, ExportError, RulesError) as error:
-        raise Usage(str(error)) from error
+    _checked(args)
 
 
 def _checked(args: argparse.Namespace) -> None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import products
 from dashboard.decisions.measured.map import DIMS
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.export.bands import Band, Bands, merged
 from dashboard.export.target import ExportError
 from dashboard.export.targets.c.text import INT_MAX
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from dashboard.export.library_names import Compared
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.domain.arrays import IntArray
 from dashboard.export.parts import usual_ppn
 from dashboard.export.target import ExportError
 from dashboard.export.targets.c.text import INT_MAX
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dashboard.decisions.function.nodes import Method
     from dashboard.export.library_names import Compared
 
-IntArray = npt.NDArray[np.int64]
 
 MOST_COMM_SIZES = 4096
 """Beyond so many communicator sizes a tree that tells them apart one by one is not written out."""

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf
+from dashboard.domain.arrays import IntArray
 from dashboard.export.parts import per_collective, usual_ppn
 from dashboard.export.target import ExportError
 from dashboard.export.targets import python
@@ -35,7 +35,6 @@ from loaders import disk
 if TYPE_CHECKING:
     import pandas as pd
 
-IntArray = npt.NDArray[np.int64]
 Sizes = tuple[IntArray, IntArray]
 
 SIZES, PYTHON_SIZES = 1 << 18, 1 << 13

@@ -37,6 +37,15 @@ def generator(provenance: Mapping[str, Any] | None = None) -> str:
     return f"colltune {given.get('version') or version()}, {given.get('date') or today()}"
 
 
+def how_to_ask(name: str) -> str:
+    """How a written function is called, and what it answers."""
+    return (
+        f"{name}(comm_size, message_size) returns the index of the method to use, {name}_methods[index] is its "
+        "name. comm_size is the number of processes, message_size is in bytes; what it counts is said at each "
+        "function. Sizes beyond the measured ones take the decision of the nearest measured size."
+    )
+
+
 def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = None) -> list[str]:
     """Describe a decision function, its quality and its data, one fact a line.
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from loaders.openmpi import series
+
 
 class ExportError(ValueError):
     """The decision functions cannot be written as this target; the message says why."""
@@ -13,6 +15,14 @@ class ExportError(ValueError):
 
 class LeftAloneError(ExportError):
     """All is left to the library's own decision, which needs no file."""
+
+
+def series_of(version: str) -> str:
+    """The series of an Open MPI that a file is written for; `ExportError` lists those there are."""
+    try:
+        return series(version)
+    except ValueError as error:
+        raise ExportError(str(error)) from None
 
 
 class Step(NamedTuple):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, check_cube, methods_of
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.collectives.model import Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.predicting import Covered
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def completed(

@@ -19,6 +19,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.arrays import IntArray
 from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import Variant
 from dashboard.models.completing import completed
@@ -26,7 +27,6 @@ from dashboard.models.errors import ModelError
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.predicting import Covered, candidates, methods_named, predicted_cube
 
-IntArray = npt.NDArray[np.int64]
 #: Beside the models: what most of them choose, or what those choose that are trusted most together.
 VOTE, WEIGHT = "vote", "weight"
 TOGETHER = (VOTE, WEIGHT)

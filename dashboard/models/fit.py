@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dashboard.decisions.grown.family import Progress
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
 from dashboard.models.p2p import CLASSES, Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
 
-FloatArray = npt.NDArray[np.float64]
 #: Relative residual from which on the loss grows linearly only.
 SCALE = 0.1
 KNOTS = 12

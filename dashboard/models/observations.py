@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
 
-FloatArray = npt.NDArray[np.float64]
 COMPUTING = ("reduce", "allreduce", "reduce_scatter", "scan")
 
 

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError, SizeError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import model_of, models_of
 from dashboard.models.segments import optimal_segment
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def optimal_map(

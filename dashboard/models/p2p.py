@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ParameterError
 
-FloatArray = npt.NDArray[np.float64]
 LONGEST = 0.5
 SLOWEST = 1e-3
 FAR = 2.0**62

@@ -131,11 +131,15 @@ def load_parameters(path: str | Path) -> ParameterSet:
     ParameterError
         When it cannot be read, is no JSON or holds no parameters; the message names the file.
     """
+    return set_of_text(text_of(path), str(path))
+
+
+def text_of(path: str | Path) -> str:
+    """The text of a file of parameters; `ParameterError` where it cannot be read."""
     try:
-        text = disk.read_text(path)
+        return disk.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
-    return set_of_text(text, str(path))
 
 
 def set_of_text(text: str, path: str) -> ParameterSet:

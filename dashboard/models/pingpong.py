@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
 from dashboard.models import logp_mpi
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
-from dashboard.models.parameter_set import ParameterSet
-from loaders import disk
+from dashboard.models.parameter_set import ParameterSet, text_of
 
-FloatArray = npt.NDArray[np.float64]
 How = Literal["extremes", "least_squares"]
 #: Share of the time of an empty message that is overhead (of one side) and gap: medians of Table 4.13's five systems.
 OVERHEAD_SHARE = 0.17
@@ -208,11 +206,7 @@ def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
     ModelError
         When a column or a number is missing, with the file and the line.
     """
-    try:
-        text = disk.read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
-    return logp_table_of(text, str(path))
+    return logp_table_of(text_of(path), str(path))
 
 
 def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:

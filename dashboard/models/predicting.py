@@ -14,6 +14,7 @@ import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import DIMS
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import parse_size
 from dashboard.models.aliases import covered
 from dashboard.models.collectives.model import CollectiveModel, Variant
@@ -21,7 +22,6 @@ from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
 
-FloatArray = npt.NDArray[np.float64]
 KIB = 1024
 
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, select_ppn
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.errors import ModelError
 
-FloatArray = npt.NDArray[np.float64]
 Form = Literal["linear", "logarithmic", "floor_logarithmic"]
 FORMS: tuple[Form, ...] = ("linear", "logarithmic", "floor_logarithmic")
 SCALE = 0.1

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.online.errors import OnlineError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 _MESSAGE_BINS, _NODE_BINS, _PPN_BINS = 18, 17, 9
 #: Bins of one axis at most, where they follow what was seen.
@@ -86,7 +83,7 @@ class Bins:
         """Points of all bins, ``(bin, axis)``."""
         return np.stack(np.meshgrid(*self.points, indexing="ij"), axis=-1).reshape(-1, 3)
 
-    def near(self, message_size: Any, nodes: Any, ppn: Any, steps: int = 1) -> npt.NDArray[np.bool_]:
+    def near(self, message_size: Any, nodes: Any, ppn: Any, steps: int = 1) -> BoolArray:
         """Of each bin whether it lies between bins of the calls on every axis, or within `steps` of the outermost."""
         inside = []
         for places, count in zip(self.places(message_size, nodes, ppn), self.shape, strict=True):

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.online.learn import METHOD, SIZES, summarise
 from dashboard.online.running import evaluations
 from dashboard.online.scenario import Scenario
@@ -24,7 +24,6 @@ from loaders import LoadError
 from loaders.online import run_of
 from loaders.source import Source
 
-FloatArray = npt.NDArray[np.float64]
 #: ``tell(share, words)``: how far it is; may raise to end it.
 Tell = Callable[[float, str], None]
 #: What the library decides by itself, as a method is called.

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
+
 Words = npt.NDArray[np.uint64]
 
 #: What a number is drawn for.

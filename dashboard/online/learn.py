@@ -19,10 +19,9 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import ThreadpoolController
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.online.errors import OnlineError
 from dashboard.online.settings import LEARNERS
-
-FloatArray = npt.NDArray[np.float64]
 
 SIZES = ["message_size", "nodes", "ppn"]
 METHOD = ["collective", "alg"]

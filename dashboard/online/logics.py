@@ -11,13 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.online.selection import Calls, Choice
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 _EPSILON = 0.1
 _MEASURED_EACH = 5

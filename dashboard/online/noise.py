@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
 
 METRICS = ("max", "makespan", "mean", "root")
 PATTERNS = ("none", "uniform", "late", "recurring")

@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dashboard.domain.arrays import BoolArray, Float32, FloatArray, Int32, IntArray
 from dashboard.online.bins import Bins
 from dashboard.online.learn import SIZES, Regression, regressions
 from dashboard.online.settings import Learning
 from dashboard.online.table import AlgTable, doubles, need_of, usable
 from dashboard.online.vectors import chosen, prefix, probabilities
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 #: AlgID of the library's own decision.
 DEFAULT = 0
@@ -73,9 +70,9 @@ class Choice:
     """
 
     bins: Bins
-    sums: npt.NDArray[np.float32]
-    best: npt.NDArray[np.int32]
-    needs: npt.NDArray[np.int32]
+    sums: Float32
+    best: Int32
+    needs: Int32
     times: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     @property

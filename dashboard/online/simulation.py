@@ -11,18 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.online.draws import draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
 from dashboard.online.logics import LOGICS, Logic
 from dashboard.online.scenario import Scenario
 from dashboard.online.selection import Calls, SelectionModel, learn
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 #: Calls that are judged are listed one by one up to so many.
 _LISTED = 64

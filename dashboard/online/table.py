@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.function.saved import methods_to_data
+from dashboard.domain.arrays import BoolArray
 from dashboard.export import ExportError
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import is_of_library, normal, takes_fan_out, takes_segments
@@ -29,8 +29,6 @@ from dashboard.schedules.orthogonal import worded
 from dashboard.schedules.phases import by_library
 from loaders.methods import MethodKey, method_label
 from loaders.openmpi import DEFAULT_VERSION, algorithms
-
-BoolArray = npt.NDArray[np.bool_]
 
 COLLECTIVES = ("allreduce", "bcast", "allgather", "alltoall")
 SEGMENT_SIZES = (1 << 10, 1 << 20, 8 << 20)

@@ -8,11 +8,11 @@ from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import methods_of
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import parse_size
 from dashboard.export.library_names import normal
 from dashboard.models.errors import NotApplicableError
@@ -22,8 +22,6 @@ from dashboard.models.simulator import simulate
 from dashboard.online.errors import OnlineError
 from dashboard.online.expressions import evaluate
 from dashboard.online.selection import Calls
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Truth(Protocol):
@@ -156,7 +154,7 @@ class Measured:
         processes, sizes, ppn = np.array(self.cells, dtype=np.int64).T
         return Calls(sizes, -(-processes // ppn), ppn, processes)
 
-    def _places(self, calls: Calls) -> tuple[npt.NDArray[np.int64], ...]:
+    def _places(self, calls: Calls) -> tuple[IntArray, ...]:
         wanted = (calls.comm_size, calls.message_size, calls.ppn)
         return tuple(np.searchsorted(axis, values) for axis, values in zip(self._axes, wanted, strict=True))
 

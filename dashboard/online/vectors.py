@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dashboard.domain.arrays import BoolArray, Float32, FloatArray, IntArray
 from dashboard.online.settings import CAP, FLOOR
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 _ROUNDS = 200
 
@@ -68,7 +65,7 @@ def _kept(raw: FloatArray, there: BoolArray, low: FloatArray, high: FloatArray) 
     return np.where(there, np.clip(raw * above, low, high), 0.0)
 
 
-def prefix(probability: Any) -> npt.NDArray[np.float32]:
+def prefix(probability: Any) -> Float32:
     """Prefix sums over methods as the model file has them; from the last method that can be chosen on they are 1."""
     given = np.asarray(probability, dtype=np.float64)
     sums = np.cumsum(given, axis=-1).astype(np.float32)
@@ -78,7 +75,7 @@ def prefix(probability: Any) -> npt.NDArray[np.float32]:
     return np.where(after & (given.sum(axis=-1, keepdims=True) > 0), np.float32(1), np.minimum(sums, np.float32(1)))
 
 
-def chosen(sums: Any, draw: Any) -> npt.NDArray[np.int64]:
+def chosen(sums: Any, draw: Any) -> IntArray:
     """The first method whose prefix sum is above the draw; -1 where none can be chosen.
 
     Parameters

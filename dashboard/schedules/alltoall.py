@@ -57,8 +57,8 @@ def pairwise(rank: Rank) -> None:
         rank.exchange(sent[to], to, received[source], source)
 
 
-def bruck(rank: Rank) -> None:
-    """Blocks for the rank i further on go there by the bits of i (Figure 4.7).
+def by_digits(rank: Rank, radix: int) -> None:
+    """Blocks for the rank i further on go there by the digits of i; those of one digit are on their way at once.
 
     A block stays where it was received until it is packed for its next way, so nothing is unpacked in between.
     """
@@ -67,15 +67,26 @@ def bruck(rank: Rank) -> None:
     where = [sent[(rank.rank + ahead) % rank.size] for ahead in range(rank.size)]
     distance = 1
     while distance < rank.size:
-        going = [ahead for ahead in range(rank.size) if ahead & distance]
-        packed, coming = (rank.scratch(len(going) * length) for _ in range(2))
-        for place, ahead in enumerate(going):
-            rank.copy(where[ahead], packed.part(place * length, length), modelled=True)
-            where[ahead] = coming.part(place * length, length)
-        rank.exchange(packed, (rank.rank + distance) % rank.size, coming, (rank.rank - distance) % rank.size)
-        distance *= 2
+        receives, sends = [], []
+        for digit in range(1, radix):
+            going = [ahead for ahead in range(rank.size) if ahead // distance % radix == digit]
+            if not going:
+                break
+            packed, coming = (rank.scratch(len(going) * length) for _ in range(2))
+            for place, ahead in enumerate(going):
+                rank.copy(where[ahead], packed.part(place * length, length), modelled=True)
+                where[ahead] = coming.part(place * length, length)
+            receives.append(rank.receive(coming, (rank.rank - digit * distance) % rank.size))
+            sends.append(rank.send(packed, (rank.rank + digit * distance) % rank.size))
+        rank.wait(*receives, *sends)
+        distance *= radix
     for behind in range(rank.size):
         rank.copy(where[behind], received[(rank.rank - behind) % rank.size], modelled=True)
+
+
+def bruck(rank: Rank) -> None:
+    """Blocks go by the bits of how far they go (Figure 4.7)."""
+    by_digits(rank, 2)
 
 
 ALGORITHMS = (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter
 from dashboard.schedules.allgather import gathered
-from dashboard.schedules.alltoall import blocks
+from dashboard.schedules.alltoall import by_digits
 from dashboard.schedules.bcast import down
 from dashboard.schedules.call import Blocks, View
 from dashboard.schedules.parts import even_parts
@@ -55,28 +55,6 @@ def bruck_allgather(rank: Rank, view: View, known: Blocks) -> None:
     rank.copy(turned.of(places, 0, before), known.of(view, rank.rank, before))
     if rank.rank:
         rank.copy(turned.of(places, before, rank.rank), known.of(view, 0, rank.rank))
-
-
-def bruck_alltoall(rank: Rank) -> None:
-    """Blocks for the rank i further on go there by the digits of i; those of one digit are on their way at once."""
-    sent, received = blocks(rank)
-    length = rank.call.count
-    where = [sent[(rank.rank + ahead) % rank.size] for ahead in range(rank.size)]
-    for distance in distances(rank):
-        receives, sends = [], []
-        for digit in range(1, rank["radix"]):
-            going = [ahead for ahead in range(rank.size) if ahead // distance % rank["radix"] == digit]
-            if not going:
-                break
-            packed, coming = (rank.scratch(len(going) * length) for _ in range(2))
-            for place, ahead in enumerate(going):
-                rank.copy(where[ahead], packed.part(place * length, length), modelled=True)
-                where[ahead] = coming.part(place * length, length)
-            receives.append(rank.receive(coming, (rank.rank - digit * distance) % rank.size))
-            sends.append(rank.send(packed, (rank.rank + digit * distance) % rank.size))
-        rank.wait(*receives, *sends)
-    for behind in range(rank.size):
-        rank.copy(where[behind], received[(rank.rank - behind) % rank.size], modelled=True)
 
 
 def recursive_multiplying(rank: Rank) -> None:
@@ -164,7 +142,7 @@ ALGORITHMS = (
     Algorithm(
         "alltoall",
         "k_bruck",
-        bruck_alltoall,
+        lambda rank: by_digits(rank, rank["radix"]),
         _BRUCK,
         (RADIX,),
         formula="log(P, k) * (k - 1) * (alpha + P / k * (beta + delta) * m) + P * delta * m",

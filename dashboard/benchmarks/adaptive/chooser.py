@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
 from dashboard.benchmarks.adaptive.expected import Known
@@ -21,9 +20,9 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
+from dashboard.domain.arrays import BoolArray, FloatArray
 from loaders import disk
 
-FloatArray = npt.NDArray[np.float64]
 Todo = list[tuple[Cell, list[Method]]]
 
 #: Standard error of the logarithm of a time that was measured once.
@@ -192,7 +191,7 @@ class Chooser:
     def _ppn(self) -> int | None:
         return self.plan.ppns[0] if self.plan.ppns else None
 
-    def _able_at(self, name: str) -> npt.NDArray[np.bool_]:
+    def _able_at(self, name: str) -> BoolArray:
         """Where each method can be measured: ``(method, comm_size, message_size)``."""
         methods = self.plan.methods[name]
         able = np.zeros((len(methods), len(self.plan.comm_sizes), len(self._sizes(name))), dtype=np.bool_)

@@ -6,14 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.campaigns.ranges import levels
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from dashboard.domain.arrays import BoolArray, FloatArray
 
 COLUMNS = 4
 """Most message sizes that a communicator size begins with."""

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.surfaces import Surfaces
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 DRAWS = 96
 """Draws of all times at each size; always the same ones, so that the same measurements give the same choice."""

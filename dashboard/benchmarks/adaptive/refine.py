@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.benchmarks.adaptive.choosing import Step, following
@@ -27,9 +26,7 @@ from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import DIMS, methods_of
 from dashboard.decisions.surfaces import Surfaces
 from dashboard.decisions.surfaces.order import kind_number
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 #: Standard error of the logarithm of a time that is sure.
 LEAST_ERROR = 1e-3

@@ -16,8 +16,9 @@ import numpy as np
 import xarray as xr
 
 from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
-from dashboard.benchmarks.adaptive.expected import BoolArray, FloatArray, Known
+from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.campaigns.ranges import levels
+from dashboard.domain.arrays import BoolArray, FloatArray
 
 REPETITIONS, RACED, SLOWER = 30, 6, 1.5
 """Repetitions of a point, of one that is given up, and how many times as long as the best that one takes."""

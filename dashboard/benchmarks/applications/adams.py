@@ -7,14 +7,12 @@ those that the next step begins with.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.applications.communication import Communication, empty
 from dashboard.benchmarks.applications.order import PABM, Order, shares
 from dashboard.benchmarks.applications.systems import slopes
 from dashboard.benchmarks.applications.weights import radau, weights
-
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
 
 
 class DataParallel:

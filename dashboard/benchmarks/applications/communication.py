@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.providers.grid_comms import Caller, GridComms
+from dashboard.domain.arrays import Array, FloatArray
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.phases import LIBRARY, Step, inner_of, steps
 from loaders.collectives import COLLECTIVES
 
-Array = npt.NDArray[Any]
 COMPUTE = "compute"
 
 
@@ -127,6 +126,6 @@ class Communication:
         self.comm.Free()
 
 
-def empty(length: int, *more: int) -> npt.NDArray[np.float64]:
+def empty(length: int, *more: int) -> FloatArray:
     """Memory whose pages are all touched."""
     return np.zeros((length, *more))

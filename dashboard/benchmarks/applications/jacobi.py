@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.applications.communication import Communication, empty
 from dashboard.benchmarks.applications.order import Order, shares
 from dashboard.benchmarks.applications.systems import linear
-
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
 
 
 class Jacobi:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 from dashboard.benchmarks.applications.order import Order
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, complaints, finish_job, workplace
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Progress, complaints, finish_job, workplace
 from dashboard.benchmarks.libraries import mpicc
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.own_settings import added
@@ -18,8 +17,6 @@ from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from loaders import disk
 
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.applications.worker")
-
-Progress = Callable[[float, str], None]
 
 
 def run(

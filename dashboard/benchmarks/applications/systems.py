@@ -6,9 +6,9 @@ import math
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
+
 #: Of the Brusselator: reaction and diffusion.
 _A, _B, _DIFFUSION = 1.0, 3.4, 0.002
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.applications import adams, jacobi, systems
 from dashboard.benchmarks.applications.communication import COMPUTE, Clock, Communication
@@ -24,9 +23,9 @@ from dashboard.benchmarks.applications.order import JACOBI, ORIGINAL, VARIANTS, 
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.domain.arrays import FloatArray
 from loaders import disk
 
-FloatArray = npt.NDArray[np.float64]
 _FAILED = 3
 
 

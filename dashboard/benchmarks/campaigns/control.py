@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -104,25 +104,15 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     settings = {
         name: tuple(providers.settings(library, name, method) for method in each) for name, each in methods.items()
     }
+    shared = {entry.name for entry in fields(Wish)} & {entry.name for entry in fields(Plan)} - {"apart"}
     return Plan(
-        ranks=wish.ranks,
+        **{name: getattr(wish, name) for name in shared},
         methods=methods,
-        comm_sizes=wish.comm_sizes,
-        message_sizes=wish.message_sizes,
-        ppns=wish.ppns,
-        protocol=wish.protocol,
-        datatype=wish.datatype,
-        operation=wish.operation,
         only=only(wish.groups, methods, wish.comm_sizes, wish.message_sizes),
-        memory=wish.memory,
         settings=settings if not apart and any(any(each) for each in settings.values()) else {},
         strict={} if apart else library.strict,
         graph_counters=library.graph_counters if wish.graphs else (),
-        seed=wish.seed,
-        launches=wish.launches,
         apart=apart,
-        checked=wish.checked,
-        goal=wish.goal,
         components=tuple(sorted(components)),
         library=library.name,
         library_version=library.version,

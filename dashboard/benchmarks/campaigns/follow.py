@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.benchmarks.campaigns import control
@@ -39,8 +38,6 @@ _MOST_BYTES = 32 << 20
 _FRESH_S = 0.3
 #: Seconds for which what is left is counted down before it is worked out again.
 _COUNT_DOWN_S = 3.0
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass

@@ -23,6 +23,8 @@ from dashboard.benchmarks.campaigns.campaign import read_json, write_json
 from dashboard.benchmarks.errors import CampaignError
 from loaders import disk
 
+#: Told of how far something is (0 to 1), and of what is under way.
+Progress = Callable[[float, str], None]
 State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
 #: Seconds that the ranks have to end by themselves, and that the supervisor then has to write down the end.
 PATIENCE = 2.0

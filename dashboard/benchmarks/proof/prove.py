@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, NoMpiError
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, complaints, finish_job, workplace
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Progress, complaints, finish_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpich import Mpich
@@ -52,7 +52,6 @@ _MOST_DEATHS = 12
 _TOLD = 5
 _DIED = "never came back: {}"
 
-Progress = Callable[[float, str], None]
 #: Regions, each with the call that forces what it asks for; None where nothing can.
 Asked = Sequence[tuple[Region, Call | None]]
 

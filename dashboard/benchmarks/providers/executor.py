@@ -7,13 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
-
 from dashboard.benchmarks.ranks.native import Native
+from dashboard.domain.arrays import Array
 from dashboard.schedules import Program
 from dashboard.schedules.over_mpi import Bound
 
-Array = npt.NDArray[Any]
 NATIVE, MPI4PY = "native", "mpi4py"
 
 
@@ -59,7 +57,7 @@ class Executor:
 
     def traced(
         self, comm: Any, program: Program, memory: tuple[Array, Array], element: Any, op: Any
-    ) -> Callable[[], npt.NDArray[Any]]:
+    ) -> Callable[[], Array]:
         """Bind a program; what runs it once and gives begin and end of each row in seconds of `time.perf_counter`."""
         if self._native is not None:
             return self._native.bind(comm, program, memory, element, op).traced

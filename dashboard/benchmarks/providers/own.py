@@ -8,9 +8,10 @@ from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers.bound import Bound, Sent
-from dashboard.benchmarks.providers.executor import Array, Executor
+from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.providers.grid_comms import GridComms, forced_of
 from dashboard.benchmarks.ranks.operations import Operation
+from dashboard.domain.arrays import Array
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import NAME as GRIDS

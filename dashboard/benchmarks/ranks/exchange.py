@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dashboard.domain.arrays import Array
 from loaders.collectives import Collective
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

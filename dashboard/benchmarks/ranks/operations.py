@@ -8,14 +8,13 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.benchmarks.campaigns.plan import DATATYPES
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
+from dashboard.domain.arrays import Array
 from loaders.collectives import COLLECTIVES, Part
 
-Array = npt.NDArray[Any]
 #: MPI's names of types of elements.
 MPI_TYPES = {"uint8": "UINT8_T", "int32": "INT32_T", "float32": "FLOAT", "float64": "DOUBLE"}
 #: What receive buffers hold before a verified call; no pattern gives it.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
 
 
 def inner(samples: Sequence[float] | FloatArray) -> FloatArray:

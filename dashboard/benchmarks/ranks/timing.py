@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.ranks.statistics import FloatArray, completion
+from dashboard.benchmarks.ranks.statistics import completion
+from dashboard.domain.arrays import FloatArray
 
 Step = Callable[[int], None]
 _TOKEN, _GOT = np.zeros(1, np.uint8), np.zeros(1, np.uint8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, PlanError
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Start, finish_job, workplace
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Progress, Start, finish_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, Library, Method, Variants
@@ -35,8 +35,6 @@ _MAKE_ROOM = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
 }
-
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dashboard.domain.arrays import IntArray
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.options import Option
-
-IntArray = npt.NDArray[np.int64]
 
 COMM_SIZE = "comm_size"
 MESSAGE_SIZE = "message_size"

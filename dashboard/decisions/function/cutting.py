@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Node, Split, Test
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_of
 
@@ -56,7 +55,7 @@ def without_slower(
             own = Leaf(int(decision.tree.codes[verdict.node]))
             parts[verdict.node] = _cut(improvement, leaf == verdict.node, slower, own, alone)
     facts = {**decision.provenance, "rules_dropped": len(dropped), "rules_cut": len(cut)}
-    return decision.changed(methods=methods, root=replaced(decision.tree, parts), provenance=facts), dropped, cut
+    return decision.changed(methods=methods, root=decision.tree.to_node(parts), provenance=facts), dropped, cut
 
 
 def within_measured(decision: DecisionFunction) -> DecisionFunction:
@@ -78,23 +77,6 @@ def within_measured(decision: DecisionFunction) -> DecisionFunction:
             root = Split((Test(name, float(measured[0] - 1)),), (alone, root))
     facts = {**decision.provenance, "beyond_measured": "left to the library"}
     return decision.changed(methods=methods, root=root, provenance=facts)
-
-
-def replaced(tree: FlatTree, parts: Mapping[int, Node]) -> Node:
-    """The tree with other nodes in the places of some leaves."""
-    widths, first = tree.widths.tolist(), tree.first_child.tolist()
-    tested, cuts, codes = tree.tested.tolist(), tree.cuts.tolist(), tree.codes.tolist()
-    built: list[Node] = [Leaf(0)] * len(codes)
-    for place in range(len(codes) - 1, -1, -1):
-        split = -1 - codes[place]
-        if split < 0:
-            built[place] = parts.get(place, Leaf(codes[place]))
-            continue
-        tests = tuple(
-            Test(tree.attributes[tested[split][number]], cuts[split][number]) for number in range(widths[split])
-        )
-        built[place] = Split(tests, tuple(built[first[split] : first[split] + (1 << widths[split])]))
-    return built[0]
 
 
 def _cut(

@@ -31,12 +31,11 @@ from dashboard.decisions.function.restrict import remembered, restrict
 from dashboard.decisions.function.simplify import simplify
 from dashboard.decisions.function.table import SizeTable
 from dashboard.decisions.function.text import Counts, draw
+from dashboard.domain.arrays import IntArray
 from dashboard.domain.errors import DecisionError, DecisionFormatError
 from loaders import disk
 
 __all__ = ["DecisionFunction", "Leaf", "Method", "Node", "Rule", "Split", "Test"]
-
-IntArray = npt.NDArray[np.int64]
 
 
 class DecisionFunction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
-
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import BoolArray, FloatArray, Int32, IntArray
 
 _TOP = np.iinfo(np.int64).max
 _BOTTOM = np.iinfo(np.int64).min
@@ -35,12 +34,12 @@ class Level:
     """
 
     depth: int
-    codes: npt.NDArray[np.int32]
+    codes: Int32
     low: IntArray
     high: IntArray
 
     @property
-    def reachable(self) -> npt.NDArray[np.bool_]:
+    def reachable(self) -> BoolArray:
         """Whether any values lead to the node."""
         return np.asarray((self.low < self.high).all(axis=1))
 
@@ -65,10 +64,10 @@ class FlatTree:
         ``(splits,)`` int8: number of tests of each split.
     """
 
-    codes: npt.NDArray[np.int32]
+    codes: Int32
     attributes: tuple[str, ...]
     tested: npt.NDArray[np.int16]
-    cuts: npt.NDArray[np.float64]
+    cuts: FloatArray
     widths: npt.NDArray[np.int8]
 
     @classmethod
@@ -105,8 +104,8 @@ class FlatTree:
         widths = np.array([len(split.tests) for split in splits], dtype=np.int8)
         return cls(np.array(codes, dtype=np.int32), tuple(names), tested, cuts, widths)
 
-    def to_node(self) -> Node:
-        """Build the tree of `Leaf` and `Split`, from the last node up to the root."""
+    def to_node(self, parts: Mapping[int, Node] | None = None) -> Node:
+        """Build the tree of `Leaf` and `Split`, from the last node up; `parts` by place instead of some leaves."""
         leaves = {int(method): Leaf(int(method)) for method in np.unique(self.codes[self.codes >= 0])}
         below: list[Node] = []
         codes = self.codes.tolist()
@@ -117,9 +116,9 @@ class FlatTree:
         # queue whose head always holds the children of the split that comes next.
         queue: list[Node] = []
         head = 0
-        for code in reversed(codes):
+        for place, code in zip(reversed(range(len(codes))), reversed(codes), strict=True):
             if code >= 0:
-                queue.append(leaves[code])
+                queue.append(leaves[code] if parts is None else parts.get(place, leaves[code]))
                 continue
             split = -1 - code
             count = 1 << widths[split]
@@ -201,7 +200,7 @@ class FlatTree:
             inner = codes < 0
             low, high = self._below(-1 - codes[inner], low[inner], high[inner])
 
-    def _below(self, splits: npt.NDArray[np.int32], low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
+    def _below(self, splits: Int32, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
         """Bounds of the children of `splits`, in the order of the nodes."""
         counts = np.left_shift(1, self.widths[splits].astype(np.int64))
         parents = np.repeat(np.arange(splits.size), counts)

@@ -6,15 +6,13 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.losses import counted, losses
 from dashboard.decisions.measured.problem import Problem
-
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 
 def improved(problem: Problem, decision: DecisionFunction) -> DecisionFunction:
@@ -99,7 +97,7 @@ def _sums(problem: Problem, decision: DecisionFunction) -> tuple[dict[int, Float
     return {int(node): costs[nodes == node].sum(axis=0) for node in np.unique(nodes)}, methods
 
 
-def _nodes(decision: DecisionFunction, cases: Cases) -> npt.NDArray[np.int64]:
+def _nodes(decision: DecisionFunction, cases: Cases) -> IntArray:
     """The leaf, as place in the tree, that each case is decided by."""
     if decision.tree.codes.size == 1:
         return np.zeros(len(cases), dtype=np.int64)

@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from itertools import product as combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import ATTRIBUTES, COMM_SIZE
+from dashboard.domain.arrays import BoolArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
 Bounds = tuple[IntArray, IntArray]
 """Least and greatest value, both included."""
 
@@ -33,7 +32,7 @@ def derives(names: Sequence[str]) -> bool:
     return any(ATTRIBUTES[name].base for name in names)
 
 
-def impossible(names: Sequence[str], low: IntArray, high: IntArray) -> npt.NDArray[np.bool_]:
+def impossible(names: Sequence[str], low: IntArray, high: IntArray) -> BoolArray:
     """Tell which bounds contradict each other.
 
     Parameters
@@ -72,7 +71,7 @@ def _comm_sizes(known: dict[str, Bounds], everything: Bounds) -> Bounds:
     greatest = np.where(power & odd, np.minimum(greatest, 1), greatest)  # 1 is the only odd power of two
     least = np.where(power & even, np.maximum(least, 2), least)
 
-    def unfit(value: IntArray) -> npt.NDArray[np.bool_]:
+    def unfit(value: IntArray) -> BoolArray:
         is_odd = value & 1 == 1
         is_power = (value > 0) & (value & (value - 1) == 0)
         return np.asarray((even & is_odd) | (odd & ~is_odd) | (other & is_power))
@@ -83,7 +82,7 @@ def _comm_sizes(known: dict[str, Bounds], everything: Bounds) -> Bounds:
     return least, greatest
 
 
-def _said(bounds: Bounds | None, like: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _said(bounds: Bounds | None, like: IntArray) -> tuple[BoolArray, BoolArray]:
     """Where a yes/no attribute is bound to be yes, and where to be no."""
     if bounds is None:
         nowhere = np.zeros(like.shape, dtype=np.bool_)

@@ -6,12 +6,10 @@ from bisect import bisect_left
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.flat import FlatTree
-
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import Int32, IntArray
 
 MOST_CELLS = 1 << 24
 """Larger tables would cost more memory than walking the tree costs time."""
@@ -73,7 +71,7 @@ def _cuts_on(tree: FlatTree, name: str) -> IntArray:
     return cuts[(cuts > ends.min) & (cuts < ends.max)]
 
 
-def _paint(tree: FlatTree, cuts: tuple[IntArray, IntArray]) -> npt.NDArray[np.int32]:
+def _paint(tree: FlatTree, cuts: tuple[IntArray, IntArray]) -> Int32:
     """Write each leaf's position among the nodes into the rectangle of the table that it covers."""
     table = np.zeros((cuts[0].size + 1, cuts[1].size + 1), dtype=np.int32)
     for level in tree.levels():
@@ -93,9 +91,7 @@ def _paint(tree: FlatTree, cuts: tuple[IntArray, IntArray]) -> npt.NDArray[np.in
     return table
 
 
-def _paint_rectangles(
-    table: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32], starts: list[IntArray], spans: list[IntArray]
-) -> None:
+def _paint_rectangles(table: Int32, nodes: Int32, starts: list[IntArray], spans: list[IntArray]) -> None:
     """Paint rectangles of one shape together: a quadtree has few shapes but may have millions of leaves."""
     shapes = spans[0] * (table.shape[1] + 1) + spans[1]
     order = np.argsort(shapes, kind="stable")

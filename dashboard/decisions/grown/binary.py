@@ -6,13 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.flat import FlatTree
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 _ROUNDING = 1e-12
 """Sums that differ by less than this share are equal."""

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.function.flat import FlatTree
+from dashboard.domain.arrays import BoolArray, FloatArray, Int32, IntArray
 
 Ints = npt.NDArray[np.integer]
-IntArray = npt.NDArray[np.int64]
 
 SORTED_CELLS = 64
 """Blocks of up to so many cells are counted by sorting them, larger ones by histograms."""
@@ -66,16 +66,16 @@ class Blocks:
         count = 1 << self.axes
         return np.asarray(reduce(combine, (values[part::count] for part in range(count))))
 
-    def uniform(self, level: int, blocks: IntArray) -> npt.NDArray[np.bool_]:
+    def uniform(self, level: int, blocks: IntArray) -> BoolArray:
         """Tell which of `blocks` are of one method."""
         low, high = self._extremes[level]
         return np.asarray(low[blocks] == high[blocks])
 
-    def first_methods(self, level: int, blocks: IntArray) -> npt.NDArray[np.int32]:
+    def first_methods(self, level: int, blocks: IntArray) -> Int32:
         """Give the method of the first cell of each block: *the* method where it is uniform."""
         return self._present[self._cells[blocks * self.cells_in(level)]]
 
-    def prevalent(self, level: int, blocks: IntArray) -> tuple[npt.NDArray[np.int32], IntArray]:
+    def prevalent(self, level: int, blocks: IntArray) -> tuple[Int32, IntArray]:
         """Give the prevalent method of each block, and in how many of its cells it is.
 
         Of several equally frequent ones it is that of the upper-right cell (the largest size on each axis) if it is
@@ -142,8 +142,8 @@ class Halving:
         progress, title
             Called at each level, with the name of the tree.
         """
-        codes: list[npt.NDArray[np.int32]] = []
-        cuts: list[npt.NDArray[np.float64]] = []
+        codes: list[Int32] = []
+        cuts: list[FloatArray] = []
         blocks, places = np.zeros(1, dtype=np.int64), [np.zeros(1, dtype=np.int64) for _ in self._names]
         splits = 0
         child = np.arange(1 << len(self._names))
@@ -171,9 +171,7 @@ class Halving:
         widths = np.full(splits, axes, dtype=np.int8)
         return FlatTree(np.concatenate(codes), self._names, tested, np.concatenate(cuts), widths)
 
-    def _leaves(
-        self, level: int, blocks: IntArray, threshold: float, *, last: bool
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    def _leaves(self, level: int, blocks: IntArray, threshold: float, *, last: bool) -> tuple[Int32, BoolArray]:
         """The method that each block would have as a leaf, and whether it is one."""
         leaf = self._blocks.uniform(level, blocks)
         methods = self._blocks.first_methods(level, blocks)
@@ -185,7 +183,7 @@ class Halving:
         return methods, leaf
 
 
-def _cuts_before(sizes: Ints, side: int) -> npt.NDArray[np.float64]:
+def _cuts_before(sizes: Ints, side: int) -> FloatArray:
     """For each place on an axis the last size before it: the cut of a split there, infinite in the padding."""
     cuts = np.full(side + 1, math.inf)
     cuts[1 : sizes.size] = sizes[:-1]

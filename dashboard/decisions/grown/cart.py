@@ -21,11 +21,9 @@ from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.losses import counted, losses
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 SCALES = (1.0, 3.0, 10.0)
 """Penalties in percent at which a method's share of a case has fallen to 1/e, each tried in turn."""

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.noise import holm, log_times
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.options import Option
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from dashboard.decisions.measured.problem import Problem
 
-FloatArray = npt.NDArray[np.float64]
 ORIGINAL = "default"
 _MOST_ON_PATH = 12
 
@@ -80,7 +79,7 @@ def grow(
     return problem.decided(_tree(COMM_SIZE, rows), "intervals", kept)
 
 
-def beyond_noise(cube: xr.Dataset, original: int, level: float) -> npt.NDArray[np.bool_]:
+def beyond_noise(cube: xr.Dataset, original: int, level: float) -> BoolArray:
     """Where a method is faster than the original beyond noise.
 
     Parameters
@@ -113,7 +112,7 @@ def beyond_noise(cube: xr.Dataset, original: int, level: float) -> npt.NDArray[n
 
 
 def penalties(
-    times: FloatArray, original: int | None, least_gain: float, beyond: npt.NDArray[np.bool_] | None = None
+    times: FloatArray, original: int | None, least_gain: float, beyond: BoolArray | None = None
 ) -> FloatArray:
     """Percent that each method takes longer than the best that counts, over methods and message sizes.
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, PPN
 from dashboard.decisions.function.decision import DecisionFunction
@@ -22,12 +21,12 @@ from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.grown.quadtree_family import MAX_DEPTH, THRESHOLD, as_family, depths_and_thresholds
 from dashboard.decisions.grown.quadtree_family import grow as grow_quadtree
 from dashboard.decisions.measured.fill import fill_missing
+from dashboard.domain.arrays import IntArray
 from dashboard.domain.errors import OptionError
 
 if TYPE_CHECKING:
     from dashboard.decisions.measured.problem import Problem
 
-IntArray = npt.NDArray[np.int64]
 
 AXES = (COMM_SIZE, MESSAGE_SIZE, PPN)
 MOST_LEVELS = 8

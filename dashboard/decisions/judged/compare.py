@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
@@ -17,8 +16,7 @@ from dashboard.decisions.function.statistics import expected_depth
 from dashboard.decisions.judged.heldout import figures_of
 from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.measured.problem import Problem
-
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import IntArray
 
 OUTCOMES = ("same method", "first faster", "second faster", "equally fast", "not comparable")
 """What `difference` finds at a cell, by number; -1 where nothing is measured."""

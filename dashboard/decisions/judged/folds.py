@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
@@ -16,10 +15,8 @@ from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map, methods_
 from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.decisions.measured.samples import need_samples, of_repetitions
 from dashboard.decisions.surfaces.counted import Window
+from dashboard.domain.arrays import BoolArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 Place = tuple[int, BoolArray, BoolArray]
 """A slice of a problem, with the rows and columns of it."""

@@ -23,10 +23,9 @@ from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.judged.folds import folds_of
 from dashboard.decisions.judged.heldout import HeldOut, figures_of, heldout_many
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
 from dashboard.domain.unmeasured import RULE
-
-BoolArray = npt.NDArray[np.bool_]
 
 MOST_SETTINGS = 32
 """Settings of one family that are tried; a longer path is thinned evenly, its ends kept."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
@@ -24,10 +23,9 @@ from dashboard.decisions.judged.folds import Fold, everywhere, folds_of, penalti
 from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 Key = TypeVar("Key", bound=Hashable)
 
 Grow = Callable[[Problem], DecisionFunction]
@@ -296,7 +294,7 @@ class _Tally:
     tables: list[xr.Dataset] = field(default_factory=list)
     inner: list[xr.Dataset] = field(default_factory=list)
     sums: list[FloatArray] = field(default_factory=list)
-    counts: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    counts: list[IntArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         shapes = [part.labels.shape for part in self.problem.slices]

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
@@ -26,9 +25,8 @@ from dashboard.decisions.function.nodes import Method, Rule
 from dashboard.decisions.measured.doubles import is_double
 from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.noise import holm, log_times
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
-
-FloatArray = npt.NDArray[np.float64]
 
 Outcome = Literal["not measured", "no difference", "faster", "slower"]
 OUTCOMES: tuple[Outcome, ...] = ("not measured", "no difference", "faster", "slower")
@@ -242,7 +240,7 @@ def judge(measured: Improvement, decision: DecisionFunction, **given: Any) -> li
     return verdicts
 
 
-def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -> npt.NDArray[np.int64]:
+def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -> IntArray:
     """The leaf that decides each cell, as place in the tree, -1 where nothing was measured; arguments as of `judge`."""
     if "ppn" in decision.needs and measured.ppn is not None:
         given = {"ppn": measured.ppn, **given}
@@ -279,7 +277,7 @@ def _numbered(decision: DecisionFunction) -> DecisionFunction:
     return decision.changed(methods=names, root=replace(decision.tree, codes=own))
 
 
-def _mean_p(measured: Improvement, part: npt.NDArray[np.bool_]) -> float:
+def _mean_p(measured: Improvement, part: BoolArray) -> float:
     from scipy.special import ndtr  # noqa: PLC0415 - as above
 
     gain, error = (measured.cells[name].values[part] for name in ("gain", "error"))
@@ -297,7 +295,7 @@ def _verdict(
     node: int,
     method: Method,
     bounds: Mapping[str, tuple[float, float]],
-    part: npt.NDArray[np.bool_],
+    part: BoolArray,
     p: float,
 ) -> Verdict:
     values = measured.cells["improvement"].values[part]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
@@ -14,9 +13,8 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.measured.doubles import as_run
 from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn, time_blocks
 from dashboard.decisions.surfaces.counted import Counted, Window
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class PenaltySummary(NamedTuple):
@@ -121,7 +119,7 @@ def penalty(
     return result
 
 
-def _times_of(chosen: npt.NDArray[np.int64], flat: xr.Dataset) -> FloatArray:
+def _times_of(chosen: IntArray, flat: xr.Dataset) -> FloatArray:
     """Measured time (seconds) of the chosen method of each cell; NaN where there is none."""
     times = np.full(chosen.shape, np.nan)
     for rows, time in time_blocks(as_run(flat)):
@@ -166,7 +164,7 @@ def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
     return float((values[lower] + values[min(upper, values.size - 1)]) / 2)
 
 
-def _chosen(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> npt.NDArray[np.int64]:
+def _chosen(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> IntArray:
     """The decision for each cell as index into the cube's methods, -1 where the cube does not have it."""
     places = {method.label: index for index, method in enumerate(methods_of(cube))}
     index = np.array([places.get(method.label, -1) for method in decision.methods], dtype=np.int64)

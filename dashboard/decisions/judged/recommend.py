@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier, comparable
+from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
-
-BoolArray = npt.NDArray[np.bool_]
 
 LIMITS = (5.0, 1.0)
 """Penalties in percent at which `falls_below` looks by itself."""

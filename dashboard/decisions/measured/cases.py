@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.nodes import Method
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

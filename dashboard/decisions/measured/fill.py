@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.arrays import BoolArray, IntArray
 from dashboard.domain.errors import NothingMeasuredError
-
-IntArray = npt.NDArray[np.int64]
 
 
 def fill_missing(best: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
@@ -44,7 +43,7 @@ def fill_missing(best: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
     return np.asarray(filled[rows])
 
 
-def _nearest(measured: npt.NDArray[np.bool_]) -> IntArray:
+def _nearest(measured: BoolArray) -> IntArray:
     """Position of the nearest true cell of each row, the smaller of two; 0 in rows without any."""
     width = measured.shape[1]
     places = np.broadcast_to(np.arange(width), measured.shape)

@@ -16,9 +16,9 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.measured.map import DIMS, check_cube, time_blocks
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 
-FloatArray = npt.NDArray[np.float64]
 Axis = Literal["message_size", "comm_size"]
 
 
@@ -134,7 +134,7 @@ def _first_lines(cube: xr.Dataset, along: str) -> xr.Dataset:
     return xr.Dataset({"time": (("method", MESSAGE_SIZE, COMM_SIZE), time.data)})
 
 
-def _filled(time: FloatArray, sizes: npt.NDArray[np.int64], *, leave_out: bool = False) -> FloatArray:
+def _filled(time: FloatArray, sizes: IntArray, *, leave_out: bool = False) -> FloatArray:
     """Times along the last axis with gaps filled, or each measured one as its neighbours would have it."""
     there = ~np.isnan(time)
     if not (time[there] > 0).all() or np.isinf(time[there]).any():

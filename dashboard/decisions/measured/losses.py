@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.measured.cases import Cases
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.errors import NothingMeasuredError
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def counted(cases: Cases) -> BoolArray:

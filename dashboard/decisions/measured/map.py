@@ -13,9 +13,8 @@ import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.doubles import competing
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
-
-FloatArray = npt.NDArray[np.float64]
 
 BLOCK_BYTES = 64 << 20
 """Times are taken from the cube in blocks of about this size, however large it is."""

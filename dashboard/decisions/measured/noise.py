@@ -30,9 +30,9 @@ import xarray as xr
 from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import DIMS, check_cube, select_ppn, time_blocks
 from dashboard.decisions.measured.samples import Place, has_samples, sample_blocks
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 
-FloatArray = npt.NDArray[np.float64]
 Moments = tuple[FloatArray, FloatArray, FloatArray]
 
 TRIM = 0.2
@@ -189,7 +189,7 @@ def _summary(cube: xr.Dataset, rows: slice, columns: slice, time: FloatArray) ->
     return np.log(time), error, np.where(known, count - 1, np.nan)
 
 
-def _trimmed(logs: FloatArray, number: npt.NDArray[np.int64], trim: float) -> Moments:
+def _trimmed(logs: FloatArray, number: IntArray, trim: float) -> Moments:
     """Trimmed mean, its variance by the winsorised values (Yuen), degrees of freedom; `logs` sorted, NaN last."""
     cut = np.floor(trim * number).astype(np.int64)
     kept = number - 2 * cut
@@ -214,7 +214,7 @@ def _student(centre: FloatArray, error: FloatArray, freedom: FloatArray, level: 
     return centre - half, centre + half
 
 
-def _order_interval(logs: FloatArray, number: npt.NDArray[np.int64], level: float) -> tuple[FloatArray, FloatArray]:
+def _order_interval(logs: FloatArray, number: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Distribution-free interval of the median: from the k-th smallest to the k-th largest repetition."""
     from scipy.special import bdtr  # noqa: PLC0415 - as above
 
@@ -229,7 +229,7 @@ def _order_interval(logs: FloatArray, number: npt.NDArray[np.int64], level: floa
     return low, high
 
 
-def _p_values(block: _Block, best: npt.NDArray[np.int64]) -> FloatArray:
+def _p_values(block: _Block, best: IntArray) -> FloatArray:
     """One-sided p-value of each method being slower than the best, NaN where not testable and of the best itself."""
     from scipy.special import stdtr  # noqa: PLC0415 - as above
 

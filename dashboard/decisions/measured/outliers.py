@@ -19,11 +19,8 @@ import xarray as xr
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
 from dashboard.decisions.measured.samples import has_samples, sample_blocks, summed_up
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 COLUMNS = ("kind", "method", *SIZES, "repetition", "time", "expected", "ratio", "reason")
 FEWEST = 5

@@ -21,10 +21,8 @@ from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.doubles import as_run, is_double
 from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
 from dashboard.decisions.surfaces.counted import Counted, Window
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 #: Larger than rounding, smaller than anything that is shown.
 _TRACE = 1 + 1e-9

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.measured.map import BLOCK_BYTES, DIMS
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.errors import DecisionError
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 Place = tuple[slice, slice]
 """Rows (communicator sizes) and columns (message sizes) of a block."""

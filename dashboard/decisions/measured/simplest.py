@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
@@ -26,11 +25,8 @@ from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.fill import fill_missing
 from dashboard.decisions.measured.map import DIMS, time_blocks
 from dashboard.decisions.measured.problem import Problem, Slice
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 _ROUNDS = 50
 _SHARES = (0.125, 0.25, 0.5, 1.0)

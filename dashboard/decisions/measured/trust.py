@@ -20,8 +20,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
 from dashboard.decisions.measured.outliers import COLUMNS, without_outliers
 from dashboard.decisions.measured.samples import has_samples, sample_blocks
-
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray
 
 TOLD = "doubtful_times"
 """Of a cube: what its loader saw of single points, as JSON; see `loaders.run`."""

@@ -8,18 +8,14 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.arrays import IntArray
 from dashboard.domain.errors import DecisionError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def weights_for(

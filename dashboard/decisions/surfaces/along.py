@@ -7,17 +7,14 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import choose_predictor, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 SliceAxis = Literal["message_size", "comm_size"]
 
 POINTS = 160

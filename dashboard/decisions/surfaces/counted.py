@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.measured.doubles import as_run
 from dashboard.decisions.measured.map import DIMS, time_blocks
 from dashboard.decisions.surfaces.lines import scale
 from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def counted(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:

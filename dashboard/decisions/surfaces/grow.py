@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import Node
@@ -19,10 +18,8 @@ from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, scale
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.unmeasured import UNKNOWN
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 LINES = (16, 36)
 """Rows and columns of blocks that trees cut between at first."""

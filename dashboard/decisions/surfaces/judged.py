@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
@@ -14,9 +13,7 @@ from dashboard.decisions.surfaces.counted import counted
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 FOLDS = 5
 """Every so-manieth line is left out, along either axis."""

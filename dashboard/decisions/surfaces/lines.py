@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, compute
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 ALIKE = "all"
 """One curve over all communicator sizes."""

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.tree import Tree
 from dashboard.decisions.surfaces.lines import ALIKE, kind_of
-
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between
 from dashboard.decisions.surfaces.lines import scale
 from dashboard.decisions.surfaces.surface import Surfaces
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 DEVIATIONS = 1.645
 """Half of a band that holds `surfaces.surface.SURE` of such times, in standard deviations."""

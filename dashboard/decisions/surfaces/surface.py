@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, between, kind_of, openness, scale
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 SURE = 0.9
 """Share of measured times that the bands are to hold."""

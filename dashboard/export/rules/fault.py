@@ -17,6 +17,14 @@ class RulesError(ValueError):
     """The file is no rules file that is known, or cannot be read at all; the message says why."""
 
 
+class Refused(Exception):  # noqa: N818 - it is the library that refuses
+    """The library reads no further than a line."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is not as it should be.

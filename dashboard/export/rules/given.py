@@ -9,7 +9,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.given import GIVEN, Given
 from dashboard.domain.errors import DecisionFormatError, OptionError
 from dashboard.export.rules.fault import RulesError, RulesFile
-from dashboard.export.rules.lint import read_rules, read_text
+from dashboard.export.rules.lint import read_rules, read_text, text_of
 from dashboard.export.rules.over import fitted
 from dashboard.export.targets.openmpi.nodes import joined
 from loaders import disk
@@ -62,12 +62,9 @@ def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> Rule
 
 def keep_file(path: str) -> None:
     """Keep a file by its path, as `keep`; `RulesError` also where it cannot be read."""
+    text = text_of(path)
     try:
-        raw = disk.read_bytes(path)
-    except OSError as error:
-        raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
-    try:
-        keep(path, Path(path).name, raw.decode("utf-8", "surrogateescape"))
+        keep(path, Path(path).name, text)
     except RulesError as error:
         raise RulesError(f"{path}: {error}") from None
 

@@ -40,14 +40,19 @@ def lint(path: str | Path, *, version: str = DEFAULT_VERSION) -> tuple[Fault, ..
     return read_rules(path, version=version).faults
 
 
-def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
-    """Read a rules file; parameters and errors as for `lint` and `read_text`."""
+def text_of(path: str | Path) -> str:
+    """The text of a rules file, whatever its bytes; `RulesError` where it cannot be read."""
     try:
-        raw = disk.read_bytes(path)
+        return disk.read_bytes(path).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
+    """Read a rules file; parameters and errors as for `lint` and `read_text`."""
+    text = text_of(path)
     try:
-        return read_text(raw.decode("utf-8", "surrogateescape"), version=version, own=own)
+        return read_text(text, version=version, own=own)
     except RulesError as error:
         raise RulesError(f"{path}: {error}") from None
 

@@ -17,7 +17,7 @@ from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
 from dashboard.export.bands import Band, search_tree
 from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT, split_word
 from dashboard.export.rules import openmpi_json, openmpi_text
-from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.json_lines import parse
 from dashboard.export.targets.openmpi.nodes import GLOBAL, parted
 from loaders.openmpi import COLLECTIVE_IDS
@@ -36,12 +36,6 @@ _LOOKS = re.compile(r"^\s*\d+\s+(?:han|tuned|basic|adapt|libnbc|sm|self|xhc)\b",
 class _Word(NamedTuple):
     text: str
     line: int
-
-
-class _Dropped(Exception):  # noqa: N818 - it is the library that drops
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(text)
-        self.line = line
 
 
 @dataclass
@@ -162,7 +156,7 @@ def _simulated(text: str) -> _Read:
         if (rest := next(words, None)) is not None and rest.text:
             what = f"{rest.text} and what follows are beyond the declared number of collectives"
             reading.faults.append(Fault(rest.line, "warning", what, "never read"))
-    except _Dropped as dropped:
+    except Refused as dropped:
         reading.faults.append(Fault(dropped.line, "error", str(dropped), REST))
     return reading
 
@@ -196,7 +190,7 @@ def _number(words: _Words, what: str, least: int, most: int | None = None) -> in
     if value < least or (most is not None and value > most):
         allowed = f"at least {least}" if most is None else f"{least} to {most}"
         read = f"{word.text!r} is read as {what}" if word.text else f"the file ends where {what} should be"
-        raise _Dropped(word.line, f"{read}, expected {allowed}")
+        raise Refused(word.line, f"{read}, expected {allowed}")
     return value
 
 
@@ -205,7 +199,7 @@ def _collective(words: _Words, reading: _Read) -> None:
     name = COLLECTIVE_IDS[int(word.text)] if _is_id(word.text) else word.text
     if name not in COLLECTIVE_IDS:
         known = f"a name or 0 to {len(COLLECTIVE_IDS) - 1}"
-        raise _Dropped(word.line, f"{word.text!r} is read as a collective, expected {known}")
+        raise Refused(word.line, f"{word.text!r} is read as a collective, expected {known}")
     if name not in SERVES[HAN]:
         what = f"HAN does not choose for {name}"
         reading.faults.append(Fault(word.line, "warning", what, "these rules are read and never asked"))
@@ -241,7 +235,7 @@ def _component(words: _Words, collective: str) -> str:
     named = {str(number): name for name, number in NUMBERS.items()}
     name = named.get(word.text, word.text)
     if name not in NUMBERS:
-        raise _Dropped(word.line, f"{word.text!r} is read as a component, expected {', '.join(NUMBERS)}")
+        raise Refused(word.line, f"{word.text!r} is read as a component, expected {', '.join(NUMBERS)}")
     return f"{name} @{_variant(words, collective)}" if words.coming.startswith("@") else name
 
 
@@ -253,5 +247,5 @@ def _variant(words: _Words, collective: str) -> str:
     name = numbered.get(word.text[1:], word.text[1:])
     if name not in names:
         what = f"{word.text!r} is read as an algorithm of HAN for {collective}"
-        raise _Dropped(word.line, f"{what}, expected @ and {', '.join(names)} without a blank between them")
+        raise Refused(word.line, f"{what}, expected @ and {', '.join(names)} without a blank between them")
     return name

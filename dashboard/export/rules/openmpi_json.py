@@ -11,7 +11,7 @@ from typing import Any
 
 from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
-from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.json_lines import At
 from dashboard.export.rules.openmpi_text import IGNORED
 from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, decision_of, picked_ranges
@@ -23,12 +23,6 @@ _SET_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules"
 _ROW_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
 _DISTRIBUTIONS = ("any", "one-per-node", "single-node")
 _SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
-
-
-class _Refused(Exception):  # noqa: N818 - it is the library that refuses
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(text)
-        self.line = line
 
 
 @dataclass
@@ -46,7 +40,7 @@ def read(document: At) -> RulesFile:
         _unknown(document, _TOP_KEYS, "the document", reading)
         for name, line, value in _collectives(document):
             rules += [_collective(name, line, value, reading)]
-    except _Refused as error:
+    except Refused as error:
         refused = True
         reading.faults.append(Fault(error.line, "error", str(error), IGNORED))
     for ruleset in rules:
@@ -63,7 +57,7 @@ def read(document: At) -> RulesFile:
 def _collectives(document: At) -> list[tuple[str, int, At]]:
     collectives = document.get("collectives")
     if collectives is None or not isinstance(collectives.value, tuple):
-        raise _Refused(document.line, "there is no object 'collectives'")
+        raise Refused(document.line, "there is no object 'collectives'")
     return [(pair.key, pair.line, pair.value) for pair in collectives.pairs]
 
 
@@ -81,9 +75,9 @@ def _collective(name: str, line: int, value: At, reading: _Reading) -> Rules:
     if name not in COLLECTIVE_IDS:
         right = _SPELT.get(name)
         meant = f"; the library calls it {right!r}" if right else ""
-        raise _Refused(line, f"there is no collective {name!r}{meant}")
+        raise Refused(line, f"there is no collective {name!r}{meant}")
     if not isinstance(value.value, list):
-        raise _Refused(value.line, f"{name} is no array of sets")
+        raise Refused(value.line, f"{name} is no array of sets")
     rules = Rules(name, line)
     sets = [_set(name, item, reading) for item in value.value]
     # A decision over sizes shows what holds for any communicator, where there is such.
@@ -99,7 +93,7 @@ def _set(name: str, at: At, reading: _Reading) -> tuple[Set, bool]:
     special = _distribution(name, at, reading)
     rows = at.get("rules")
     if rows is None or not isinstance(rows.value, list):
-        raise _Refused(at.line, f"a set of {name} has no array 'rules'")
+        raise Refused(at.line, f"a set of {name} has no array 'rules'")
     made = Set(low, at.line, last=high)
     for item in rows.value:
         row = _row(name, item, reading)
@@ -179,7 +173,7 @@ def _integer(at: At, key: str, default: int) -> int:
         return number.value
     if isinstance(number.value, str) and number.value[:3] in ("inf", "Inf", "INF"):
         return INF
-    raise _Refused(number.line, f"{key} is {_short(number.value)}, expected a whole number or 'inf'")
+    raise Refused(number.line, f"{key} is {_short(number.value)}, expected a whole number or 'inf'")
 
 
 def _ranges(rules: Rules) -> list[Fault]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
-from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.layout import laid_out
 from dashboard.export.rules.rows import Row, Rules, Set, decision_of, picked_classic, picked_shifted
 from dashboard.export.rules.scan import End, Number, Scanner
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 IGNORED = "the library drops the whole file without a word and decides as if there were none"
 _MOST_SETS = 1_000_000
-
-
-class _Refused(Exception):  # noqa: N818 - it is the library that refuses
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(text)
-        self.line = line
 
 
 @dataclass
@@ -87,7 +81,7 @@ def _simulate(text: str, *, versioned: bool) -> _Read:
             reading.rest = scanner.next()
         except End:
             reading.rest = None
-    except _Refused as refused:
+    except Refused as refused:
         reading.refused = Fault(refused.line, "error", str(refused), IGNORED)
     reading.dropped = scanner.dropped
     return reading
@@ -96,11 +90,11 @@ def _simulate(text: str, *, versioned: bool) -> _Read:
 def _collectives(scanner: Scanner, reading: _Read) -> None:
     count = _next(scanner, reading, "the number of collectives")
     if count.value > len(COLLECTIVE_IDS):
-        raise _Refused(count.line, f"{count.text} collectives; there are at most {len(COLLECTIVE_IDS)}")
+        raise Refused(count.line, f"{count.text} collectives; there are at most {len(COLLECTIVE_IDS)}")
     for _ in range(count.value):
         number = _next(scanner, reading, "the number of a collective")
         if number.value >= len(COLLECTIVE_IDS):
-            raise _Refused(
+            raise Refused(
                 number.line, f"{number.text} is read as a collective's number, expected 0 to {len(COLLECTIVE_IDS) - 1}"
             )
         name = COLLECTIVE_IDS[number.value]
@@ -108,7 +102,7 @@ def _collectives(scanner: Scanner, reading: _Read) -> None:
         reading.rules.append(rules)
         sets = _next(scanner, reading, f"the number of communicator sizes of {name}")
         if sets.value > _MOST_SETS:
-            raise _Refused(sets.line, f"{sets.text} is read as the number of communicator sizes of {name}")
+            raise Refused(sets.line, f"{sets.text} is read as the number of communicator sizes of {name}")
         for _ in range(sets.value):
             rules.sets.append(_set(scanner, reading, name))
 
@@ -128,7 +122,7 @@ def _set(scanner: Scanner, reading: _Read, name: str) -> Set:
         if reading.version > 1 and scanner.digit_follows():
             requests = _next(scanner, reading, f"the requests of rule {number + 1} of {where}").value
         if not number and first.value:
-            raise _Refused(
+            raise Refused(
                 first.line,
                 f"the first rule of {where} is for size {first.value} (as the library reads it), expected size 0",
             )
@@ -140,9 +134,9 @@ def _next(scanner: Scanner, reading: _Read, what: str) -> Number:
     try:
         number = scanner.next()
     except End:
-        raise _Refused(scanner.line, f"the file ends where {what} should be") from None
+        raise Refused(scanner.line, f"the file ends where {what} should be") from None
     if number.value < 0:
-        raise _Refused(number.line, f"{number.text} is read as {what}, expected 0 or more")
+        raise Refused(number.line, f"{number.text} is read as {what}, expected 0 or more")
     if len(number.text.lstrip("+")) > 1 and number.text.lstrip("+")[0] == "0":
         reading.odd.append(number)
     return number

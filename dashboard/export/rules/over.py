@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.function.attributes import MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.flat import FlatTree
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import DecisionError
@@ -182,20 +181,5 @@ def _scaled(name: str, blocks: PenaltySummary, meant: PenaltySummary) -> Fault:
 
 def by_blocks(decision: DecisionFunction) -> DecisionFunction:
     """The same rules with their totals taken for message sizes: what their author meant who wrote blocks."""
-    tree = decision.tree
-    names = [MESSAGE_SIZE if name == "total_size" else name for name in tree.attributes]
-    codes = tree.codes.tolist()
-    nodes: list[Node] = [Leaf(max(code, 0)) for code in codes]
-    first = tree.first_child.tolist()
-    for place in range(len(codes) - 1, -1, -1):
-        split = -1 - codes[place]
-        if split < 0:
-            continue
-        tests = tuple(
-            Test(names[tree.tested[split, position]], float(tree.cuts[split, position]))
-            for position in range(int(tree.widths[split]))
-        )
-        nodes[place] = Split(tests, tuple(nodes[first[split] : first[split] + (1 << len(tests))]))
-    return DecisionFunction(
-        decision.collective, decision.methods, FlatTree.from_node(nodes[0]), provenance=decision.provenance
-    )
+    names = tuple(MESSAGE_SIZE if name == "total_size" else name for name in decision.tree.attributes)
+    return decision.changed(root=replace(decision.tree, attributes=names))

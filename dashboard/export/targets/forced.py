@@ -20,12 +20,12 @@ from dashboard.export import usage
 from dashboard.export.library_names import COMPARED, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import ExportError, Target, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn
 from dashboard.export.targets.settings import intel_number
-from loaders.openmpi import DEFAULT_VERSION, series
+from loaders.openmpi import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -93,10 +93,7 @@ def to_mpirun(
     ExportError
         When a decision function has several methods and there are no measurements, or no library has any.
     """
-    try:
-        wanted = series(version)
-    except ValueError as error:
-        raise ExportError(str(error)) from None
+    wanted = series_of(version)
     parts = per_collective(decisions)
     lines = ["One method for each collective, forced for all sizes on the command line."]
     lines += ["P stands for the number of processes, PROGRAM for the program with its arguments."]

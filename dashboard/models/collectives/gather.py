@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.models.collectives.model import CollectiveModel, Formula
-from dashboard.models.collectives.scatter import SUBTREES, SUBTREES_PLOGP
+from dashboard.models.collectives.scatter import SUBTREES, SUBTREES_PLOGP, linear
 from dashboard.models.formula import Cases, Less
 from dashboard.models.formula.symbols import (
     G,
@@ -30,19 +30,11 @@ ONE_BY_ONE_PLOGP = (P - 1) * (2 * L + gap(m_s) + gap(no_bytes)) + gap(m - m_s)
 IN_A_ROW_PLOGP = 2 * L + gap(no_bytes) + (P - 1) * (gap(m_s) + gap(m - m_s))
 
 MODELS = (
-    CollectiveModel(
+    linear(
         "gather",
-        "linear",
-        "Linear",
         "4.5",
-        hockney=Formula((P - 1) * (alpha + beta * m)),
-        loggp=Formula(
-            L + 2 * o + REST + (P - 2) * (REST + g),
-            printed=L + 2 * o + (P - 2) * (REST + g),
-            erratum="As in the linear scatter of Table 4.4, the bytes of one message are missing: for P = 2 the "
-            "printed formula is L + 2 o, where one message takes L + 2 o + (m - 1) G (equation 4.3).",
-        ),
-        plogp=Formula(L + (P - 1) * gap(m)),
+        "As in the linear scatter of Table 4.4, the bytes of one message are missing: for P = 2 the "
+        "printed formula is L + 2 o, where one message takes L + 2 o + (m - 1) G (equation 4.3).",
     ),
     CollectiveModel(
         "gather",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError
 from dashboard.models.formula import Expression, Scope
@@ -15,8 +16,6 @@ from dashboard.models.formula.conditions import is_power_of_two
 from dashboard.models.formula.written import Written, name, sign
 from dashboard.models.p2p import PLogP, PointToPointModel
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 Variant = Literal["corrected", "as_published"]
 Case = Literal["worst", "best"]
 LARGEST = 2.0**62

@@ -32,21 +32,29 @@ WHOLE_ROUNDS = (
 SUBTREES = L + 2 * o + (m * (P - 1) - steps * one_byte) * G + (steps - 1) * largest(L + 2 * o, g)
 SUBTREES_PLOGP = series(0, steps - 1, L + gap(two_to(k) * m))
 
-MODELS = (
-    CollectiveModel(
-        "scatter",
+
+def linear(collective: str, table: str, erratum: str) -> CollectiveModel:
+    """A scatter, or time reversed a gather, of a message between the root and each other process."""
+    return CollectiveModel(
+        collective,
         "linear",
         "Linear",
-        "4.4",
+        table,
         hockney=Formula((P - 1) * (alpha + beta * m)),
         loggp=Formula(
-            L + 2 * o + REST + (P - 2) * (REST + g),
-            printed=L + 2 * o + (P - 2) * (REST + g),
-            erratum="P - 1 messages leave the root and each takes (m - 1) G, but the formula counts P - 2 of them: for "
-            "P = 2 it is L + 2 o, without the message's bytes (equation 4.3 has L + 2 o + (m - 1) G). The linear "
-            "broadcast of Table 4.3 with one segment is the same schedule and has P - 1.",
+            L + 2 * o + REST + (P - 2) * (REST + g), printed=L + 2 * o + (P - 2) * (REST + g), erratum=erratum
         ),
         plogp=Formula(L + (P - 1) * gap(m)),
+    )
+
+
+MODELS = (
+    linear(
+        "scatter",
+        "4.4",
+        "P - 1 messages leave the root and each takes (m - 1) G, but the formula counts P - 2 of them: for "
+        "P = 2 it is L + 2 o, without the message's bytes (equation 4.3 has L + 2 o + (m - 1) G). The linear "
+        "broadcast of Table 4.3 with one segment is the same schedule and has P - 1.",
     ),
     CollectiveModel(
         "scatter",

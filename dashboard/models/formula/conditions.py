@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.models.formula.expressions import Condition, Expression, FloatArray, Scope, Value
+from dashboard.domain.arrays import FloatArray
+from dashboard.models.formula.expressions import Condition, Expression, Scope, Value
 from dashboard.models.formula.units import Unit, same
 from dashboard.models.formula.written import Written, cases, joined, name, number, scripts, sign, words
 

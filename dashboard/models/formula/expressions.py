@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.errors import UnitError
 from dashboard.models.formula.units import NONE, Unit, same
 from dashboard.models.formula.written import (
@@ -26,7 +26,6 @@ from dashboard.models.formula.written import (
     total,
 )
 
-FloatArray = npt.NDArray[np.float64]
 Value = float | FloatArray
 Function = Callable[[Any], FloatArray]
 

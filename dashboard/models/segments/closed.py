@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.formula import Expression
 from dashboard.models.formula.expressions import Root
 from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, m_s, o, one_byte
 from dashboard.models.formula.written import Written, sign
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

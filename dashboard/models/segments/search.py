@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.collectives.model import CollectiveModel, Variant, scope_of, sizes_of
 from dashboard.models.errors import ModelError, SizeError
 from dashboard.models.formula import Expression
@@ -14,7 +15,6 @@ from dashboard.models.p2p import LogGP, PLogP, PointToPointModel
 from dashboard.models.registry import model_of
 from dashboard.models.segments.closed import Segments, closed_form
 
-FloatArray = npt.NDArray[np.float64]
 NO_SEGMENTS = 0.0
 LARGE = 2.0**40
 

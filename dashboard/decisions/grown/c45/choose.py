@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.continuous import best_cuts
 from dashboard.decisions.grown.c45.discrete import value_tests
@@ -13,11 +12,7 @@ from dashboard.decisions.grown.c45.gain import EPSILON, UNUSABLE
 from dashboard.decisions.grown.c45.groups import group_tests
 from dashboard.decisions.grown.c45.kernel import kernel, run
 from dashboard.decisions.grown.c45.table import Cases, Nodes, Trial
-
-Bools = npt.NDArray[np.bool_]
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import BoolArray, Float32, Int32, IntArray
 
 MANY_VALUES = 0.3
 """Share of the training cases: discrete attributes with so many values are left out of the average gain."""
@@ -52,7 +47,7 @@ class Level(NamedTuple):
     rows: Int32
     weights: Float32
     above: Int32
-    tested: Bools
+    tested: BoolArray
 
 
 def choose_tests(cases: Cases, level: Level, upper: tuple[Float32, Int32], options: Options) -> Nodes:
@@ -91,7 +86,7 @@ def count_classes(
     upper_counts: Float32,
     upper_labels: Int32,
     min_cases: int,
-) -> tuple[Float32, Int32, Float32, Float32, Bools]:
+) -> tuple[Float32, Int32, Float32, Float32, BoolArray]:
     """Look at each node as a leaf.
 
     Returns
@@ -122,7 +117,9 @@ def count_classes(
     return sizes, labels, counts, errors, is_open
 
 
-def _try_values(trial: Trial, attribute: int, declared: int, tested: Bools, options: Options, groups: Int32) -> None:
+def _try_values(
+    trial: Trial, attribute: int, declared: int, tested: BoolArray, options: Options, groups: Int32
+) -> None:
     """Fill in gain, split information and groups of one discrete attribute at each node."""
     if options.group_values and declared > 2:
         run(group_tests)(trial, attribute, declared, options.min_cases, options.gain_ratio, groups)

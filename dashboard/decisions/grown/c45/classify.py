@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.kernel import kernel, run
 from dashboard.decisions.grown.c45.table import Nodes, Tree
-
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
+from dashboard.domain.arrays import Float32, Int32
 
 
 def classify(tree: Tree, values: Float32, declared: Int32) -> Int32:

@@ -6,15 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.gain import LN2, UNUSABLE, gain_of, n_log_n, total_information
 from dashboard.decisions.grown.c45.kernel import kernel
 from dashboard.decisions.grown.c45.table import Trial
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
+from dashboard.domain.arrays import Float32, FloatArray, Int32
 
 SAME = np.float64(1e-5)
 """Values closer than this are not told apart."""
@@ -54,7 +50,7 @@ def smallest_side(known: np.float32, class_count: int, min_cases: int) -> np.flo
 
 
 @kernel
-def both_sides(low: Float32, high: Float32, sums: Float32, changed: int | np.int64, logs: Float64) -> np.float32:
+def both_sides(low: Float32, high: Float32, sums: Float32, changed: int | np.int64, logs: FloatArray) -> np.float32:
     """Give `total_information` of both sides of a cut, added up.
 
     Parameters
@@ -84,7 +80,7 @@ def try_cuts(
     known: np.float32,
     unknown: np.float32,
     least: tuple[np.float32, int],
-    logs: Float64,
+    logs: FloatArray,
 ) -> int:
     """Fill in the gain of the cut after each case, NaN where none may be.
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import attribute
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.c45.classify import leaf_classes
 from dashboard.decisions.grown.c45.table import TrainingTable, Tree
 from dashboard.decisions.measured.cases import Cases
-
-Float64 = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 
 def training_table(cases: Cases) -> TrainingTable:
@@ -60,7 +57,7 @@ def to_node(tree: Tree, table: TrainingTable, cases: Cases) -> Node:
     return built[0]
 
 
-def _whole_cuts(tree: Tree, table: TrainingTable, values: IntArray) -> Float64:
+def _whole_cuts(tree: Tree, table: TrainingTable, values: IntArray) -> FloatArray:
     """Give each cut so that whole numbers fall on the side on which C4.5 sees their float32.
 
     That is C4.5's cut, or where float32 rounds sizes down to it, the largest of them.

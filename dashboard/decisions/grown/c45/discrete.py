@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.gain import discrete_gain, n_log_n
 from dashboard.decisions.grown.c45.kernel import kernel
 from dashboard.decisions.grown.c45.table import Trial
-
-Float32 = npt.NDArray[np.float32]
+from dashboard.domain.arrays import BoolArray, Float32
 
 
 @kernel
@@ -47,7 +45,7 @@ def count_values(trial: Trial, attribute: int, node: int, counts: Float32, sizes
 
 
 @kernel
-def value_tests(trial: Trial, attribute: int, declared: int, tested: npt.NDArray[np.bool_], min_cases: int) -> None:
+def value_tests(trial: Trial, attribute: int, declared: int, tested: BoolArray, min_cases: int) -> None:
     """Enter gain and split information of each node; ``(node, attribute)`` `tested` ones are left out."""
     counts = np.zeros((declared, trial.counts.shape[1]), dtype=np.float32)
     sizes = np.zeros(declared + 1, dtype=np.float32)

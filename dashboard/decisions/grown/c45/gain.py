@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.kernel import kernel
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
+from dashboard.domain.arrays import Float32, FloatArray
 
 # Of NumPy's own kind: with a plain number, NumPy's scalars would stay in single precision where compiled code does not.
 LN2 = np.float64(0.69314718055994530942)
@@ -23,7 +20,7 @@ UNUSABLE = np.float32(-EPSILON)
 
 
 @kernel
-def log_table(count: int) -> Float64:
+def log_table(count: int) -> FloatArray:
     """Give ``n * log2(n)`` for n = 0, 1, … count."""
     table = np.zeros(count + 1)
     for n in range(2, count + 1):
@@ -32,7 +29,7 @@ def log_table(count: int) -> Float64:
 
 
 @kernel
-def n_log_n(n: np.float32, logs: Float64) -> np.float64:
+def n_log_n(n: np.float32, logs: FloatArray) -> np.float64:
     """Give ``n * log2(n)``, 0 for n <= 0, looked up for whole numbers."""
     integer = np.int32(n)
     if integer == n and 0 <= integer < logs.size:
@@ -41,7 +38,7 @@ def n_log_n(n: np.float32, logs: Float64) -> np.float64:
 
 
 @kernel
-def total_information(counts: Float32, logs: Float64) -> np.float32:
+def total_information(counts: Float32, logs: FloatArray) -> np.float32:
     """Give the total information T of counts, in bits: N log2 N - sum of n log2 n."""
     total = np.float32(0)
     parts = np.float32(0)
@@ -62,7 +59,7 @@ def gain_of(
 
 @kernel
 def discrete_gain(
-    counts: Float32, sizes: Float32, number: int, base: np.float32, min_cases: int, logs: Float64
+    counts: Float32, sizes: Float32, number: int, base: np.float32, min_cases: int, logs: FloatArray
 ) -> tuple[np.float32, np.float32]:
     """Give gain and split information of one branch for each value, or group of values.
 

@@ -6,16 +6,12 @@ The rules are known from a description and checked against two small trees only,
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.discrete import count_values
 from dashboard.decisions.grown.c45.gain import EPSILON, UNUSABLE, discrete_gain
 from dashboard.decisions.grown.c45.kernel import kernel
 from dashboard.decisions.grown.c45.table import Trial
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
+from dashboard.domain.arrays import Float32, FloatArray, Int32
 
 LEAST_RISE = np.float64(1e-5)
 
@@ -46,7 +42,7 @@ def group_values(
     base: np.float32,
     min_cases: int,
     gain_ratio: bool,  # noqa: FBT001
-    logs: Float64,
+    logs: FloatArray,
     groups: Int32,
 ) -> tuple[np.float32, np.float32]:
     """Merge values into groups and give gain and split information of the test on them.
@@ -145,7 +141,7 @@ def _best_pair(
     barred: int,
     gain: np.float32,
     gain_ratio: bool,  # noqa: FBT001
-    logs: Float64,
+    logs: FloatArray,
 ) -> tuple[int, int, np.float32, np.float32]:
     """Find the pair of groups to merge: its groups, and gain and worth after merging; -1 if there is none."""
     first, second, best_gain, best = -1, -1, UNUSABLE, UNUSABLE

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.choose import Level, Options, choose_tests
 from dashboard.decisions.grown.c45.kernel import kernel, run
 from dashboard.decisions.grown.c45.table import Cases, Nodes, TrainingTable, Tree
 from dashboard.decisions.grown.family import Progress
-
-Bools = npt.NDArray[np.bool_]
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import BoolArray, Float32, Int32, IntArray
 
 COLLAPSE_SLACK = np.float64(0.001)
 
@@ -98,8 +93,8 @@ def divide(cases: Cases, level: Level, nodes: Nodes) -> Level:
 
 @kernel
 def count_branches(
-    cases: Cases, nodes: Nodes, start: IntArray, rows: Int32, weights: Float32, tested: Bools
-) -> tuple[Int32, Bools, IntArray, Float32, Int32]:
+    cases: Cases, nodes: Nodes, start: IntArray, rows: Int32, weights: Float32, tested: BoolArray
+) -> tuple[Int32, BoolArray, IntArray, Float32, Int32]:
     """Look where the cases of a level go.
 
     Returns

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.grow import branch_of, compacted
 from dashboard.decisions.grown.c45.kernel import kernel, run
 from dashboard.decisions.grown.c45.predicted import extra_errors, squared_quantile
 from dashboard.decisions.grown.c45.table import Cases, Nodes, TrainingTable, Tree
-
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import Float32, Int32, IntArray
 
 SLACK = np.float64(0.1)
 """A smaller tree may have so many more predicted errors."""

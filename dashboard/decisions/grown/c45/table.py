@@ -7,16 +7,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.c45.gain import log_table
 from dashboard.decisions.grown.c45.kernel import run
+from dashboard.domain.arrays import BoolArray, Float32, FloatArray, Int32, IntArray
 from dashboard.domain.errors import DecisionError
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +100,7 @@ class Cases(NamedTuple):
     classes: Int32
     list_of: Int32
     ascending: Float32
-    logs: Float64
+    logs: FloatArray
 
 
 class Trial(NamedTuple):
@@ -129,11 +124,11 @@ class Trial(NamedTuple):
     classes: Int32
     list_of: Int32
     ascending: Float32
-    logs: Float64
+    logs: FloatArray
     start: IntArray
     rows: Int32
     weights: Float32
-    is_open: npt.NDArray[np.bool_]
+    is_open: BoolArray
     counts: Float32
     figures: Float32
 

@@ -6,13 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.rectangles import Rectangles, halves
 from dashboard.decisions.grown.optimal.tree import Tree
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 CHUNK = 1 << 18
 """Cuts that are looked at together."""

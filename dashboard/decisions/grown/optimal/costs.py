@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.measured.problem import Slice
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import NothingMeasuredError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 EXACT = 2.0**53
 """Whole numbers up to this are exact in float64."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
@@ -23,9 +22,8 @@ from dashboard.decisions.grown.optimal.lines import (
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, to_node
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.errors import OptionError
-
-FloatArray = npt.NDArray[np.float64]
 
 DEPTH_BYTES = 1 << 30
 """Most memory for what a search by depth keeps of all levels."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.prices import Tick, improve, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles, halves
 from dashboard.decisions.grown.optimal.tree import Spot, Tree, grown
-
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 
 class PriceSearch:
@@ -99,6 +97,6 @@ def followed(levels: list[FloatArray], leaves: FloatArray, rectangles: Rectangle
     return grown((_spot(rectangles.whole[:, 0]), len(levels) - 1), sides, lambda state: state[0])
 
 
-def _spot(column: npt.NDArray[np.int64]) -> Spot:
+def _spot(column: IntArray) -> Spot:
     top, left, height, width = column.tolist()
     return top, left, height, width

@@ -15,7 +15,6 @@ import itertools
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.candidates import CHUNK, Cuts, candidates
 from dashboard.decisions.grown.optimal.costs import Costs
@@ -23,9 +22,7 @@ from dashboard.decisions.grown.optimal.depth import followed
 from dashboard.decisions.grown.optimal.prices import Tick, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, grown
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 TOGETHER = 16
 """Prices that are tried in one pass."""

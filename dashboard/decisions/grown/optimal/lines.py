@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.leaves import LeafSearch, lower_hull
@@ -22,9 +21,7 @@ from dashboard.decisions.grown.optimal.prices import Tick
 from dashboard.decisions.grown.optimal.rectangles import lines_of
 from dashboard.decisions.grown.optimal.tree import Tree
 from dashboard.decisions.grown.optimal.windows import Goal, windows_bound
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 LARGEST = 5_000_000
 """Rectangles of the largest grids that are searched with all their lines: somewhat more than of 64 × 64 cells."""

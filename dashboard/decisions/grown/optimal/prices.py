@@ -8,11 +8,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
+from dashboard.domain.arrays import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Tick = Callable[[float], None]
 
 THREADS = min(4, len(os.sched_getaffinity(0)))

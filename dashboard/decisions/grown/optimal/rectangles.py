@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 LONGEST = 500
 """Rows (columns) of blocks at most."""
@@ -48,7 +47,7 @@ class Rectangles:
         top, left = divmod(number - int(self.offset[height, width]), self.columns - width + 1)
         return top, left, height, width
 
-    def of_shape(self, table: npt.NDArray[np.float64], height: int, width: int) -> npt.NDArray[np.float64]:
+    def of_shape(self, table: FloatArray, height: int, width: int) -> FloatArray:
         """View what a table ``(rectangle, …)`` has for one shape as ``(top, left, …)``."""
         shape = self.rows - height + 1, self.columns - width + 1
         start = self.offset[height, width]

@@ -15,15 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.optimal.depth import followed
 from dashboard.decisions.grown.optimal.prices import improve, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles, lines_of
 from dashboard.decisions.grown.optimal.tree import Spot
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 STAGES = ((400_000, 14), (1_600_000, 4))
 """Rectangles of windows, and how often tolls are changed with so many."""

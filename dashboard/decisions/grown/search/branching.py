@@ -9,12 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.search.cells import Cells, Tree, leaves_of
 from dashboard.decisions.grown.search.kernel import two_levels
-
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import IntArray
 
 KEPT = 400_000
 """Results are kept for so many sets of cells; then all are forgotten."""

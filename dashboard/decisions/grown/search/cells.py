@@ -7,14 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.losses import counted, losses
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from dashboard.domain.arrays import FloatArray, IntArray
 
 Tree = int | tuple[int, int, "Tree", "Tree"]
 """A method (as number of a column of the table), or attribute, last rank where the test holds, and both sides."""

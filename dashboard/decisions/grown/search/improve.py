@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.grown.search.branching import BY_TABLE, Search, Watch
 from dashboard.decisions.grown.search.cells import Tree, leaves_of, places_of
-
-IntArray = npt.NDArray[np.int64]
+from dashboard.domain.arrays import IntArray
 
 HEIGHTS = (BY_TABLE, BY_TABLE + 1)
 """Branches of so many levels are replaced by the best ones."""

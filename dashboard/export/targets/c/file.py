@@ -122,11 +122,6 @@ def _head(
     for decision, name in zip(decisions, names, strict=True):
         declarations += declarations_of(decision, name)
     answers = f"the index of each of {collectives}" if names[1:] else "the index"
-    use = (
-        f"{names[0]}(comm_size, message_size) returns the index of the method to use, {names[0]}_methods[index] is its "
-        "name. comm_size is the number of processes, message_size is in bytes; what it counts is said at each "
-        "function. Sizes beyond the measured ones take the decision of the nearest measured size."
-    )
     asked = "triples 'comm_size message_size ppn'" if any(needs) else "pairs 'comm_size message_size'"
     test = (
         f"Self-test: compiled with -DCOLLTUNE_MAIN, this is a program that reads {asked} from "
@@ -139,7 +134,7 @@ def _head(
         "Compile this file with the program (C99, nothing else is needed) and declare there",
         *(f"    {line}" for line in declarations),
         "",
-        use,
+        origin.how_to_ask(names[0]),
         *([_PPN_USE] if any(needs) else []),
         "",
         test,

@@ -15,12 +15,10 @@ import struct
 import textwrap
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import ATTRIBUTES
+from dashboard.domain.arrays import IntArray
 from dashboard.export.targets.c.text import INT_MAX, LLONG_MAX, integer
-
-IntArray = npt.NDArray[np.int64]
 
 MOST_DIRECT = 1 << 12
 """Values below this are looked up in a table by themselves."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, PPN
+from dashboard.domain.arrays import IntArray
 from dashboard.export import provenance as origin
 from dashboard.export.parts import per_collective
 from dashboard.export.targets.c.file import declarations_of, names_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.function.flat import FlatTree
 
-IntArray = npt.NDArray[np.int64]
 
 MOST_ROWS = 1 << 14
 """Of one table; beyond, rows are left out evenly."""

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import ATTRIBUTES
+from dashboard.domain.arrays import IntArray
 from dashboard.export import usage
 from dashboard.export.target import ExportError, Target
 from dashboard.export.targets.c.file import function, source
@@ -24,7 +24,6 @@ from dashboard.export.targets.c.text import comment
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
 
-IntArray = npt.NDArray[np.int64]
 
 MOST_CELLS = 1 << 20
 """Of one table; larger ones would be megabytes of source."""

@@ -16,8 +16,8 @@ from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import named
 from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
 from dashboard.export.parts import per_collective
-from dashboard.export.target import ExportError
-from loaders.openmpi import algorithms, series
+from dashboard.export.target import ExportError, series_of
+from loaders.openmpi import algorithms
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -89,10 +89,7 @@ def plans(
     ExportError
         When the library knows no choice for a collective, or when measurements would be needed.
     """
-    try:
-        wanted = series(version)
-    except ValueError as error:
-        raise ExportError(str(error)) from None
+    wanted = series_of(version)
     collective_plans: list[Plan] = []
     for decision in per_collective(decisions):
         if decision.collective not in COMPARED:

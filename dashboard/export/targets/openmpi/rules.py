@@ -14,10 +14,10 @@ from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.remarks import about, hashed
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import ExportError, Target, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.openmpi.plan import Plan, plans
-from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, algorithms, series
+from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, algorithms
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -91,10 +91,7 @@ def to_openmpi(
 
 
 def _checked(version: str, file_version: int) -> str:
-    try:
-        wanted = series(version)
-    except ValueError as error:
-        raise ExportError(str(error)) from None
+    wanted = series_of(version)
     if wanted == "6.0":
         raise ExportError("Open MPI 6 shifts the communicator sizes of this format; write openmpi-json for it")
     if file_version == 2 and wanted == "4.1":

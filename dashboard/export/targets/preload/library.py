@@ -19,7 +19,7 @@ from dashboard.export import usage
 from dashboard.export.components import HAN, SERVES, TUNED, han_settings, module_settings, named, variant_of
 from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import ExportError, Target, series_of
 from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn, refused, substitute
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
@@ -86,10 +86,7 @@ def to_preload(
         When a collective cannot be intercepted, the library lacks a method and no measurements are given, or it is
         left to the library to decide everything.
     """
-    try:
-        wanted = series(version)
-    except ValueError as error:
-        raise ExportError(str(error)) from None
+    wanted = series_of(version)
     check_measured_with(per_collective(decisions), "preload")
     parts = [
         _part(decision, wanted, (cubes or {}).get(decision.collective), (weights or {}).get(decision.collective))
