@@ -249,7 +249,7 @@ def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -
     return np.where(there, leaves_at(decision, comm, message, **given), -1)
 
 
-def leaves_at(decision: DecisionFunction, comm_size: Any, message_size: Any, **given: Any) -> npt.NDArray[np.int64]:
+def leaves_at(decision: DecisionFunction, comm_size: Any, message_size: Any, **given: Any) -> IntArray:
     """The leaf that decides at some sizes, as place in the tree; arguments as of `DecisionFunction.predict`."""
     return _numbered(decision).predict(comm_size, message_size, **given)
 
