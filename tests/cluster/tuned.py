@@ -79,9 +79,10 @@ def main() -> int:
                     run_colltune(["bench", "submit", str(folder), *place, *grid, *plan, "--follow"], path)
                     for folder in (full, judging)
                 ]
-    judged = judge(tuned, full, judging)
-    disk.write_text(args.folder / "judged.json", json.dumps(judged, indent=1) + "\n")
-    print(json.dumps(judged, indent=1))
+    if (judging / "results.jsonl").exists():
+        judged = json.dumps(judge(tuned, full, judging), indent=1)
+        disk.write_text(args.folder / "judged.json", judged + "\n")
+        print(judged)
     return max(codes, default=0)
 
 
